@@ -14,6 +14,7 @@
 #include "cubed/sys/codec.h"
 #include "plan_test.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 enum { ROWS = 50, COLUMNS = 40, N = ROWS * COLUMNS, EXTRA = 7, SCRATCH = 100000 };
 
@@ -300,7 +301,7 @@ static int start(void **state)
     if (!f || cubed_context_new(NULL, &f->ctx, NULL) != CUBED_OK ||
         cubed_context_new(NULL, &f->stranger, NULL) != CUBED_OK)
         return -1;
-    snprintf(f->folder, sizeof f->folder, "/tmp/cubed-codecs-XXXXXX");
+    test_path(f->folder, sizeof f->folder, "cubed-codecs-XXXXXX");
     if (!mkdtemp(f->folder)) return -1;
     snprintf(f->url, sizeof f->url, "%s/out", f->folder);
     for (int i = 0; i < N; i++) f->numbers[i] = i * 0.5;

@@ -12,6 +12,7 @@
 
 #include "cubed/cubed.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 enum { ROWS = 3, OLD = 5, MORE = 4, CHUNK = 3 };
 
@@ -54,7 +55,7 @@ static int set_up(void **state)
     int32_t data[ROWS * OLD];
     const int64_t chunks[2] = {2, CHUNK};
     (void)state;
-    strcpy(dir, "/tmp/cubed-test-XXXXXX");
+    test_path(dir, sizeof dir, "cubed-test-XXXXXX");
     if (!mkdtemp(dir)) return -1;
     snprintf(url, sizeof url, "%s/a.zarr", dir);
     if (cubed_context_new(NULL, &ctx, NULL) != CUBED_OK) return -1;

@@ -25,6 +25,7 @@
 #include "mem/process.h"
 #include "slow.h"
 #include "store/services/store_registry.h"
+#include "test_path.h"
 
 static void test_errors(void **state)
 {
@@ -314,11 +315,11 @@ static void test_stores(void **state)
 {
     (void)state;
     cubed_store *s;
-    char dir[] = "/tmp/cubed-test-XXXXXX";
+    char dir[64];
     assert_int_equal(cb_store_open_memory(&cb_system_allocator, "m", &s, NULL), CUBED_OK);
     use_store(s);
     cb_store_close(s);
-    assert_non_null(mkdtemp(dir));
+    assert_non_null(mkdtemp(test_path(dir, sizeof dir, "cubed-test-XXXXXX")));
     for (int durable = 0; durable < 2; durable++) {
         assert_int_equal(cb_store_open_local(&cb_system_allocator, dir, durable, &s, NULL),
                          CUBED_OK);

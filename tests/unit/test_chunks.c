@@ -22,6 +22,7 @@
 #include "plan_test.h"
 #include "remove_dir.h"
 #include "store/local/local_map.h"
+#include "test_path.h"
 
 /* Chunks of 1 MiB, which are mapped if they are not encoded; the result has other chunks. */
 enum { CHUNK = 1 << 17, N = 3 * CHUNK - 1000, RESULT = CHUNK / 2 + 100, THREADS = 4 };
@@ -69,7 +70,7 @@ static void set_up(fixture *f, const char *codecs)
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     cubed_array *x, *y;
     memset(f, 0, sizeof *f);
-    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-chunks-XXXXXX");
+    test_path(f->dir, sizeof f->dir, "cubed-chunks-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
     snprintf(f->src, sizeof f->src, "%s/src", f->dir);
     snprintf(f->out, sizeof f->out, "%s/out", f->dir);
@@ -607,8 +608,8 @@ static void theirs(int sig)
 static void test_handlers_of_others(void **state)
 {
     struct sigaction own = {.sa_handler = theirs}, before, now;
-    char path[] = "/tmp/cubed-chunks-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[64];
+    const int fd = mkstemp(test_path(path, sizeof path, "cubed-chunks-XXXXXX"));
     (void)state;
     assert_int_equal(sigaction(SIGBUS, &own, &before), 0);
     assert_true(cb_map_begin());

@@ -14,6 +14,7 @@
 #include "export/zip_write.h"
 #include "files_test.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 enum { LOCAL = 30, CENTRAL = 46, END = 22, STORED = 0, DEFLATED = 8 };
 
@@ -217,9 +218,9 @@ static void write_to(cubed_store *from, const char *path, cubed_status status, c
 
 static void test_written_archives(void **state)
 {
-    char root[] = "/tmp/cubed-test-zip-XXXXXX", path[64];
+    char root[64], path[80];
     cubed_store *from = memory_store(&cb_system_allocator), *within, *s;
-    assert_non_null(mkdtemp(root));
+    assert_non_null(mkdtemp(test_path(root, sizeof root, "cubed-test-zip-XXXXXX")));
     snprintf(path, sizeof path, "%s/a.zip", root);
     put_bytes(from, "b/c", "more", 4);
     put_bytes(from, "a", "text", 4);
@@ -242,10 +243,10 @@ static void test_written_archives(void **state)
 /* More entries than 16 bits can count. */
 static void test_many_entries(void **state)
 {
-    char root[] = "/tmp/cubed-test-zip-XXXXXX", path[64], key[16];
+    char root[64], path[80], key[16];
     cubed_store *from = memory_store(&cb_system_allocator), *within, *s;
     cubed_error err = CUBED_ERROR_INIT;
-    assert_non_null(mkdtemp(root));
+    assert_non_null(mkdtemp(test_path(root, sizeof root, "cubed-test-zip-XXXXXX")));
     snprintf(path, sizeof path, "%s/a.zip", root);
     for (int i = 0; i < UINT16_MAX; i++) {
         snprintf(key, sizeof key, "%05d", i);

@@ -16,6 +16,7 @@
 #include "cubed/new_file.h"
 #include "cubed/run.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 enum { SILENCE = 1, BEATS = 3, MOST_TRIES = 500 };
 
@@ -25,7 +26,7 @@ static cubed_context *ctx;
 static int set_up(void **state)
 {
     (void)state;
-    strcpy(dir, "/tmp/cubed-test-XXXXXX");
+    test_path(dir, sizeof dir, "cubed-test-XXXXXX");
     if (!mkdtemp(dir)) return -1;
     snprintf(record, sizeof record, "%s/.cubed-append/.cubed-run", dir);
     return cubed_context_new(NULL, &ctx, NULL) == CUBED_OK ? 0 : -1;

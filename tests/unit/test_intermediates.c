@@ -18,6 +18,7 @@
 #include "remove_dir.h"
 #include "store/core/store.h"
 #include "store/services/store_registry.h"
+#include "test_path.h"
 
 enum { N = 8000, CHUNK = 1000, CHUNKS = N / CHUNK, THREADS = 4, ROUNDS = 50 };
 static const size_t chunk_size = CHUNK * sizeof(double);
@@ -54,7 +55,7 @@ static int set_up(void **state)
     double *data = calloc(N, sizeof *data);
     assert_non_null(f);
     assert_non_null(data);
-    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-intermediates-XXXXXX");
+    test_path(f->dir, sizeof f->dir, "cubed-intermediates-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
     snprintf(f->work, sizeof f->work, "%s/work", f->dir);
     snprintf(f->out, sizeof f->out, "%s/out", f->dir);

@@ -24,6 +24,7 @@
 #include "cubed/cubed.h"
 #include "plan_test.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 /* --- Calls that change files and names ----------------------------------------------------------------- */
 
@@ -217,12 +218,12 @@ static void set_up(fixture *f)
 
 static void kill_each(int zarr_format)
 {
-    fixture f = {.zarr_format = zarr_format, .dir = "/tmp/cubed-killed-XXXXXX"};
+    fixture f = {.zarr_format = zarr_format};
     int old = 0, new = 0;
     f.found =
         mmap(NULL, N * sizeof *f.found, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(f.found != MAP_FAILED);
-    assert_non_null(mkdtemp(f.dir));
+    assert_non_null(mkdtemp(test_path(f.dir, sizeof f.dir, "cubed-killed-XXXXXX")));
     snprintf(f.path, sizeof f.path, "%s/x", f.dir);
     snprintf(f.notes, sizeof f.notes, "%s/notes.txt", f.path);
     for (int n = 1;; n++) {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "remove_dir.h"
+#include "test_path.h"
 #include "zarr_test.h"
 
 enum { ITEMS = 12 };
@@ -252,12 +253,12 @@ static void *write_often(void *ctx)
 static void test_threads_and_files(void **state)
 {
     (void)state;
-    char dir[] = "/tmp/cubed-test-XXXXXX";
+    char dir[64];
     cubed_store *s;
     cb_zarr_array *z;
     pthread_t threads[WRITERS];
     writer writers[WRITERS];
-    assert_non_null(mkdtemp(dir));
+    assert_non_null(mkdtemp(test_path(dir, sizeof dir, "cubed-test-XXXXXX")));
     assert_int_equal(cb_store_open_local(&cb_system_allocator, dir, false, &s, NULL), CUBED_OK);
     now = meta_of(1, 4);
     cb_codec_chain_fix(&now.codecs);

@@ -13,6 +13,7 @@
 
 #include "cubed/cubed.h"
 #include "cubed/sys/message.h"
+#include "test_path.h"
 
 enum { CASES = 2000, MOST = CUBED_REPORT_BYTES + 2048 };
 
@@ -259,9 +260,9 @@ static void expect_object(cubed_context *ctx, const char *url, const bytes *expe
 /* In stores of two kinds, whose objects are replaced whole. */
 static void test_objects_come_back(void **state)
 {
-    char folder[] = "/tmp/cubed-objects-XXXXXX";
-    char urls[3][80];
-    assert_non_null(mkdtemp(folder));
+    char folder[64];
+    char urls[3][96];
+    assert_non_null(mkdtemp(test_path(folder, sizeof folder, "cubed-objects-XXXXXX")));
     snprintf(urls[0], sizeof urls[0], "%s/an answer", folder);
     snprintf(urls[1], sizeof urls[1], "file://%s/an%%20answer", folder);
     snprintf(urls[2], sizeof urls[2], "memory://store/answer");

@@ -22,6 +22,7 @@
 #include "place/place.h"
 #include "random_test.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 static char root[64], before[PATH_MAX];
 static cb_zone *zone;
@@ -30,7 +31,7 @@ static cb_zone *zone;
 static int make_tree(void **state)
 {
     (void)state;
-    snprintf(root, sizeof root, "/tmp/cubed-test-place-XXXXXX");
+    test_path(root, sizeof root, "cubed-test-place-XXXXXX");
     if (!getcwd(before, sizeof before) || !mkdtemp(root) || chdir(root)) return -1;
     static const char *const dirs[] = {"d", "d/a", "d/a/b", "d/a/b/c", "d/e", "d/with%41"};
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {

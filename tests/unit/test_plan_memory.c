@@ -15,6 +15,7 @@
 #include "plan/serial.h"
 #include "plan_test.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 /* Every operation is a stage. */
 enum { STAGES = 400, SIDE = 64, BLOCK = 16 };
@@ -267,7 +268,7 @@ static void copy_metadata(const char *from, const char *to)
 static void test_stored_pieces(void **state)
 {
     enum { PIECES = 1000 };
-    char dir[] = "/tmp/cubed-plan-XXXXXX", url[64];
+    char dir[64], url[80];
     const int64_t shape[] = {20};
     const cubed_scalar one = {.f64 = 1};
     fixture *f = *state;
@@ -275,7 +276,7 @@ static void test_stored_pieces(void **state)
     cubed_array **x = calloc(PIECES, sizeof *x), *y;
     cubed_plan_info info;
     assert_non_null(x);
-    assert_non_null(mkdtemp(dir));
+    assert_non_null(mkdtemp(test_path(dir, sizeof dir, "cubed-plan-XXXXXX")));
     snprintf(url, sizeof url, "%s/a", dir);
     must(cubed_array_full(f->ctx, CUBED_FLOAT64, 1, shape, shape, &one, &y, &err), &err);
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;

@@ -16,6 +16,7 @@
 
 #include "remove_dir.h"
 #include "store/core/store.h"
+#include "test_path.h"
 
 /* New directories belong to another user, as on servers that map users. */
 static bool maps_users;
@@ -29,7 +30,7 @@ static int set_up(void **state)
 {
     (void)state;
     maps_users = false;
-    strcpy(dir, "/tmp/cubed-test-XXXXXX");
+    test_path(dir, sizeof dir, "cubed-test-XXXXXX");
     if (!mkdtemp(dir)) return -1;
     return cb_store_open_local(&cb_system_allocator, dir, false, &store, NULL) == CUBED_OK ? 0 : -1;
 }

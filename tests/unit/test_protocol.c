@@ -22,6 +22,7 @@
 #include "remove_dir.h"
 #include "run/driver/run_parts.h"
 #include "run/places/notes.h"
+#include "test_path.h"
 
 enum { ROWS = 61, COLUMNS = 37, N = ROWS * COLUMNS, MOST = 64 };
 
@@ -667,7 +668,7 @@ static int start(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     if (!f || cubed_context_new(NULL, &f->ctx, NULL) != CUBED_OK) return -1;
     for (int i = 0; i < 2; i++) must(cubed_worker_new(f->ctx, NULL, &f->workers[i], &err), &err);
-    snprintf(f->folder, sizeof f->folder, "/tmp/cubed-protocol-XXXXXX");
+    test_path(f->folder, sizeof f->folder, "cubed-protocol-XXXXXX");
     if (!mkdtemp(f->folder)) return -1;
     snprintf(f->out, sizeof f->out, "%s/out", f->folder);
     snprintf(f->work, sizeof f->work, "%s/work", f->folder);

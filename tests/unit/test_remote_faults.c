@@ -24,6 +24,7 @@
 #include "object_server.h"
 #include "remove_dir.h"
 #include "store/services/store_registry.h"
+#include "test_path.h"
 #include "text_file.h"
 
 enum { MOST_VARIABLES = 8, TEXT = 512 };
@@ -97,7 +98,7 @@ static int setup(void **state)
 {
     (void)state;
     renew_server();
-    snprintf(root, sizeof root, "/tmp/cubed-test-faults-XXXXXX");
+    test_path(root, sizeof root, "cubed-test-faults-XXXXXX");
     if (!mkdtemp(root)) return -1;
     write_text_file(root, "credentials",
                     "[default]\naws_access_key_id = mine\naws_secret_access_key = s\n"

@@ -17,6 +17,7 @@
 #include "object_server.h"
 #include "remove_dir.h"
 #include "store/services/store_registry.h"
+#include "test_path.h"
 #include "text_file.h"
 
 enum { MOST_VARIABLES = 8, TEXT = 512 };
@@ -29,7 +30,7 @@ static int setup(void **state)
 {
     (void)state;
     server = object_server_new();
-    snprintf(root, sizeof root, "/tmp/cubed-test-remote-XXXXXX");
+    test_path(root, sizeof root, "cubed-test-remote-XXXXXX");
     if (!mkdtemp(root)) return -1;
     return cb_stores_init(&stores, &cb_system_allocator, NULL) == CUBED_OK ? 0 : -1;
 }

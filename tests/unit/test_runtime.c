@@ -13,6 +13,7 @@
 
 #include "cubed/cubed.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
 
@@ -56,7 +57,7 @@ static int setup(void **state)
 {
     fixture *f = calloc(1, sizeof *f);
     cubed_plan *plan;
-    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-test-XXXXXX");
+    test_path(f->dir, sizeof f->dir, "cubed-test-XXXXXX");
     if (!mkdtemp(f->dir)) return -1;
     snprintf(f->src, sizeof f->src, "%s/src", f->dir);
     snprintf(f->out, sizeof f->out, "%s/out", f->dir);

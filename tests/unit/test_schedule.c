@@ -23,6 +23,7 @@
 #include "run/driver/driver.h"
 #include "run/driver/schedule.h"
 #include "slow.h"
+#include "test_path.h"
 
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
 
@@ -43,7 +44,7 @@ static int setup(void **state)
 {
     fixture *f = calloc(1, sizeof *f);
     cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
-    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-test-XXXXXX");
+    test_path(f->dir, sizeof f->dir, "cubed-test-XXXXXX");
     if (!mkdtemp(f->dir)) return -1;
     snprintf(f->out, sizeof f->out, "%s/out", f->dir);
     f->alloc = counting_allocator(&f->bytes);

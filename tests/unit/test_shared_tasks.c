@@ -16,6 +16,7 @@
 #include "plan_test.h"
 #include "random_test.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
 
@@ -67,7 +68,7 @@ static int setup(void **state)
     fixture *f = calloc(1, sizeof *f);
     const int64_t shape[] = {ROWS, COLUMNS}, chunk[] = {ROWS / 2, 5};
     cubed_array *x;
-    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-test-XXXXXX");
+    test_path(f->dir, sizeof f->dir, "cubed-test-XXXXXX");
     if (!mkdtemp(f->dir)) return -1;
     snprintf(f->src, sizeof f->src, "%s/src", f->dir);
     snprintf(f->out, sizeof f->out, "%s/out", f->dir);

@@ -14,6 +14,7 @@
 #include "remove_dir.h"
 #include "simulated_workers.h"
 #include "slow.h"
+#include "test_path.h"
 
 enum { SEEDS = SLOW > 1 ? 1 : 5, TIMES = 50000 };
 
@@ -28,7 +29,7 @@ typedef struct fixture {
 static int setup(void **state)
 {
     fixture *f = calloc(1, sizeof *f);
-    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-test-XXXXXX");
+    test_path(f->dir, sizeof f->dir, "cubed-test-XXXXXX");
     if (!mkdtemp(f->dir)) return -1;
     *state = f;
     return cubed_context_new(NULL, &f->ctx, NULL) == CUBED_OK ? 0 : -1;

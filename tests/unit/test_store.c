@@ -23,6 +23,7 @@
 #include "base/owner.h"
 #include "remove_dir.h"
 #include "store/services/store_registry.h"
+#include "test_path.h"
 
 static char root[64];
 
@@ -38,7 +39,7 @@ static const char *below(const char *name)
 static int setup_local(void **state)
 {
     cubed_store *s;
-    snprintf(root, sizeof root, "/tmp/cubed-test-store-XXXXXX");
+    test_path(root, sizeof root, "cubed-test-store-XXXXXX");
     if (!mkdtemp(root)) return -1;
     /* The first put creates the directory of the store. */
     if (cb_store_open_local(&cb_system_allocator, below("store//"), false, &s, NULL)) return -1;
@@ -414,7 +415,9 @@ static void test_pieces(void **state)
     assert_int_equal(s->vt->end_pieces(p, NULL), CUBED_OK);
     s->vt->free_pieces(p);
     assert_int_equal(cb_store_list(s, "", note, &seen, NULL), CUBED_OK);
-    assert_string_equal(seen.text, " u/c/1:8 u/d:1");
+    assert_int_equal(seen.n, 2);
+    assert_non_null(strstr(seen.text, " u/c/1:8"));
+    assert_non_null(strstr(seen.text, " u/d:1"));
     assert_int_equal(cb_store_del(s, "u/c/1", NULL), CUBED_OK);
     assert_int_equal(cb_store_del(s, "u/d", NULL), CUBED_OK);
     assert_int_equal(rmdir(below("store")), 0); /* no temporary file is in it */

@@ -15,12 +15,13 @@
 
 #include "remove_dir.h"
 #include "store/services/store_registry.h"
+#include "test_path.h"
 
 static char root[64];
 
 static int setup(void **state)
 {
-    snprintf(root, sizeof root, "/tmp/cubed-test-places-XXXXXX");
+    test_path(root, sizeof root, "cubed-test-places-XXXXXX");
     if (!mkdtemp(root)) return -1;
     return cb_store_open_local(&cb_system_allocator, root, true, (cubed_store **)state, NULL);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "remove_dir.h"
+#include "test_path.h"
 #include "zarr_test.h"
 
 static const struct {
@@ -122,9 +123,9 @@ static void put_in_pieces(cubed_store *s, bool skip_empty, bool zeros)
 static void test_pieces(void **state)
 {
     (void)state;
-    char dir[] = "/tmp/cubed-test-XXXXXX";
+    char dir[64];
     cubed_store *s, *m = memory();
-    assert_non_null(mkdtemp(dir));
+    assert_non_null(mkdtemp(test_path(dir, sizeof dir, "cubed-test-XXXXXX")));
     assert_int_equal(cb_store_open_local(&cb_system_allocator, dir, false, &s, NULL), CUBED_OK);
     for (int i = 0; i < 4; i++) put_in_pieces(s, i & 1, i & 2);
     /* Chunks with codecs are put as a whole; not every store accepts pieces. */

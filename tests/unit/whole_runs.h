@@ -10,6 +10,7 @@
 
 #include "cubed/cubed.h"
 #include "remove_dir.h"
+#include "test_path.h"
 
 enum { N = 48, CHUNK = 16, WORKERS = 2 };
 /* A reduction of rows so long that workers share the result's only chunk. */
@@ -201,7 +202,7 @@ static inline int setup(void **state)
 {
     static const int64_t shape[1] = {N}, chunk[1] = {CHUNK};
     fixture *f = calloc(1, sizeof *f);
-    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-test-XXXXXX");
+    test_path(f->dir, sizeof f->dir, "cubed-test-XXXXXX");
     if (!mkdtemp(f->dir)) return -1;
     snprintf(f->src, sizeof f->src, "%s/src", f->dir);
     snprintf(f->out, sizeof f->out, "%s/out", f->dir);
