@@ -360,23 +360,42 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_block(const cubed_plan *p
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan *plan, int stage,
                                                                uint32_t *origins, int cap, int *n,
                                                                cubed_error *err);
-/* Requests of a run to the stores of one scheme on other machines, including metadata and the records of the run: an upper
- * bound, unless failed requests are repeated. Neighbouring parts of shards are read in one request, so the real number may
- * be much smaller. */
+/* Assumptions for requests to stores on other machines, and for their rates: seconds until the first byte of a reply, and bytes
+ * per second of one worker. */
+#define CUBED_ASSUMED_REPLY      0.03
+#define CUBED_ASSUMED_WORKER_NET 8e7
+/* Requests of a run to the stores of one scheme on other machines, from the opening of its arrays to its end: an upper bound,
+ * unless failed or slow requests are repeated. */
 typedef struct cubed_store_traffic {
     const char *scheme; /* "s3" */
-    uint64_t gets;      /* GET and HEAD requests */
-    uint64_t puts;      /* PUT and LIST requests */
+    uint64_t gets, heads;
+    uint64_t puts;  /* including the requests of uploads in parts */
+    uint64_t lists; /* pages of listings */
     uint64_t
-        copies; /* copies, charged as puts, that move new arrays to the places of existing ones */
+        copies; /* copies that move new arrays to the places of existing ones; 0 if no array exists there */
+    uint64_t deletes; /* deletions, which services do not charge */
+    /* The part of `gets` that workers save if their caches have the chunks that other tasks read before, and if all chunks of
+     * a shard are read together. */
+    uint64_t saved;
     uint64_t bytes_read, bytes_written; /* decoded */
+    /* Highest number of gets, and of puts, copies and deletions, per second to one prefix of keys, if all workers run at the
+     * assumed speeds and begin at once; a prefix is an array, or a part of an intermediate. The limits of the service for a
+     * prefix, and the seconds that waiting for these limits adds to the run; 0 if no limits are known. */
+    double get_rate, put_rate, get_limit, put_limit, limit_seconds;
 } cubed_store_traffic;
 /* Gets the traffic of each scheme, at most `cap` schemes; *n receives the number of all schemes. The strings live as long as
- * the library.
+ * the library. Asks stores on other machines whether arrays that the plan may overwrite exist.
  *
  * apart  workers do not share memory, so intermediates are in the work directory */
 CUBED_API void cubed_plan_get_traffic(const cubed_plan *plan, bool apart, cubed_store_traffic *list,
                                       int cap, int *n);
+/* Estimated use of workers by a run, at the assumed speeds. */
+typedef struct cubed_worker_usage {
+    double worker_seconds; /* seconds of all workers together */
+    double gb_seconds;     /* these seconds times allowed_mem in 10^9 bytes */
+} cubed_worker_usage;
+/* Gets the use of workers. `apart` as in cubed_plan_get_traffic. */
+CUBED_API void cubed_plan_get_usage(const cubed_plan *plan, bool apart, cubed_worker_usage *usage);
 /* Prices in US dollars: of 10^6 requests of each kind, and of 10^9 bytes read or written. */
 typedef struct cubed_store_price {
     double get, put, read, written;

@@ -154,7 +154,8 @@ void core_forget_engines(core_state *s);
 /* A plan's drawing as text: "svg", "inside" (of a page) or "dot". */
 PyObject *core_draw_plan(const cubed_plan *plan, const char *format);
 /* Starts a new record of a run in *out, in the place of the one that is there (or NULL). */
-bool core_record(cubed_plan *plan, report **out);
+bool core_record(cubed_plan *plan, bool apart, report **out);
+PyObject *core_plan_requests(const cubed_plan *plan, bool apart);
 /* "timeline" or "memory" as SVG. */
 PyObject *core_draw_record(const report *r, const char *name);
 PyObject *core_report(const report *r, const report_run *run);

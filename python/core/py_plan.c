@@ -718,6 +718,19 @@ static bool check_prices(PyObject *prices)
     return true;
 }
 
+static PyObject *traffic_dict(const cubed_store_traffic *t, const cubed_store_price *price)
+{
+    return Py_BuildValue(
+        "{sssKsKsKsKsKsKsKsKsKsdsdsdsdsdsd}", "scheme", t->scheme, "gets",
+        (unsigned long long)t->gets, "heads", (unsigned long long)t->heads, "puts",
+        (unsigned long long)t->puts, "lists", (unsigned long long)t->lists, "copies",
+        (unsigned long long)t->copies, "deletes", (unsigned long long)t->deletes, "saved",
+        (unsigned long long)t->saved, "bytes_read", (unsigned long long)t->bytes_read,
+        "bytes_written", (unsigned long long)t->bytes_written, "cost", cubed_traffic_cost(t, price),
+        "get_rate", t->get_rate, "put_rate", t->put_rate, "get_limit", t->get_limit, "put_limit",
+        t->put_limit, "limit_seconds", t->limit_seconds);
+}
+
 static PyObject *plan_traffic(PyObject *object, PyObject *args)
 {
     enum { MOST = 16 };
@@ -726,17 +739,15 @@ static PyObject *plan_traffic(PyObject *object, PyObject *args)
     int apart, n;
     if (!PyArg_ParseTuple(args, "pO!", &apart, &PyDict_Type, &prices) || !check_prices(prices))
         return NULL;
-    cubed_plan_get_traffic(((core_plan *)object)->plan, apart, t, MOST, &n);
+    const cubed_plan *plan = ((core_plan *)object)->plan;
+    Py_BEGIN_ALLOW_THREADS; /* asks stores */
+    cubed_plan_get_traffic(plan, apart, t, MOST, &n);
+    Py_END_ALLOW_THREADS;
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < n; i++) {
         cubed_store_price price;
         PyObject *item = NULL;
-        if (price_of(prices, t[i].scheme, &price))
-            item = Py_BuildValue(
-                "{sssKsKsKsKsKsd}", "scheme", t[i].scheme, "gets", (unsigned long long)t[i].gets,
-                "puts", (unsigned long long)t[i].puts, "copies", (unsigned long long)t[i].copies,
-                "bytes_read", (unsigned long long)t[i].bytes_read, "bytes_written",
-                (unsigned long long)t[i].bytes_written, "cost", cubed_traffic_cost(&t[i], &price));
+        if (price_of(prices, t[i].scheme, &price)) item = traffic_dict(&t[i], &price);
         if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);
     }
@@ -798,16 +809,25 @@ static PyObject *plan_draw(PyObject *object, PyObject *args)
     return core_draw_plan(((core_plan *)object)->plan, format);
 }
 
+/* Describes the requests to stores on other machines as text. */
+static PyObject *plan_requests(PyObject *object, PyObject *args)
+{
+    int apart;
+    if (!PyArg_ParseTuple(args, "p", &apart)) return NULL;
+    return core_plan_requests(((core_plan *)object)->plan, apart);
+}
+
 /* Records the next run, if it has a callback. */
 static PyObject *plan_record(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
-    (void)args;
+    int apart;
+    if (!PyArg_ParseTuple(args, "p", &apart)) return NULL;
     if (self->running) { /* the run puts its events into the existing record */
         PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
         return NULL;
     }
-    return core_record(self->plan, &self->record) ? Py_NewRef(Py_None) : NULL;
+    return core_record(self->plan, apart, &self->record) ? Py_NewRef(Py_None) : NULL;
 }
 
 static const report *record_of(PyObject *object)
@@ -852,7 +872,8 @@ static PyObject *plan_block(PyObject *object, PyObject *args)
 static PyMethodDef methods[] = {
     {"block", plan_block, METH_VARARGS, "block(stage: int, task: int, /) -> tuple[int, ...]"},
     {"draw", plan_draw, METH_VARARGS, "draw(format: Drawing, /) -> str"},
-    {"record", plan_record, METH_NOARGS, "record() -> None"},
+    {"requests", plan_requests, METH_VARARGS, "requests(apart: bool, /) -> str"},
+    {"record", plan_record, METH_VARARGS, "record(apart: bool, /) -> None"},
     {"chart", plan_chart, METH_VARARGS, "chart(name: Chart, /) -> str"},
     {"report", plan_report, METH_VARARGS, "report(executor: str, error: str | None, /) -> str"},
     {"run", (PyCFunction)(void (*)(void))core_run_plan, METH_VARARGS | METH_KEYWORDS,

@@ -56,14 +56,37 @@ PyObject *core_draw_plan(const cubed_plan *plan, const char *format)
     return text_close(&t, st, &err);
 }
 
-bool core_record(cubed_plan *plan, report **out)
+/* Gets the requests without the GIL, because it may ask stores. */
+static void get_requests(const cubed_plan *plan, bool apart, report_requests *out)
+{
+    Py_BEGIN_ALLOW_THREADS;
+    report_get_requests(plan, apart, out);
+    Py_END_ALLOW_THREADS;
+}
+
+PyObject *core_plan_requests(const cubed_plan *plan, bool apart)
+{
+    text t;
+    report_requests requests;
+    get_requests(plan, apart, &requests);
+    if (!text_open(&t)) return NULL;
+    report_put_requests(plan, &requests, t.stream);
+    return text_close(&t, CUBED_OK, NULL);
+}
+
+bool core_record(cubed_plan *plan, bool apart, report **out)
 {
     cubed_error err = CUBED_ERROR_INIT;
+    report_requests requests;
     report_close(*out);
     *out = NULL;
-    if (report_open(plan, out, &err) == CUBED_OK) return true;
-    core_raise(&err);
-    return false;
+    if (report_open(plan, out, &err) != CUBED_OK) {
+        core_raise(&err);
+        return false;
+    }
+    get_requests(plan, apart, &requests);
+    report_expect(*out, &requests);
+    return true;
 }
 
 PyObject *core_draw_record(const report *r, const char *name)

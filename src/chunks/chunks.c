@@ -57,6 +57,7 @@ void cb_chunks_free(cb_chunks *c) CB_UNCHECKED_LOCKS
     cb_cache_free(c->cache);
     if (c->maps) cb_map_end();
     cb_mutex_destroy(&c->lock);
+    if (c->released) cb_free(a, c->released, sizeof *c->released);
     cb_free(a, c->nodes, nnodes * sizeof *c->nodes);
     cb_free(a, c->kept, nnodes * sizeof *c->kept);
     cb_free(a, c, sizeof *c);

@@ -195,6 +195,58 @@ bool cb_chunks_has_readers(cb_chunks *c, int node, int64_t chunk)
     return has;
 }
 
+/* Deletes objects of the run's folder. Ignores errors, because the run deletes the whole folder at its end. */
+static void delete_objects(const cb_chunks *c, const cb_work *work, const chunks_released *x)
+{
+    const char *keys[CB_STORE_BATCH];
+    char key[KEY_CAP];
+    cb_buf text;
+    cb_buf_init(&text, &c->plan->ctx->alloc);
+    for (size_t i = 0; i < x->n; i++) {
+        chunk_key(c, work, x->of[i].node, x->of[i].chunk, key);
+        cb_buf_put(&text, key, strlen(key) + 1);
+    }
+    const char *at = text.data;
+    for (size_t i = 0; !text.failed && i < x->n; i++, at += strlen(at) + 1) keys[i] = at;
+    if (!text.failed && x->n > 0) {
+        cubed_status ignored = cb_store_del_all(work->store, keys, x->n, NULL);
+        (void)ignored;
+    }
+    cb_buf_free(&text);
+}
+
+/* Adds a chunk to those that will be deleted together. Returns these if they are complete, and the caller frees them. */
+static chunks_released *add_released(cb_chunks *c, int node, int64_t chunk)
+{
+    cb_mutex_lock(&c->lock);
+    if (!c->released) c->released = cb_alloc_zero(&c->plan->ctx->alloc, sizeof *c->released);
+    chunks_released *x = c->released;
+    /* Without memory the chunk stays until the run deletes its folder. */
+    if (x) {
+        x->of[x->n].node = node;
+        x->of[x->n++].chunk = chunk;
+    }
+    const bool complete = x && x->n == CB_STORE_BATCH;
+    if (complete) c->released = NULL;
+    cb_mutex_unlock(&c->lock);
+    return complete ? x : NULL;
+}
+
+static void delete_chunk(cb_chunks *c, const cb_work *work, int node, int64_t chunk)
+{
+    if (work->store->vt->flags & CUBED_STORE_AT_ONCE) {
+        char key[KEY_CAP];
+        chunk_key(c, work, node, chunk, key);
+        cubed_status ignored = cb_store_del(work->store, key, NULL);
+        (void)ignored;
+        return;
+    }
+    chunks_released *x = add_released(c, node, chunk);
+    if (!x) return;
+    delete_objects(c, work, x);
+    cb_free(&c->plan->ctx->alloc, x, sizeof *x);
+}
+
 void cb_chunks_release(cb_chunks *c, int node, int64_t chunk)
 {
     void *ptr = NULL;
@@ -211,13 +263,7 @@ void cb_chunks_release(cb_chunks *c, int node, int64_t chunk)
     }
     cb_mutex_unlock(&c->lock);
     if (ptr && ptr != cb_chunks_in_work(c)) free_chunk(c, node, ptr);
-    if (in_work) {
-        char key[KEY_CAP];
-        chunk_key(c, &work, node, chunk, key);
-        /* Ignore errors: the run deletes its whole folder at the end. */
-        cubed_status ignored = cb_store_del(work.store, key, NULL);
-        (void)ignored;
-    }
+    if (in_work) delete_chunk(c, &work, node, chunk);
 }
 
 cubed_status cb_intermediate_find(cb_chunks *c, int node, int64_t chunk, bool *found,

@@ -40,6 +40,15 @@ typedef struct chunks_kept {
     uint32_t *readers;
 } chunks_kept;
 
+/* Chunks in the work folder that no task reads any more. Stores with latency delete them together. */
+typedef struct chunks_released {
+    size_t n;
+    struct {
+        int node;
+        int64_t chunk;
+    } of[CB_STORE_BATCH];
+} chunks_released;
+
 /* The work folder and the store that holds it. */
 typedef struct cb_work {
     cubed_store *store; /* NULL until the work folder is opened */
@@ -62,6 +71,7 @@ struct cb_chunks {
     /* One entry for each node; accessed with cb_chunks_kept. */
     chunks_kept *kept CB_GUARDED_BY(&lock);
     cb_work work CB_GUARDED_BY(&lock);
+    chunks_released *released CB_GUARDED_BY(&lock); /* NULL if there are none */
     cb_budget spare;               /* memory for intermediates and the cache together */
     cb_budget intermediates;       /* the part of `spare` that intermediates use */
     cb_cache *cache;               /* NULL if chunks are not cached */

@@ -319,20 +319,16 @@ void cli_progress_event(void *progress, const cubed_event *event);
 void cli_progress_close(cli_progress *p);
 
 /* The plan as text, and as JSON. */
-enum { CLI_SERVICES = 8 };
-typedef struct cli_traffic {
-    int n;
-    cubed_store_traffic of[CLI_SERVICES];
-    double cost[CLI_SERVICES];
-} cli_traffic;
-/* Requests of a plan to stores on other machines with the chosen executor, and their cost. */
+
+struct report_requests; /* report/report.h */
+/* Requests of a plan to stores on other machines with the chosen executor, their cost, and the use of workers. */
 CUBED_MUST_CHECK cubed_status cli_get_traffic(const cubed_plan *plan, const cli_common *c,
-                                              cli_traffic *out, cubed_error *err);
-void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
+                                              struct report_requests *out, cubed_error *err);
+void cli_print_plan(FILE *f, const cubed_plan *plan, const struct report_requests *traffic,
                     uint64_t mem_after);
 /* Prints why the plan is not a single pass. */
 void cli_explain_plan(FILE *f, const cubed_plan *plan);
-void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
+void cli_print_plan_json(FILE *f, const cubed_plan *plan, const struct report_requests *traffic,
                          uint64_t mem_after);
 
 #endif

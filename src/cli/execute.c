@@ -167,6 +167,18 @@ static void on_event(void *ctx, const cubed_event *e)
     if (l->report) report_event(l->report, e);
 }
 
+/* Creates a report with the requests that the plan states. */
+static cubed_status open_report(cubed_plan *plan, const cli_common *c, report **out,
+                                cubed_error *err)
+{
+    report_requests requests;
+    cubed_status st = cli_get_traffic(plan, c, &requests, err);
+    if (st != CUBED_OK) return st;
+    st = report_open(plan, out, err);
+    if (st == CUBED_OK) report_expect(*out, &requests);
+    return st;
+}
+
 /* Writes a report of the run. If the run failed, the report has the error. */
 static cubed_status write_report(const report *r, const cli_common *c, FILE *f, cubed_status st,
                                  const cubed_run_stats *stats, cubed_error *err)
@@ -280,7 +292,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     if (!stats) stats = &own_stats;
     if (c->events && !(events = fopen(c->events, "w"))) return io_error(err, "write", c->events);
     if (c->report && !(page = fopen(c->report, "w"))) st = io_error(err, "write", c->report);
-    if (page) st = report_open(plan, &l.report, err);
+    if (page) st = open_report(plan, c, &l.report, err);
     l.progress = cli_progress_open(plan, c->progress, events);
     o.executor = c->executor;
     o.retries = c->retries;
@@ -315,7 +327,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t mem_after,
                            cubed_error *err)
 {
-    cli_traffic traffic;
+    report_requests traffic;
     const cubed_status st = c->plan_only ? cli_get_traffic(plan, c, &traffic, err) : CUBED_OK;
     if (st != CUBED_OK) return st;
     if (c->plan_only && c->json) cli_print_plan_json(stdout, plan, &traffic, mem_after);

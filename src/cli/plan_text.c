@@ -6,16 +6,6 @@
 #include "cli.h"
 #include "report/report.h"
 
-static void print_traffic(FILE *f, const cubed_store_traffic *t, double cost)
-{
-    char a[32], b[32];
-    fprintf(f, "%s: at most %" PRIu64 " GETs and %" PRIu64 " PUTs", t->scheme, t->gets, t->puts);
-    if (t->copies) fprintf(f, " (and %" PRIu64 " to replace arrays that are there)", t->copies);
-    fprintf(f, ", reads %s and writes %s, decoded; about %.*f US dollars\n",
-            cli_format_bytes((double)t->bytes_read, a),
-            cli_format_bytes((double)t->bytes_written, b), cost < 0.1 ? 6 : 2, cost);
-}
-
 /* REASONS: maximum number of reasons shown; SHOWN: maximum number of arrays shown for each. Both limit the output for many
  * stages. */
 enum { REASONS = 5, SHOWN = 4 };
@@ -75,12 +65,13 @@ static void print_promises(FILE *f, const cubed_plan *plan)
     put_reasons(f, "targets, and what protects them from late writes of other runs", &r);
 }
 
-void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic, uint64_t mem_after)
+void cli_print_plan(FILE *f, const cubed_plan *plan, const report_requests *traffic,
+                    uint64_t mem_after)
 {
     cubed_error err = CUBED_ERROR_INIT;
     char size[32];
     if (report_plan_table(plan, f, &err) != CUBED_OK) cli_must(NULL);
-    for (int i = 0; i < traffic->n; i++) print_traffic(f, &traffic->of[i], traffic->cost[i]);
+    report_put_requests(plan, traffic, f);
     const char *document, *places;
     for (int i = 0; (places = cubed_plan_get_references(plan, i, &document)); i++) {
         cli_say(f, "%s may refer to", document);
@@ -194,7 +185,7 @@ static json_t *stage_json(const cubed_plan *plan, int stage, const cubed_stage_i
     return o;
 }
 
-static json_t *traffic_json(const cli_traffic *traffic)
+static json_t *traffic_json(const report_requests *traffic)
 {
     json_t *list = json_array();
     for (int i = 0; i < traffic->n; i++) {
@@ -202,11 +193,20 @@ static json_t *traffic_json(const cli_traffic *traffic)
         json_t *o = json_object();
         json_object_set_new(o, "scheme", json_string(t->scheme));
         json_object_set_new(o, "gets", json_integer((json_int_t)t->gets));
+        json_object_set_new(o, "heads", json_integer((json_int_t)t->heads));
         json_object_set_new(o, "puts", json_integer((json_int_t)t->puts));
+        json_object_set_new(o, "lists", json_integer((json_int_t)t->lists));
         json_object_set_new(o, "copies", json_integer((json_int_t)t->copies));
+        json_object_set_new(o, "deletes", json_integer((json_int_t)t->deletes));
+        json_object_set_new(o, "saved", json_integer((json_int_t)t->saved));
         json_object_set_new(o, "bytes_read", json_integer((json_int_t)t->bytes_read));
         json_object_set_new(o, "bytes_written", json_integer((json_int_t)t->bytes_written));
         json_object_set_new(o, "cost", json_real(traffic->cost[i]));
+        json_object_set_new(o, "get_rate", json_real(t->get_rate));
+        json_object_set_new(o, "put_rate", json_real(t->put_rate));
+        json_object_set_new(o, "get_limit", json_real(t->get_limit));
+        json_object_set_new(o, "put_limit", json_real(t->put_limit));
+        json_object_set_new(o, "limit_seconds", json_real(t->limit_seconds));
         json_array_append_new(list, o);
     }
     return list;
@@ -259,7 +259,7 @@ static json_t *validators_json(const cubed_plan *plan)
     return all;
 }
 
-void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
+void cli_print_plan_json(FILE *f, const cubed_plan *plan, const report_requests *traffic,
                          uint64_t mem_after)
 {
     cubed_plan_info info;
@@ -273,6 +273,8 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *tra
     json_object_set_new(o, "stages", stages);
     json_object_set_new(o, "apart", apart_json(plan, info.num_stages));
     json_object_set_new(o, "traffic", traffic_json(traffic));
+    json_object_set_new(o, "worker_seconds", json_real(traffic->usage.worker_seconds));
+    json_object_set_new(o, "gb_seconds", json_real(traffic->usage.gb_seconds));
     json_object_set_new(o, "references", references_json(plan));
     json_object_set_new(o, "validators", validators_json(plan));
     json_object_set_new(o, "targets", promises_json(plan));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "report/report.h"
 
 static cubed_status wrong_prices(cubed_error *err, const char *file, const char *what,
                                  const char *name)
@@ -55,7 +56,7 @@ static cubed_status check_prices(json_t *all, const char *file, const char *why,
     return CUBED_OK;
 }
 
-cubed_status cli_get_traffic(const cubed_plan *plan, const cli_common *c, cli_traffic *out,
+cubed_status cli_get_traffic(const cubed_plan *plan, const cli_common *c, report_requests *out,
                              cubed_error *err)
 {
     cubed_executor_caps caps;
@@ -64,8 +65,8 @@ cubed_status cli_get_traffic(const cubed_plan *plan, const cli_common *c, cli_tr
     if (st != CUBED_OK) return st;
     json_t *all = c->prices ? json_load_file(c->prices, 0, &wrong) : NULL;
     if (c->prices) st = check_prices(all, c->prices, wrong.text, err);
-    cubed_plan_get_traffic(plan, !caps.shares_memory || c->other_machines, out->of, CLI_SERVICES,
-                           &out->n);
+    const bool apart = !caps.shares_memory || c->other_machines;
+    report_get_requests(plan, apart, out);
     for (int i = 0; st == CUBED_OK && i < out->n; i++) {
         cubed_store_price price;
         (void)cubed_store_list_price(out->of[i].scheme, &price);

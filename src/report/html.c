@@ -1,5 +1,6 @@
 /* Writes the HTML page around the drawings. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -178,6 +179,46 @@ static void put_hosts(const report *r, FILE *f)
     fputs("</table></div>\n", f);
 }
 
+/* Writes a row of the table of totals for the store with this scheme. */
+static void row_service(FILE *f, const char *scheme, const char *name, const char *what, double n,
+                        const char *note)
+{
+    char id[64], title[64], text[32];
+    snprintf(id, sizeof id, "%s_%s", scheme, name);
+    snprintf(title, sizeof title, "%s: %s", scheme, what);
+    snprintf(text, sizeof text, "%.0f", n);
+    row(f, id, title, text, n, note);
+}
+
+/* Writes the requests that the plan stated before the run. */
+static void put_requests(const report_requests *requests, FILE *f)
+{
+    static const char planned[] = "planned, at most, without repeated requests";
+    char note[128], text[32];
+    for (int i = 0; i < requests->n; i++) {
+        const cubed_store_traffic *t = &requests->of[i];
+        const char *scheme = t->scheme;
+        row_service(f, scheme, "gets", "GETs", (double)t->gets, planned);
+        row_service(f, scheme, "heads", "HEADs", (double)t->heads, planned);
+        row_service(f, scheme, "puts", "PUTs and copies", (double)t->puts + (double)t->copies,
+                    planned);
+        row_service(f, scheme, "lists", "LISTs", (double)t->lists, planned);
+        snprintf(text, sizeof text, "%.*f $", requests->cost[i] < 0.1 ? 6 : 2, requests->cost[i]);
+        snprintf(note, sizeof note, "%s_cost", scheme);
+        row(f, note, "cost of these requests", text, requests->cost[i], "US dollars");
+        if (t->get_limit <= 0) continue;
+        snprintf(note, sizeof note, "to one prefix, planned; the service allows %.0f",
+                 t->get_limit);
+        row_service(f, scheme, "get_rate", "GETs per second", ceil(t->get_rate), note);
+        snprintf(note, sizeof note, "to one prefix, planned; the service allows %.0f",
+                 t->put_limit);
+        row_service(f, scheme, "put_rate", "PUTs per second", ceil(t->put_rate), note);
+        snprintf(note, sizeof note, "%s_limit_seconds", scheme);
+        row(f, note, "time for these limits", text_time(t->limit_seconds, text), t->limit_seconds,
+            "planned");
+    }
+}
+
 static void put_work(const report *r, const report_run *run, FILE *f)
 {
     const record_stage *t = &r->total;
@@ -206,6 +247,7 @@ static void put_work(const report *r, const report_run *run, FILE *f)
         s->worker_seconds, "including attempts that failed, or that ended after another one");
     snprintf(text, sizeof text, "%.3g GB s", s->gb_seconds);
     row(f, "gb_seconds", "memory of workers", text, s->gb_seconds, "that time, by what is allowed");
+    put_requests(&r->requests, f);
     row_bytes(f, "bytes_read", "read, uncompressed", (double)t->bytes_read, "");
     row_bytes(f, "stored_read", "read, as stored", (double)t->stored_read, "");
     row_bytes(f, "bytes_written", "written, uncompressed", (double)t->bytes_written, "");

@@ -41,6 +41,8 @@ cubed_status report_open(cubed_plan *plan, report **out, cubed_error *err)
     return st;
 }
 
+void report_expect(report *r, const report_requests *requests) { r->requests = *requests; }
+
 void report_close(report *r)
 {
     if (!r) return;

@@ -48,6 +48,7 @@ typedef struct record_stage {
 struct report {
     cubed_plan *plan;
     cubed_plan_info info;
+    report_requests requests; /* of the plan; requests.n is 0 if they are unknown */
     int64_t start_ns, end_ns; /* first and last event of the run */
     int64_t wall_start;       /* seconds since 1970 */
     unsigned workers;         /* highest number of an active worker + 1 */

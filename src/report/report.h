@@ -8,9 +8,25 @@
 
 typedef struct report report;
 
+/* Requests of a plan to stores on other machines before its run, their cost in US dollars, and the use of workers. */
+enum { REPORT_SERVICES = 8 };
+typedef struct report_requests {
+    int n;
+    cubed_store_traffic of[REPORT_SERVICES];
+    double cost[REPORT_SERVICES];
+    cubed_worker_usage usage;
+} report_requests;
+
+/* Gets the requests, and their cost by list prices. `apart` as in cubed_plan_get_traffic. */
+void report_get_requests(const cubed_plan *plan, bool apart, report_requests *out);
+/* Writes the requests as lines of text; nothing if there are no such stores. */
+void report_put_requests(const cubed_plan *plan, const report_requests *requests, FILE *f);
+
 /* Creates a report for one run of the plan, and holds a reference to the plan. */
 CUBED_MUST_CHECK cubed_status report_open(cubed_plan *plan, report **out, cubed_error *err);
 void report_close(report *r);
+/* Adds the plan's requests to the page. */
+void report_expect(report *r, const report_requests *requests);
 /* A cubed_event_fn; `r` is the report. */
 void report_event(void *r, const cubed_event *e);
 

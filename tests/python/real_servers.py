@@ -113,7 +113,7 @@ SERVERS = {
 
 
 def wait_for(port, process):
-    for _ in range(300):
+    for _ in range(1800):  # moto needs a minute to start on a busy machine
         with socket.socket() as s:
             if s.connect_ex(("127.0.0.1", port)) == 0:
                 return
@@ -129,16 +129,16 @@ def free_port():
 
 
 @contextlib.contextmanager
-def running(name, place, monkeypatch):
-    """The URL of an empty bucket of a server that this process and those it starts know."""
+def running(name, place, monkeypatch, log=subprocess.DEVNULL):
+    """The URL of an empty bucket of a server that this process and those it starts know. `log` gets
+    the server's output, in which moto and versitygw have a line for each request."""
     scheme, make, make_bucket = SERVERS[name]
     port = free_port()
     command, variables = make(port, place)
     forget_credentials(monkeypatch)
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, **silent)
+    process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         wait_for(port, process)
         if make_bucket:

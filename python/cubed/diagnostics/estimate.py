@@ -95,15 +95,39 @@ class Estimate:
     #: US dollars.
     cost: float
     workers: int
+    #: Seconds of all workers together times `allowed_mem` in 10^9 bytes: the unit that services of
+    #: functions charge.
+    gb_seconds: float
+    #: Requests to object stores, for which the plan has the URLs: the maximum number of each kind
+    #: (copies count as PUTs), as :meth:`cubed.Plan.traffic` returns them.
+    gets: int
+    heads: int
+    puts: int
+    lists: int
+    #: Highest number of GETs and of PUTs per second to one prefix, with the plan's workers, and the
+    #: seconds that limits of the service cost.
+    get_rate: float
+    put_rate: float
+    limit_seconds: float
 
     def __str__(self) -> str:
-        """``"about 12 s on 8 workers, 400 reads and 30 writes of chunks, 0.02 US dollars"``."""
-        return (
+        """``"about 12 s on 8 workers (80 s of all workers together, 160 GB s), 400 reads and 30
+        writes of chunks, 0.02 US dollars"``, and the requests to object stores.
+        """
+        text = (
             f"about {duration(self.seconds)} on {counted(self.workers, 'worker')}"
-            f" ({duration(self.worker_seconds)} of all workers together),"
+            f" ({duration(self.worker_seconds)} of all workers together,"
+            f" {self.gb_seconds:.3g} GB s),"
             f" {counted(self.reads, 'read')} and {counted(self.writes, 'write')} of chunks,"
             f" {self.cost:.2g} US dollars"
         )
+        if self.gets or self.puts:
+            text += (
+                f"; at most {self.gets} GETs, {self.heads} HEADs, {self.puts} PUTs and"
+                f" {self.lists} LISTs, to one prefix {math.ceil(self.get_rate)} GETs and"
+                f" {math.ceil(self.put_rate)} PUTs per second"
+            )
+        return text
 
 
 def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:
@@ -182,6 +206,22 @@ def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
         busy += work
         reads += s["chunks_read"]
         writes += s["chunks_written"]
-    gigabytes = plan.allowed_mem / 1e9
-    cost = reads * p.read_price + writes * p.write_price + busy * gigabytes * p.memory_price
-    return Estimate(seconds, busy, reads, writes, cost, workers)
+    gb_seconds = busy * plan.allowed_mem / 1e9
+    cost = reads * p.read_price + writes * p.write_price + gb_seconds * p.memory_price
+    traffic = plan.traffic()
+    return Estimate(
+        seconds,
+        busy,
+        reads,
+        writes,
+        cost,
+        workers,
+        gb_seconds,
+        gets=sum(t["gets"] for t in traffic),
+        heads=sum(t["heads"] for t in traffic),
+        puts=sum(t["puts"] + t["copies"] for t in traffic),
+        lists=sum(t["lists"] for t in traffic),
+        get_rate=max((t["get_rate"] for t in traffic), default=0.0),
+        put_rate=max((t["put_rate"] for t in traffic), default=0.0),
+        limit_seconds=sum(t["limit_seconds"] for t in traffic),
+    )

@@ -311,6 +311,8 @@ class Plan(PlanTotals):
     ) -> list[dict[str, Any]]:
         """Returns the requests of a run to object stores, and their cost; computes nothing.
 
+        Asks the stores only whether arrays that the plan may overwrite exist.
+
         Parameters
         ----------
         prices : mapping of str to tuple of float, default None
@@ -320,10 +322,19 @@ class Plan(PlanTotals):
         Returns
         -------
         list of dict
-            For each scheme (``"s3"``) the maximum `gets` and `puts`; `copies`, which are made if a
-            result replaces an existing array; `bytes_read` and `bytes_written` of decoded data; and
-            `cost`. Repeated requests after failures are not included. Shards may need far fewer
-            requests, because adjacent parts are read together.
+            For each scheme (``"s3"``):
+
+            - the maximum number of `gets`, `heads`, `puts`, `lists` (pages of listings) and
+              `deletes`, from the opening of arrays to the end of the run; `copies`, which are made
+              if a result replaces an existing array. Repeated requests after failures are not
+              included.
+            - ``saved``: the part of `gets` that workers save if their caches have all chunks that
+              other tasks read before, and if chunks of a shard are read together.
+            - ``bytes_read``, ``bytes_written``: decoded data. ``cost``: US dollars.
+            - ``get_rate``, ``put_rate``: the highest number of GETs and PUTs per second to one
+              prefix of keys, if all workers begin at once, wait 30 ms for a reply and transfer 80
+              MB/s. ``get_limit``, ``put_limit``: the limits that the service documents, 0 if
+              unknown. ``limit_seconds``: the time that waiting for these limits adds to the run.
 
         Raises
         ------
@@ -343,9 +354,18 @@ class Plan(PlanTotals):
                     f"prices[{scheme!r}] is {of!r}, expected four numbers >= 0: of GETs, PUTs,"
                     " bytes that are read, and bytes that are written"
                 )
-        apart = not self._maker.can["shares_memory"]
         own = {scheme: (of[0], of[1], of[2], of[3]) for scheme, of in (prices or {}).items()}
-        return self._plan.traffic(apart, own)
+        return self._plan.traffic(self._apart(), own)
+
+    def _apart(self) -> bool:
+        """Returns True if workers do not share memory."""
+        return not self._maker.can["shares_memory"]
+
+    def requests(self) -> str:
+        """Describes the requests to object stores, their price by list prices, their highest rate,
+        and the time of workers: lines of text. "" if the plan uses no object store.
+        """
+        return self._plan.requests(self._apart()).rstrip()
 
     def explain(self) -> str:
         """Explains the fused operations of each stage, and why the rest is not fused: lines of
@@ -361,7 +381,7 @@ class Plan(PlanTotals):
 
     def record(self) -> None:
         """Records the next run, in memory of a fixed size, if it has callbacks."""
-        self._plan.record()
+        self._plan.record(self._apart())
 
     def chart(self, name: Literal["timeline", "memory", "progress"]) -> str:
         """Draws ``"timeline"``, ``"memory"`` or ``"progress"`` of the recorded run, as SVG."""
@@ -508,8 +528,8 @@ class Plan(PlanTotals):
         )
 
     def __str__(self) -> str:
-        """The table that ``cubed eval --plan`` prints."""
-        return self._plan.draw("table").rstrip()
+        """The table that ``cubed eval --plan`` prints, and the requests to object stores."""
+        return f"{self._plan.draw('table')}{self.requests()}".rstrip()
 
 
 def _say_update(found: dict[str, Any]) -> None:

@@ -31,11 +31,7 @@ def explain_plan(plan: Any) -> list[str]:
             for k, why in stage["apart"]
             if k > i
         ]
-    lines += [
-        f"{t['scheme']}: at most {t['gets']} GETs and {t['puts'] + t['copies']} PUTs, about"
-        f" {t['cost']:.{2 if t['cost'] > 0.1 else 6}f} US dollars"
-        for t in plan.traffic()
-    ]
+    lines += plan.requests().splitlines()
     lines += [
         f"{t['url']} (up to {format_bytes(t['bytes'])}): {t['promise']}" for t in plan.targets
     ]

@@ -13,4 +13,14 @@ uint64_t cb_requests_bytes(const cubed_plan *p);
 /* Memory of each prefetch of a node in addition to its buffer. */
 size_t cb_requests_ahead_bytes(const cubed_plan *p, int node);
 
+/* Returns true if intermediates are stored for other workers (`apart`), or because they do not fit into memory. */
+bool cb_plan_spills(const cubed_plan *p, bool apart);
+/* Returns the number of the service that stores a node, below CB_SERVICES; -1 if the node is not on another machine. `spills`:
+ * intermediates are in the work directory. */
+enum { CB_SERVICES = 6 };
+int cb_plan_service(const cubed_plan *p, int node, bool spills);
+/* Counts the requests to each service, and sets the limits of services, but no rates. of[CB_SERVICES].scheme is NULL if the plan
+ * does not use the service. */
+void cb_plan_count_requests(const cubed_plan *p, bool apart, cubed_store_traffic *of);
+
 #endif

@@ -5,7 +5,9 @@ and is not.
 """
 
 import json
+import math
 import random
+import re
 import signal
 import subprocess
 
@@ -220,21 +222,21 @@ def test_requests_are_those_of_the_plan(wide, case, tmp_path):
     wide.requests.clear()
     run(wide, *args, *QUIET)
     gets = wide.count("get") + wide.count("head")
-    puts = wide.count("put") + wide.count("list")
-    copies = wide.count("copy")
+    puts = wide.count("put") + wide.count("list") + wide.count("copy")
+    reads = said["gets"] + said["heads"]
+    writes = said["puts"] + said["lists"] + said["copies"]
     assert said["scheme"] == "s3"
-    assert gets <= 1.05 * said["gets"]
-    assert puts + copies <= 1.05 * (said["puts"] + said["copies"])
-    assert said["cost"] == pytest.approx(
-        (said["gets"] * 0.4 + (said["puts"] + said["copies"]) * 5) / 1e6
-    )
-    if (
-        "s3://b/s" not in " ".join(args) and case != "in the bucket"
-    ):  # each of whose workers has a cache
-        assert said["gets"] <= 1.15 * gets
+    # Reads that a slow machine answers late are sent again: at most one request in twenty.
+    again = 4 + (gets + puts) / 20
+    assert reads - said["saved"] <= 1.05 * gets
+    assert gets <= reads + again
+    assert puts == pytest.approx(writes, rel=0.05)
+    assert said["cost"] == pytest.approx((reads * 0.4 + writes * 5) / 1e6)
+    # Each worker of "in the bucket" has a cache, and adjacent inner chunks are read together.
+    assert (said["saved"] > 0) == (case in ("in the bucket", "inner chunks", "shards"))
+    if not said["saved"]:
         assert said["bytes_read"] == WIDE.nbytes
     if case != "shards":
-        assert said["puts"] + said["copies"] <= 1.1 * (puts + copies) + 4
         assert said["bytes_written"] >= WIDE.nbytes
     assert (said["copies"] > 0) == (case == "replaced")
 
@@ -244,9 +246,13 @@ def test_prices_are_those_of_a_file(wide, tmp_path):
     prices = tmp_path / "prices.json"
     prices.write_text('{"s3": {"get": 1e6, "put": 0, "read": 1e9}, "gs": {"get": 3}}')
     (said,) = json.loads(run(wide, *args, "--json", "--prices", prices).out)["traffic"]
-    assert said["cost"] == pytest.approx(said["gets"] + said["bytes_read"])
+    reads = said["gets"] + said["heads"]
+    assert said["cost"] == pytest.approx(reads + said["bytes_read"])
     out = run(wide, *args).out
-    assert f"s3: at most {said['gets']} GETs and {said['puts']} PUTs, reads 32.8 kB" in out
+    text = f"{said['gets']} GETs, {said['heads']} HEADs, {said['puts']} PUTs and 0 LISTs"
+    assert f"s3: at most {text}, reads 32.8 kB" in out
+    assert " per second to one prefix, limits 5500 and 3500\n" in out
+    assert " s of all workers together, " in out
     for text, why in (
         ('{"s3": {"gets": 1}}', "there is no price of gets"),
         ('{"s3": {"get": "1"}}', "no number >= 0 is get"),
@@ -268,8 +274,11 @@ def test_a_plan_of_the_package_says_so_too(wide, monkeypatch):
     plan = cubed.to_zarr(a + 1, "s3://b/o", compute=False).plan()
     (said,) = plan.traffic()
     assert f"s3: at most {said['gets']} GETs" in plan.explain()
-    assert plan.traffic({"s3": (1e6, 0.0, 0.0, 0.0)})[0]["cost"] == said["gets"]
-    assert (a + 1).plan().traffic()[0]["puts"] <= 1
+    reads = said["gets"] + said["heads"]
+    assert plan.traffic({"s3": (1e6, 0.0, 0.0, 0.0)})[0]["cost"] == reads
+    assert "GETs and" in plan.explain() and "per second to one prefix" in plan.explain()
+    assert str(plan).endswith(plan.requests()) and plan.requests() in plan.explain()
+    assert (a + 1).plan().traffic()[0]["puts"] == 0
     for prices, why in (
         ({"s4": (1, 1, 1, 1)}, 'no store has the scheme "s4"'),
         ({"s3": (1, 1, -1, 1)}, "four numbers >= 0"),
@@ -281,9 +290,37 @@ def test_a_plan_of_the_package_says_so_too(wide, monkeypatch):
             plan.traffic(prices)
     wide.requests.clear()
     plan.execute()
-    assert wide.count("get") + wide.count("head") <= said["gets"]
+    assert wide.count("head") <= said["heads"]
     assert wide.count("put") <= said["puts"]
     assert cubed.ones((3,)).plan().traffic() == []
+
+
+def test_the_report_of_a_run_says_so(wide, tmp_path):
+    args = ("eval", "mean(a, axis=0)", "--in", "a=s3://b/a", "--out", "s3://b/o", "--overwrite")
+    (said,) = json.loads(run(wide, *args, "--plan", "--json").out)["traffic"]
+    page = tmp_path / "r.html"
+    run(wide, *args, *QUIET, "--report", page)
+    found = dict(re.findall(r'data-name="s3_(\w+)" data-value="([^"]*)"', page.read_text()))
+    assert {k: float(v) for k, v in found.items()} == {
+        **{k: said[k] for k in ("gets", "heads", "lists", "cost", "limit_seconds")},
+        "puts": said["puts"] + said["copies"],
+        "get_rate": math.ceil(said["get_rate"]),
+        "put_rate": math.ceil(said["put_rate"]),
+    }
+
+
+def test_an_estimate_says_so(wide, monkeypatch):
+    for name, value in wide.variables.items():
+        monkeypatch.setenv(name, value)
+    plan = cubed.to_zarr(cubed.from_zarr("s3://b/a") + 1, "s3://b/o", compute=False).plan()
+    (said,) = plan.traffic()
+    e = plan.estimate("s3-lambda")
+    for key in ("gets", "heads", "puts", "lists", "get_rate", "put_rate", "limit_seconds"):
+        assert getattr(e, key) == said[key], key
+    assert f"at most {e.gets} GETs, {e.heads} HEADs" in str(e)
+    local = (cubed.ones((3,)) + 1).plan().estimate("s3-lambda")
+    assert local.gets == local.puts == local.get_rate == 0
+    assert "GETs" not in str(local)
 
 
 # --- Workers of engines
