@@ -240,28 +240,31 @@ def joined(before, after):
     return before + after
 
 
-@pytest.mark.parametrize("executor", ["threads", "processes"])
+COMPILED = [
+    (lambda x: x.map_blocks(twice, dtype=float), ["twice"]),
+    (lambda x: cubed.map_overlap(twice, x, depth=1, boundary=0, trim=True), ["twice"]),
+    (lambda x: cubed.apply_gufunc(twice, "()->()", x, output_dtypes=float), ["twice"]),
+    (
+        lambda x: cubed.apply_gufunc(twice, "()->()", x, output_dtypes=float, vectorize=True),
+        ["twice"],
+    ),
+    (lambda x: cubed.apply_along_axis(twice, 0, x), ["twice"]),
+    (lambda x: ops.blockwise(twice, "ij", x, "ij", dtype=float), ["twice"]),
+    (lambda x: ops.reduction(x, summed, axis=0), ["summed"]),
+    (lambda x: cubed.reduction(x, summed, summed, axis=0), ["summed"]),
+    (lambda x: cubed.reduction(x, summed, summed, axis=0, dtype=float), ["summed"]),
+    (lambda x: cubed.cumreduction(running, joined, 0, x, 0), ["joined", "running"]),
+    (
+        lambda x: cubed.cumreduction(running, joined, 0, x, 0, dtype=float),
+        ["joined", "running"],
+    ),
+]
+
+
 @pytest.mark.parametrize(
-    ("make", "names"),
-    [
-        (lambda x: x.map_blocks(twice, dtype=float), ["twice"]),
-        (lambda x: cubed.map_overlap(twice, x, depth=1, boundary=0, trim=True), ["twice"]),
-        (lambda x: cubed.apply_gufunc(twice, "()->()", x, output_dtypes=float), ["twice"]),
-        (
-            lambda x: cubed.apply_gufunc(twice, "()->()", x, output_dtypes=float, vectorize=True),
-            ["twice"],
-        ),
-        (lambda x: cubed.apply_along_axis(twice, 0, x), ["twice"]),
-        (lambda x: ops.blockwise(twice, "ij", x, "ij", dtype=float), ["twice"]),
-        (lambda x: ops.reduction(x, summed, axis=0), ["summed"]),
-        (lambda x: cubed.reduction(x, summed, summed, axis=0), ["summed"]),
-        (lambda x: cubed.reduction(x, summed, summed, axis=0, dtype=float), ["summed"]),
-        (lambda x: cubed.cumreduction(running, joined, 0, x, 0), ["joined", "running"]),
-        (
-            lambda x: cubed.cumreduction(running, joined, 0, x, 0, dtype=float),
-            ["joined", "running"],
-        ),
-    ],
+    ("make", "names", "executor"),
+    # Workers take each kind of function: of one block, of parts, of a running total.
+    [(*row, "threads") for row in COMPILED] + [(*row, "processes") for row in COMPILED[::5]],
 )
 def test_compile_function_between_operations(x, make, names, executor):
     """Operations before and after a function may be in its tasks. They are not compiled, and what
