@@ -20,6 +20,11 @@ if(CUBED_PORTABLE)
   target_link_options(cubed_flags INTERFACE LINKER:--gc-sections)
 endif()
 
+if(CUBED_SHAKE)
+  # The header is the first that is included: what sources define before their first header is defined for it, too.
+  target_compile_options(cubed_flags INTERFACE -D_GNU_SOURCE= -include ${PROJECT_SOURCE_DIR}/tests/unit/shake.h)
+endif()
+
 if(CUBED_SANITIZE)
   # Where tests spend their time; the rest compiles quickly.
   set(optimize_hot -O1)

@@ -16,7 +16,8 @@ foreach(codec LZMA ZFP)
   endif()
 endforeach()
 file(GLOB support_sources CONFIGURE_DEPENDS tests/unit/*.c)
-list(REMOVE_ITEM support_sources ${test_sources})
+# A part of the library, if the build has it (CUBED_SHAKE).
+list(REMOVE_ITEM support_sources ${test_sources} ${PROJECT_SOURCE_DIR}/tests/unit/shake.c)
 
 add_library(cubed_internal INTERFACE)
 target_include_directories(cubed_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)

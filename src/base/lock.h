@@ -25,6 +25,13 @@
 /* For functions that run before or after all other threads, or that lock conditionally. A comment gives the reason. */
 #define CB_UNCHECKED_LOCKS CB_ATTRIBUTE(no_thread_safety_analysis)
 
+/* Builds with CUBED_SHAKE pause here at times, to test other schedules (tests/unit/shake.h). */
+#ifdef CB_SHAKE
+#define CB_MAY_PAUSE() cb_shake()
+#else
+#define CB_MAY_PAUSE() ((void)0)
+#endif
+
 typedef struct CB_ATTRIBUTE(capability("mutex")) cb_mutex {
     pthread_mutex_t impl;
 } cb_mutex;
@@ -48,13 +55,16 @@ static inline void cb_mutex_destroy(cb_mutex *m) { pthread_mutex_destroy(&m->imp
 
 static inline void cb_mutex_lock(cb_mutex *m) CB_ATTRIBUTE(acquire_capability(m)) CB_UNCHECKED_LOCKS
 {
+    CB_MAY_PAUSE();
     pthread_mutex_lock(&m->impl);
+    CB_MAY_PAUSE();
 }
 
 static inline void cb_mutex_unlock(cb_mutex *m)
     CB_ATTRIBUTE(release_capability(m)) CB_UNCHECKED_LOCKS
 {
     pthread_mutex_unlock(&m->impl);
+    CB_MAY_PAUSE();
 }
 
 /* Asserts that the caller holds `m`, if the analysis cannot follow because the mutex has another name. */
@@ -69,12 +79,14 @@ static inline void cb_rwlock_destroy(cb_rwlock *m) { pthread_rwlock_destroy(&m->
 static inline void cb_rwlock_read(cb_rwlock *m)
     CB_ATTRIBUTE(acquire_shared_capability(m)) CB_UNCHECKED_LOCKS
 {
+    CB_MAY_PAUSE();
     pthread_rwlock_rdlock(&m->impl);
 }
 
 static inline void cb_rwlock_write(cb_rwlock *m)
     CB_ATTRIBUTE(acquire_capability(m)) CB_UNCHECKED_LOCKS
 {
+    CB_MAY_PAUSE();
     pthread_rwlock_wrlock(&m->impl);
 }
 
@@ -82,6 +94,7 @@ static inline void cb_rwlock_unlock(cb_rwlock *m)
     CB_ATTRIBUTE(release_generic_capability(m)) CB_UNCHECKED_LOCKS
 {
     pthread_rwlock_unlock(&m->impl);
+    CB_MAY_PAUSE();
 }
 
 /* Returns false if out of memory. */
