@@ -27,11 +27,6 @@ static cubed_dtype common_type(cb_steps *s, const char *name, cubed_array *const
     return like->node.dtype;
 }
 
-static cubed_array *where(cb_steps *s, cubed_array *condition, cubed_array *x, cubed_array *y)
-{
-    return cb_step_op(s, CUBED_OP_WHERE, condition, x, y);
-}
-
 /* --- By numbers ---------------------------------------------------------------------------------------- */
 
 /* Casts numbers to int64. Numbers out of range become `n` in the mode that raises an error, otherwise a valid choice. */
@@ -55,7 +50,7 @@ static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_cho
     case CUBED_CHOOSE_CLIP:
         return cb_step_op(s, CUBED_OP_MINIMUM, cb_step_op(s, CUBED_OP_MAXIMUM, at, none, NULL), end,
                           NULL);
-    default: return where(s, cb_step_op(s, CUBED_OP_LESS, at, none, NULL), end, at);
+    default: return cb_step_where(s, cb_step_op(s, CUBED_OP_LESS, at, none, NULL), end, at);
     }
 }
 
@@ -82,8 +77,8 @@ static cubed_array *choose_by_comparison(cb_steps *s, cubed_array *number, cubed
 {
     cubed_array *y = cb_step_broadcast(s, choices[n - 1], ndim, shape);
     for (int i = n - 2; i >= 0 && s->st == CUBED_OK; i--)
-        y = where(s, cb_step_op(s, CUBED_OP_EQUAL, number, cb_step_whole(s, i), NULL), choices[i],
-                  y);
+        y = cb_step_where(s, cb_step_op(s, CUBED_OP_EQUAL, number, cb_step_whole(s, i), NULL),
+                          choices[i], y);
     return y;
 }
 
@@ -148,7 +143,7 @@ cubed_status cubed_select(cubed_array *const *conditions, cubed_array *const *ch
     if (s.st == CUBED_OK) c.dtype = common_type(&s, "select", c.x, n + 1);
     for (int i = n; i >= 0 && s.st == CUBED_OK; i--) {
         cubed_array *x = cb_step_cast(&s, c.x[i], c.dtype);
-        y = i == n ? x : where(&s, cb_step_cast(&s, conditions[i], CUBED_BOOL), x, y);
+        y = i == n ? x : cb_step_where(&s, cb_step_cast(&s, conditions[i], CUBED_BOOL), x, y);
     }
     cb_free(&s.ctx->alloc, c.x, c.bytes);
     return cb_steps_end(&s, y, out);

@@ -42,11 +42,6 @@ static bool is_whole(cubed_dtype dtype)
     return kind == CUBED_KIND_BOOL || kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
 }
 
-static cubed_array *op(const chosen *c, cubed_op which, cubed_array *a, cubed_array *b)
-{
-    return cb_step_op(c->s, which, a, b, NULL);
-}
-
 static cubed_array *cast(const chosen *c, cubed_array *x, const cubed_dtype *dtype)
 {
     return dtype ? cb_step_cast(c->s, x, *dtype) : x;
@@ -67,7 +62,7 @@ static cubed_array *zero_of(const chosen *c, const cubed_array *x)
 
 static cubed_array *known(const chosen *c, cubed_array *x)
 {
-    return op(c, CUBED_OP_LOGICAL_NOT, op(c, CUBED_OP_ISNAN, x, NULL), NULL);
+    return cb_step_unary(c->s, CUBED_OP_LOGICAL_NOT, cb_step_unary(c->s, CUBED_OP_ISNAN, x));
 }
 
 static cubed_array *sum(const chosen *c, cubed_array *x, bool keepdims)
@@ -119,8 +114,8 @@ static cubed_array *whole_mean(const chosen *c, cubed_array *x, cubed_array *mas
     if (x && mask) {
         x = choose(c, mask, x, zero_of(c, x));
         divisor = count(c, mask, keepdims);
-        divisor = op(c, CUBED_OP_SUBTRACT, divisor, cb_step_float(c->s, correction));
-        divisor = op(c, CUBED_OP_MAXIMUM, divisor, cb_step_float(c->s, 0));
+        divisor = cb_step_binary(c->s, CUBED_OP_SUBTRACT, divisor, cb_step_float(c->s, correction));
+        divisor = cb_step_binary(c->s, CUBED_OP_MAXIMUM, divisor, cb_step_float(c->s, 0));
     } else if (x) {
         divisor = cb_step_float(c->s, n > 0 ? n : 0);
     }
@@ -128,7 +123,7 @@ static cubed_array *whole_mean(const chosen *c, cubed_array *x, cubed_array *mas
     total = sum(c, cast(c, x, &dtype), keepdims);
     if (!total) return NULL;
     total = cast(c, cast(c, total, &dtype), &real);
-    return cast(c, op(c, CUBED_OP_DIVIDE, total, divisor), &dtype);
+    return cast(c, cb_step_binary(c->s, CUBED_OP_DIVIDE, total, divisor), &dtype);
 }
 
 /* Computes variances with each step in an integer type, as NumPy does. */
@@ -137,18 +132,19 @@ static cubed_array *whole_variance(const chosen *c, cubed_array *x, cubed_array 
 {
     const cubed_dtype real = CUBED_FLOAT64;
     const bool is_complex = kind_of(x) == CUBED_KIND_COMPLEX;
-    cubed_array *part = is_complex ? op(c, CUBED_OP_REAL, x, NULL) : x;
+    cubed_array *part = is_complex ? cb_step_unary(c->s, CUBED_OP_REAL, x) : x;
     cubed_array *mean = whole_mean(c, part, mask, dtype, 0, true);
-    cubed_array *off = mean ? op(c, CUBED_OP_SUBTRACT, part, mean) : NULL;
-    cubed_array *squares = off ? op(c, CUBED_OP_MULTIPLY, off, off) : NULL;
+    cubed_array *off = mean ? cb_step_binary(c->s, CUBED_OP_SUBTRACT, part, mean) : NULL;
+    cubed_array *squares = off ? cb_step_binary(c->s, CUBED_OP_MULTIPLY, off, off) : NULL;
     if (squares && is_complex) {
-        cubed_array *other = op(c, CUBED_OP_IMAG, x, NULL);
-        squares = op(c, CUBED_OP_ADD, squares, op(c, CUBED_OP_MULTIPLY, other, other));
+        cubed_array *other = cb_step_unary(c->s, CUBED_OP_IMAG, x);
+        squares = cb_step_binary(c->s, CUBED_OP_ADD, squares,
+                                 cb_step_binary(c->s, CUBED_OP_MULTIPLY, other, other));
     }
     cubed_array *out =
         whole_mean(c, squares, mask, dtype, c->o->reduce.correction, c->reduce.keepdims);
     if (!out || c->o->reduction != CUBED_REDUCE_STD) return out;
-    return cast(c, op(c, CUBED_OP_SQRT, cast(c, out, &real), NULL), &dtype);
+    return cast(c, cb_step_unary(c->s, CUBED_OP_SQRT, cast(c, out, &real)), &dtype);
 }
 
 /* --- Masks --------------------------------------------------------------------------------------------- */
@@ -176,7 +172,8 @@ static cubed_array *mean_of_chosen(const chosen *c, cubed_array *x)
     const cubed_dtype real = CUBED_FLOAT64;
     const cubed_dtype *dtype = c->o->dtype;
     cubed_array *mask = mask_of(c, x);
-    if (mask && c->o->skip_nan && has_nan(x)) mask = op(c, CUBED_OP_LOGICAL_AND, mask, known(c, x));
+    if (mask && c->o->skip_nan && has_nan(x))
+        mask = cb_step_binary(c->s, CUBED_OP_LOGICAL_AND, mask, known(c, x));
     if (mask && dtype && is_whole(*dtype))
         return whole_mean(c, x, mask, *dtype, 0, c->reduce.keepdims);
     if (dtype || kind_of(x) < CUBED_KIND_FLOAT) x = cast(c, x, dtype ? dtype : &real);
@@ -184,7 +181,7 @@ static cubed_array *mean_of_chosen(const chosen *c, cubed_array *x)
     cubed_array *terms = choose(c, mask, x, zero_of(c, x));
     cubed_array *total = terms ? sum(c, terms, c->reduce.keepdims) : NULL;
     if (!total) return NULL;
-    return cast(c, op(c, CUBED_OP_DIVIDE, total, count(c, mask, c->reduce.keepdims)),
+    return cast(c, cb_step_binary(c->s, CUBED_OP_DIVIDE, total, count(c, mask, c->reduce.keepdims)),
                 dtype ? dtype : &total->node.dtype);
 }
 
@@ -215,28 +212,33 @@ static cubed_array *variance_about_real_mean(const chosen *c, cubed_array *x, cu
 {
     const cubed_dtype *dtype = c->o->dtype;
     const double free = c->o->reduce.correction;
-    if (c->o->skip_nan) mask = mask ? op(c, CUBED_OP_LOGICAL_AND, mask, known(c, x)) : known(c, x);
+    if (c->o->skip_nan)
+        mask = mask ? cb_step_binary(c->s, CUBED_OP_LOGICAL_AND, mask, known(c, x)) : known(c, x);
     cubed_variance_options options = variance_options(c);
     options.skip_nan = options.root = false;
-    cubed_array *along = variance(c, cast(c, op(c, CUBED_OP_REAL, x, NULL), dtype), mask, &options);
-    cubed_array *part = op(c, CUBED_OP_IMAG, x, NULL);
-    cubed_array *squares = cast(c, op(c, CUBED_OP_MULTIPLY, part, part), dtype), *divisor;
+    cubed_array *along =
+        variance(c, cast(c, cb_step_unary(c->s, CUBED_OP_REAL, x), dtype), mask, &options);
+    cubed_array *part = cb_step_unary(c->s, CUBED_OP_IMAG, x);
+    cubed_array *squares = cast(c, cb_step_binary(c->s, CUBED_OP_MULTIPLY, part, part), dtype),
+                *divisor;
     if (!along || !squares) return NULL;
     if (mask) {
         squares = choose(c, mask, squares, zero_of(c, squares));
-        divisor =
-            op(c, CUBED_OP_SUBTRACT, count(c, mask, c->reduce.keepdims), cb_step_float(c->s, free));
-        divisor = op(c, CUBED_OP_MAXIMUM, divisor, cb_step_float(c->s, 0));
+        divisor = cb_step_binary(c->s, CUBED_OP_SUBTRACT, count(c, mask, c->reduce.keepdims),
+                                 cb_step_float(c->s, free));
+        divisor = cb_step_binary(c->s, CUBED_OP_MAXIMUM, divisor, cb_step_float(c->s, 0));
     } else {
         const double n = count_all(c, x) - free;
         divisor = cb_step_number(c->s, squares, n > 0 ? n : 0);
     }
     if (!squares || !divisor) return NULL;
     cubed_array *total = sum(c, squares, c->reduce.keepdims);
-    cubed_array *made =
-        cast(c, op(c, CUBED_OP_ADD, along, op(c, CUBED_OP_DIVIDE, total, divisor)), dtype);
+    cubed_array *made = cast(c,
+                             cb_step_binary(c->s, CUBED_OP_ADD, along,
+                                            cb_step_binary(c->s, CUBED_OP_DIVIDE, total, divisor)),
+                             dtype);
     if (c->o->reduction != CUBED_REDUCE_STD) return made;
-    return cast(c, op(c, CUBED_OP_SQRT, made, NULL), dtype);
+    return cast(c, cb_step_unary(c->s, CUBED_OP_SQRT, made), dtype);
 }
 
 static cubed_array *variance_of_chosen(const chosen *c, cubed_array *x)
@@ -274,10 +276,11 @@ static cubed_array *fill_unchosen(const chosen *c, cubed_array *x)
 /* Returns the larger or smaller of two complex numbers. If one is NaN, the result is NaN; if both are NaN, the first. */
 static cubed_array *complex_extreme(const chosen *c, cubed_op which, cubed_array *a, cubed_array *b)
 {
-    cubed_array *is_b = op(c, CUBED_OP_LOGICAL_OR, op(c, CUBED_OP_ISNAN, b, NULL),
-                           cb_api_complex_beyond(c->s, which, b, a));
+    cubed_array *is_b =
+        cb_step_binary(c->s, CUBED_OP_LOGICAL_OR, cb_step_unary(c->s, CUBED_OP_ISNAN, b),
+                       cb_api_complex_beyond(c->s, which, b, a));
     cubed_array *made = cb_step_op(c->s, CUBED_OP_WHERE, is_b, b, a);
-    return cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_ISNAN, a, NULL), a, made);
+    return cb_step_op(c->s, CUBED_OP_WHERE, cb_step_unary(c->s, CUBED_OP_ISNAN, a), a, made);
 }
 
 /* Broadcasts the initial value to the shape of the result. */
@@ -301,10 +304,13 @@ static cubed_array *extreme_of_two(const chosen *c, cubed_array *a, cubed_array 
     const cubed_op which =
         c->o->reduction == CUBED_REDUCE_MAX ? CUBED_OP_MAXIMUM : CUBED_OP_MINIMUM;
     const bool is_complex = kind_of(a) == CUBED_KIND_COMPLEX;
-    cubed_array *made = is_complex ? complex_extreme(c, which, a, b) : op(c, which, a, b);
+    cubed_array *made =
+        is_complex ? complex_extreme(c, which, a, b) : cb_step_binary(c->s, which, a, b);
     if (!c->o->skip_nan || !(has_nan(a) || kind_of(a) == CUBED_KIND_TIME)) return made;
-    made = cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_NOT_EQUAL, b, b), a, made);
-    return cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_NOT_EQUAL, a, a), b, made);
+    made =
+        cb_step_op(c->s, CUBED_OP_WHERE, cb_step_binary(c->s, CUBED_OP_NOT_EQUAL, b, b), a, made);
+    return cb_step_op(c->s, CUBED_OP_WHERE, cb_step_binary(c->s, CUBED_OP_NOT_EQUAL, a, a), b,
+                      made);
 }
 
 static cubed_array *reduce_filled(const chosen *c, cubed_array *x);
@@ -323,8 +329,9 @@ static cubed_array *reduce_from(const chosen *c, cubed_array *x)
     if (!out) return NULL;
     initial = cast(c, initial, &out->node.dtype);
     if (!is_extreme(c->o))
-        return op(c, c->o->reduction == CUBED_REDUCE_SUM ? CUBED_OP_ADD : CUBED_OP_MULTIPLY, out,
-                  initial);
+        return cb_step_binary(
+            c->s, c->o->reduction == CUBED_REDUCE_SUM ? CUBED_OP_ADD : CUBED_OP_MULTIPLY, out,
+            initial);
     return initial ? extreme_of_two(c, out, initial) : NULL;
 }
 

@@ -18,11 +18,6 @@ typedef struct slide {
     int64_t before, after;   /* numbers of elements of padding */
 } slide;
 
-static cubed_array *op(const slide *c, cubed_op which, cubed_array *a, cubed_array *b)
-{
-    return a && b ? cb_step_op(c->s, which, a, b, NULL) : NULL;
-}
-
 /* Returns true if all elements are known to be finite: integers, and vectors in memory. */
 static bool is_finite(const cubed_array *x)
 {
@@ -94,10 +89,11 @@ static cubed_array *overlapping(const slide *c, int64_t start, int64_t before, i
     if (s->st != CUBED_OK) return NULL;
     if (extent <= own) return cb_step_part(s, x, 0, 0, 0, 1); /* no window fits */
     place = cb_step(s, cubed_array_index(s->ctx, 1, &extent, &extent, 0, &place, s->err), &place);
-    cubed_array *is_real =
-        op(c, CUBED_OP_LOGICAL_AND, op(c, CUBED_OP_GREATER_EQUAL, place, cb_step_whole(s, before)),
-           op(c, CUBED_OP_LESS, place, cb_step_whole(s, extent - after)));
-    cubed_array *products = op(c, CUBED_OP_MULTIPLY, windows(c, x), c->kernel);
+    cubed_array *is_real = cb_step_binary(
+        c->s, CUBED_OP_LOGICAL_AND,
+        cb_step_binary(c->s, CUBED_OP_GREATER_EQUAL, place, cb_step_whole(s, before)),
+        cb_step_binary(c->s, CUBED_OP_LESS, place, cb_step_whole(s, extent - after)));
+    cubed_array *products = cb_step_binary(c->s, CUBED_OP_MULTIPLY, windows(c, x), c->kernel);
     is_real = windows(c, is_real);
     if (s->st != CUBED_OK) return NULL;
     products =

@@ -7,14 +7,9 @@
 #include "dtype/scalar.h"
 #include "ops/steps.h"
 
-static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
-{
-    return cb_step_op(s, op, a, b, NULL);
-}
-
 static cubed_array *times(cb_steps *s, double number, cubed_array *x)
 {
-    return op(s, CUBED_OP_MULTIPLY, cb_step_number(s, x, number), x);
+    return cb_step_binary(s, CUBED_OP_MULTIPLY, cb_step_number(s, x, number), x);
 }
 
 static cubed_array *differences(cb_steps *s, cubed_array *x, int axis)
@@ -91,10 +86,11 @@ cubed_status cubed_trapezoid(cubed_array *y, cubed_array *x, cubed_array *dx, in
     cb_steps s = {.ctx = y->ctx, .err = err};
     const int64_t n = y->shape[axis], rest = n > 0 ? n - 1 : 0;
     cubed_array *d = x ? distances(&s, y, x, axis) : dx ? dx : cb_step_number(&s, y, 1);
-    cubed_array *middle = op(&s, CUBED_OP_ADD, cb_step_part(&s, y, axis, n - rest, rest, 1),
-                             cb_step_part(&s, y, axis, 0, rest, 1));
-    middle = op(&s, CUBED_OP_MULTIPLY, d, middle);
-    middle = op(&s, CUBED_OP_DIVIDE, middle, cb_step_number(&s, middle, 2));
+    cubed_array *middle =
+        cb_step_binary(&s, CUBED_OP_ADD, cb_step_part(&s, y, axis, n - rest, rest, 1),
+                       cb_step_part(&s, y, axis, 0, rest, 1));
+    middle = cb_step_binary(&s, CUBED_OP_MULTIPLY, d, middle);
+    middle = cb_step_binary(&s, CUBED_OP_DIVIDE, middle, cb_step_number(&s, middle, 2));
     o.axes = &axis;
     o.naxes = 1;
     return cb_steps_end(&s, cb_step_reduce(&s, CUBED_REDUCE_SUM, middle, &o), out);
@@ -119,8 +115,9 @@ static cubed_array *weighed(const line *l, int64_t start, cubed_array *const w[3
 {
     cubed_array *y = NULL;
     for (int i = 0; i < 3; i++) {
-        cubed_array *term = op(l->s, CUBED_OP_MULTIPLY, w[i], part(l, start + i, n));
-        y = i == 0 ? term : op(l->s, i == minus ? CUBED_OP_SUBTRACT : CUBED_OP_ADD, y, term);
+        cubed_array *term = cb_step_binary(l->s, CUBED_OP_MULTIPLY, w[i], part(l, start + i, n));
+        y = i == 0 ? term
+                   : cb_step_binary(l->s, i == minus ? CUBED_OP_SUBTRACT : CUBED_OP_ADD, y, term);
     }
     return y;
 }
@@ -131,19 +128,20 @@ static cubed_array *even_end(const line *l, bool is_last, cubed_array *h, int ed
     const int64_t n = l->f->shape[l->axis], at = is_last ? n - 1 - edge_order : 0;
     cubed_array *y, *w[3];
     if (edge_order == 1) {
-        y = op(l->s, CUBED_OP_SUBTRACT, part(l, at + 1, 1), part(l, at, 1));
+        y = cb_step_binary(l->s, CUBED_OP_SUBTRACT, part(l, at + 1, 1), part(l, at, 1));
     } else {
         for (int i = 0; i < 3; i++) w[i] = cb_step_number(l->s, l->f, weights[is_last][i]);
         y = weighed(l, at, w, is_last ? 1 : 2, 1);
     }
-    return op(l->s, CUBED_OP_DIVIDE, y, h);
+    return cb_step_binary(l->s, CUBED_OP_DIVIDE, y, h);
 }
 
 static cubed_array *even(const line *l, cubed_array *h, int edge_order)
 {
     const int64_t n = l->f->shape[l->axis];
-    cubed_array *inner = op(l->s, CUBED_OP_SUBTRACT, part(l, 2, n - 2), part(l, 0, n - 2));
-    inner = op(l->s, CUBED_OP_DIVIDE, inner, times(l->s, 2, h));
+    cubed_array *inner =
+        cb_step_binary(l->s, CUBED_OP_SUBTRACT, part(l, 2, n - 2), part(l, 0, n - 2));
+    inner = cb_step_binary(l->s, CUBED_OP_DIVIDE, inner, times(l->s, 2, h));
     cubed_array *parts[] = {even_end(l, false, h, edge_order), inner,
                             even_end(l, true, h, edge_order)};
     return cb_step_concat(l->s, parts, 3, l->axis);
@@ -221,23 +219,23 @@ static cubed_array *spacings(const line *l, cubed_array *x)
 static void parabola(cb_steps *s, cubed_array *a, cubed_array *b, int at, cubed_array *w[3])
 {
     const cubed_op add = CUBED_OP_ADD, by = CUBED_OP_DIVIDE, mul = CUBED_OP_MULTIPLY;
-    cubed_array *sum = op(s, add, a, b), *top[3];
+    cubed_array *sum = cb_step_binary(s, add, a, b), *top[3];
     if (at == 0) {
-        top[0] = op(s, CUBED_OP_NEGATIVE, op(s, add, times(s, 2, a), b), NULL);
+        top[0] = cb_step_unary(s, CUBED_OP_NEGATIVE, cb_step_binary(s, add, times(s, 2, a), b));
         top[1] = sum;
         top[2] = a;
     } else if (at == 1) {
-        top[0] = op(s, CUBED_OP_NEGATIVE, b, NULL);
-        top[1] = op(s, CUBED_OP_SUBTRACT, b, a);
+        top[0] = cb_step_unary(s, CUBED_OP_NEGATIVE, b);
+        top[1] = cb_step_binary(s, CUBED_OP_SUBTRACT, b, a);
         top[2] = a;
     } else {
         top[0] = b;
         top[1] = sum;
-        top[2] = op(s, add, times(s, 2, b), a);
+        top[2] = cb_step_binary(s, add, times(s, 2, b), a);
     }
-    w[0] = op(s, by, top[0], op(s, mul, a, sum));
-    w[1] = op(s, by, top[1], op(s, mul, a, b));
-    w[2] = op(s, by, top[2], op(s, mul, b, sum));
+    w[0] = cb_step_binary(s, by, top[0], cb_step_binary(s, mul, a, sum));
+    w[1] = cb_step_binary(s, by, top[1], cb_step_binary(s, mul, a, b));
+    w[2] = cb_step_binary(s, by, top[2], cb_step_binary(s, mul, b, sum));
 }
 
 static cubed_array *uneven(const line *l, cubed_array *x, int edge_order)
@@ -251,8 +249,9 @@ static cubed_array *uneven(const line *l, cubed_array *x, int edge_order)
         const int64_t first = i == 2 ? n - 1 - edge_order : 0, many = i == 1 ? n - 2 : 1;
         cubed_array *h = cb_step_part(l->s, d, 0, first, many, 1);
         if (i != 1 && edge_order == 1) {
-            cubed_array *y = op(l->s, CUBED_OP_SUBTRACT, part(l, first + 1, 1), part(l, first, 1));
-            parts[i] = op(l->s, CUBED_OP_DIVIDE, y, h);
+            cubed_array *y =
+                cb_step_binary(l->s, CUBED_OP_SUBTRACT, part(l, first + 1, 1), part(l, first, 1));
+            parts[i] = cb_step_binary(l->s, CUBED_OP_DIVIDE, y, h);
         } else {
             parabola(l->s, h, cb_step_part(l->s, d, 0, first + 1, many, 1), i, w);
             parts[i] = weighed(l, first, w, minus[i], many);
@@ -333,13 +332,14 @@ static cubed_array *turned(cb_steps *s, const cubed_array *a, cubed_array *step,
 {
     const double half = whole ? floor(turn / 2) : turn / 2;
     cubed_array *h = number_like(s, period, half);
-    cubed_array *y = op(s, CUBED_OP_REMAINDER, op(s, CUBED_OP_ADD, step, h), period);
-    y = op(s, CUBED_OP_SUBTRACT, y, h);
+    cubed_array *y =
+        cb_step_binary(s, CUBED_OP_REMAINDER, cb_step_binary(s, CUBED_OP_ADD, step, h), period);
+    y = cb_step_binary(s, CUBED_OP_SUBTRACT, y, h);
     if (whole && half * 2 != turn) return y;
     /* A step of exactly half a period keeps its sign. */
-    cubed_array *ahead = op(s, CUBED_OP_EQUAL, y, number_like(s, period, -half));
-    ahead = op(s, CUBED_OP_LOGICAL_AND, ahead,
-               op(s, CUBED_OP_GREATER, step, number_like(s, period, 0)));
+    cubed_array *ahead = cb_step_binary(s, CUBED_OP_EQUAL, y, number_like(s, period, -half));
+    ahead = cb_step_binary(s, CUBED_OP_LOGICAL_AND, ahead,
+                           cb_step_binary(s, CUBED_OP_GREATER, step, number_like(s, period, 0)));
     return cb_step_op(s, CUBED_OP_WHERE, ahead, number_like(s, a, half), y);
 }
 
@@ -365,11 +365,11 @@ cubed_status cubed_unwrap(cubed_array *p, cubed_array *period, cubed_array *disc
     if (!is_whole && cubed_dtype_kind(period->node.dtype) < CUBED_KIND_FLOAT)
         period = cb_step_float(&s, turn);
     if (!period) return cb_steps_end(&s, NULL, out);
-    jump = op(&s, CUBED_OP_SUBTRACT, turned(&s, a, step, period, turn, is_whole), step);
+    jump = cb_step_binary(&s, CUBED_OP_SUBTRACT, turned(&s, a, step, period, turn, is_whole), step);
     cubed_array *far = cb_step_op(&s, CUBED_OP_ABS, step, NULL, NULL);
     if (!discont)
         discont = is_whole ? cb_step_float(&s, turn / 2) : number_like(&s, period, turn / 2);
-    far = op(&s, CUBED_OP_LESS, far, discont);
+    far = cb_step_binary(&s, CUBED_OP_LESS, far, discont);
     jump = cb_step_op(&s, CUBED_OP_WHERE, far, number_like(&s, a, 0), jump);
     if (jump) {
         cubed_array *sum = NULL;
@@ -378,6 +378,6 @@ cubed_status cubed_unwrap(cubed_array *p, cubed_array *period, cubed_array *disc
     const int64_t n = a->shape[axis];
     cubed_array *first = cb_step_part(&s, a, axis, 0, n > 0, 1);
     cubed_array *rest = cb_step_part(&s, a, axis, n > 0, n > 0 ? n - 1 : 0, 1);
-    cubed_array *parts[] = {first, op(&s, CUBED_OP_ADD, rest, jump)};
+    cubed_array *parts[] = {first, cb_step_binary(&s, CUBED_OP_ADD, rest, jump)};
     return cb_steps_end(&s, cb_step_concat(&s, parts, 2, axis), out);
 }

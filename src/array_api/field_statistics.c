@@ -51,16 +51,6 @@ typedef struct field {
     cubed_reduce_options o;
 } field;
 
-static cubed_array *op2(const field *f, cubed_op op, cubed_array *a, cubed_array *b)
-{
-    return a && b ? cb_step_op(f->s, op, a, b, NULL) : NULL;
-}
-
-static cubed_array *op1(const field *f, cubed_op op, cubed_array *a)
-{
-    return a ? cb_step_op(f->s, op, a, NULL, NULL) : NULL;
-}
-
 static cubed_array *reduced(const field *f, cubed_reduction which, cubed_array *x)
 {
     cubed_array *y = NULL;
@@ -72,14 +62,14 @@ static cubed_array *reduced(const field *f, cubed_reduction which, cubed_array *
 /* Elements times their weights. The product is NaN if the element or the weight is NaN. */
 static cubed_array *products(const field *f, cubed_array *x)
 {
-    return f->w ? op2(f, CUBED_OP_MULTIPLY, x, f->w) : x;
+    return f->w ? cb_step_binary(f->s, CUBED_OP_MULTIPLY, x, f->w) : x;
 }
 
 /* Returns the weights (1 without weights) in the shape of x, with NaN at missing elements. */
 static cubed_array *weights_there(const field *f)
 {
     cubed_array *own = f->w ? f->w : cb_step_float(f->s, 1);
-    cubed_array *is_missing = op1(f, CUBED_OP_ISNAN, products(f, f->x));
+    cubed_array *is_missing = cb_step_unary(f->s, CUBED_OP_ISNAN, products(f, f->x));
     if (!own || !is_missing) return NULL;
     return cb_step_op(f->s, CUBED_OP_WHERE, is_missing, cb_step_float(f->s, (double)NAN), own);
 }
@@ -87,7 +77,7 @@ static cubed_array *weights_there(const field *f)
 /* Returns y, or NaN if the sum of weights, `total`, is 0: there are no elements. */
 static cubed_array *unless_empty(const field *f, cubed_array *total, cubed_array *y)
 {
-    cubed_array *is_empty = op2(f, CUBED_OP_EQUAL, total, cb_step_float(f->s, 0));
+    cubed_array *is_empty = cb_step_binary(f->s, CUBED_OP_EQUAL, total, cb_step_float(f->s, 0));
     if (!is_empty || !y) return NULL;
     return cb_step_op(f->s, CUBED_OP_WHERE, is_empty, cb_step_float(f->s, (double)NAN), y);
 }
@@ -100,16 +90,18 @@ static cubed_array *variance(field *f, bool correct)
     cubed_array *w = weights_there(f);
     cubed_array *total = reduced(f, CUBED_REDUCE_SUM, w);
     cubed_array *sum = reduced(f, CUBED_REDUCE_SUM, products(f, f->x));
-    cubed_array *mean = op2(f, CUBED_OP_DIVIDE, sum, total);
-    cubed_array *away = op1(f, CUBED_OP_SQUARE, op2(f, CUBED_OP_SUBTRACT, f->x, mean));
+    cubed_array *mean = cb_step_binary(f->s, CUBED_OP_DIVIDE, sum, total);
+    cubed_array *away =
+        cb_step_unary(f->s, CUBED_OP_SQUARE, cb_step_binary(f->s, CUBED_OP_SUBTRACT, f->x, mean));
     cubed_array *squares = reduced(f, CUBED_REDUCE_SUM, products(f, away));
     cubed_array *divisor = total;
     if (correct) {
         /* the divisor of VAR1: W - (sum of w^2) / W */
-        cubed_array *lost = reduced(f, CUBED_REDUCE_SUM, op1(f, CUBED_OP_SQUARE, w));
-        divisor = op2(f, CUBED_OP_SUBTRACT, total, op2(f, CUBED_OP_DIVIDE, lost, total));
+        cubed_array *lost = reduced(f, CUBED_REDUCE_SUM, cb_step_unary(f->s, CUBED_OP_SQUARE, w));
+        divisor = cb_step_binary(f->s, CUBED_OP_SUBTRACT, total,
+                                 cb_step_binary(f->s, CUBED_OP_DIVIDE, lost, total));
     }
-    cubed_array *y = op2(f, CUBED_OP_DIVIDE, squares, divisor), *plain = NULL;
+    cubed_array *y = cb_step_binary(f->s, CUBED_OP_DIVIDE, squares, divisor), *plain = NULL;
     if (!y || keepdims) return y;
     return cb_step(f->s, cubed_squeeze(y, f->o.axes, f->o.naxes, &plain, f->s->err), &plain);
 }
@@ -122,9 +114,10 @@ static cubed_array *statistic(field *f, cubed_field_statistic which)
     case CUBED_FIELD_MAX: return reduced(f, CUBED_REDUCE_MAX, f->x);
     case CUBED_FIELD_RANGE:
         y = reduced(f, CUBED_REDUCE_MAX, f->x);
-        return op2(f, CUBED_OP_SUBTRACT, y, reduced(f, CUBED_REDUCE_MIN, f->x));
+        return cb_step_binary(f->s, CUBED_OP_SUBTRACT, y, reduced(f, CUBED_REDUCE_MIN, f->x));
     case CUBED_FIELD_STD:
-    case CUBED_FIELD_STD1: return op1(f, CUBED_OP_SQRT, variance(f, which == CUBED_FIELD_STD1));
+    case CUBED_FIELD_STD1:
+        return cb_step_unary(f->s, CUBED_OP_SQRT, variance(f, which == CUBED_FIELD_STD1));
     case CUBED_FIELD_VAR:
     case CUBED_FIELD_VAR1: return variance(f, which == CUBED_FIELD_VAR1);
     default: break;
@@ -134,7 +127,7 @@ static cubed_array *statistic(field *f, cubed_field_statistic which)
     y = reduced(f, CUBED_REDUCE_SUM, products(f, f->x));
     total = reduced(f, CUBED_REDUCE_SUM, weights_there(f));
     if (which == CUBED_FIELD_MEAN || which == CUBED_FIELD_AVG)
-        return op2(f, CUBED_OP_DIVIDE, y, total);
+        return cb_step_binary(f->s, CUBED_OP_DIVIDE, y, total);
     return unless_empty(f, total, y);
 }
 

@@ -13,24 +13,9 @@
 #define NEARLY_POLAR 88.0 /* edges beyond this latitude are moved to the pole */
 #define RADIANS      0.017453292519943295
 
-static cubed_array *op1(cb_steps *s, cubed_op op, cubed_array *a)
-{
-    return a ? cb_step_op(s, op, a, NULL, NULL) : NULL;
-}
-
-static cubed_array *op2(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
-{
-    return a && b ? cb_step_op(s, op, a, b, NULL) : NULL;
-}
-
 static cubed_array *by(cb_steps *s, cubed_op op, cubed_array *a, double b)
 {
-    return op2(s, op, a, cb_step_float(s, b));
-}
-
-static cubed_array *choose(cb_steps *s, cubed_array *which, cubed_array *a, cubed_array *b)
-{
-    return which && a && b ? cb_step_op(s, CUBED_OP_WHERE, which, a, b) : NULL;
+    return cb_step_binary(s, op, a, cb_step_float(s, b));
 }
 
 /* --- Regular grids ------------------------------------------------------------------------------------------------- */
@@ -55,18 +40,21 @@ static edges ends_of(cb_steps *s, cubed_array *bounds)
 static cubed_array *outermost(cb_steps *s, cubed_array *x, int64_t at, int64_t next)
 {
     cubed_array *own = by(s, CUBED_OP_MULTIPLY, cb_step_part(s, x, 0, at, 1, 1), 1.5);
-    cubed_array *edge = op2(s, CUBED_OP_SUBTRACT, own,
-                            by(s, CUBED_OP_MULTIPLY, cb_step_part(s, x, 0, next, 1, 1), 0.5));
-    edge = choose(s, by(s, CUBED_OP_GREATER, edge, NEARLY_POLAR), cb_step_float(s, POLE), edge);
-    return choose(s, by(s, CUBED_OP_LESS, edge, -NEARLY_POLAR), cb_step_float(s, -POLE), edge);
+    cubed_array *edge =
+        cb_step_binary(s, CUBED_OP_SUBTRACT, own,
+                       by(s, CUBED_OP_MULTIPLY, cb_step_part(s, x, 0, next, 1, 1), 0.5));
+    edge =
+        cb_step_where(s, by(s, CUBED_OP_GREATER, edge, NEARLY_POLAR), cb_step_float(s, POLE), edge);
+    return cb_step_where(s, by(s, CUBED_OP_LESS, edge, -NEARLY_POLAR), cb_step_float(s, -POLE),
+                         edge);
 }
 
 /* Returns cells whose edges are the midpoints of neighbouring latitudes. */
 static edges latitudes(cb_steps *s, cubed_array *x)
 {
     const int64_t n = x->shape[0];
-    cubed_array *sum = op2(s, CUBED_OP_ADD, cb_step_part(s, x, 0, 0, n - 1, 1),
-                           cb_step_part(s, x, 0, 1, n - 1, 1));
+    cubed_array *sum = cb_step_binary(s, CUBED_OP_ADD, cb_step_part(s, x, 0, 0, n - 1, 1),
+                                      cb_step_part(s, x, 0, 1, n - 1, 1));
     cubed_array *parts[3] = {outermost(s, x, 0, 1), by(s, CUBED_OP_MULTIPLY, sum, 0.5),
                              outermost(s, x, n - 1, n - 2)};
     cubed_array *all = parts[0] && parts[1] && parts[2] ? cb_step_concat(s, parts, 3, 0) : NULL;
@@ -76,22 +64,23 @@ static edges latitudes(cb_steps *s, cubed_array *x)
 /* Reduces differences of longitudes to -180 to 180 degrees. */
 static cubed_array *shortest(cb_steps *s, cubed_array *x)
 {
-    cubed_array *turns = op1(s, CUBED_OP_ROUND, by(s, CUBED_OP_DIVIDE, x, TURN));
-    return op2(s, CUBED_OP_SUBTRACT, x, by(s, CUBED_OP_MULTIPLY, turns, TURN));
+    cubed_array *turns = cb_step_unary(s, CUBED_OP_ROUND, by(s, CUBED_OP_DIVIDE, x, TURN));
+    return cb_step_binary(s, CUBED_OP_SUBTRACT, x, by(s, CUBED_OP_MULTIPLY, turns, TURN));
 }
 
 /* Returns the widths of cells whose edges are the midpoints of neighbouring longitudes. */
 static cubed_array *widths(cb_steps *s, cubed_array *x)
 {
     const int64_t n = x->shape[0];
-    cubed_array *steps = shortest(s, op2(s, CUBED_OP_SUBTRACT, cb_step_part(s, x, 0, 1, n - 1, 1),
-                                         cb_step_part(s, x, 0, 0, n - 1, 1)));
+    cubed_array *steps =
+        shortest(s, cb_step_binary(s, CUBED_OP_SUBTRACT, cb_step_part(s, x, 0, 1, n - 1, 1),
+                                   cb_step_part(s, x, 0, 0, n - 1, 1)));
     cubed_array *parts[3] = {cb_step_part(s, steps, 0, 0, 1, 1), steps,
                              cb_step_part(s, steps, 0, n - 2, 1, 1)};
     cubed_array *both = steps && parts[0] && parts[2] ? cb_step_concat(s, parts, 3, 0) : NULL;
-    both =
-        op2(s, CUBED_OP_ADD, cb_step_part(s, both, 0, 0, n, 1), cb_step_part(s, both, 0, 1, n, 1));
-    return op1(s, CUBED_OP_ABS, by(s, CUBED_OP_MULTIPLY, both, 0.5));
+    both = cb_step_binary(s, CUBED_OP_ADD, cb_step_part(s, both, 0, 0, n, 1),
+                          cb_step_part(s, both, 0, 1, n, 1));
+    return cb_step_unary(s, CUBED_OP_ABS, by(s, CUBED_OP_MULTIPLY, both, 0.5));
 }
 
 /* Returns the widths of cells with bounds. Bounds such as (359, 1) cross the origin. If there are only one or two cells, a
@@ -99,12 +88,13 @@ static cubed_array *widths(cb_steps *s, cubed_array *x)
 static cubed_array *widths_of(cb_steps *s, cubed_array *bounds)
 {
     const edges e = ends_of(s, bounds);
-    cubed_array *w = op2(s, CUBED_OP_SUBTRACT, e.high, e.low);
+    cubed_array *w = cb_step_binary(s, CUBED_OP_SUBTRACT, e.high, e.low);
     cubed_array *is_back = by(s, CUBED_OP_LESS, w, -TURN / 2);
-    w = choose(s, is_back, by(s, CUBED_OP_ADD, w, TURN), w);
+    w = cb_step_where(s, is_back, by(s, CUBED_OP_ADD, w, TURN), w);
     if (bounds->shape[0] > 2)
-        w = choose(s, by(s, CUBED_OP_GREATER, w, TURN / 2), by(s, CUBED_OP_SUBTRACT, w, TURN), w);
-    return op1(s, CUBED_OP_ABS, w);
+        w = cb_step_where(s, by(s, CUBED_OP_GREATER, w, TURN / 2),
+                          by(s, CUBED_OP_SUBTRACT, w, TURN), w);
+    return cb_step_unary(s, CUBED_OP_ABS, w);
 }
 
 /* Computes areas on the unit sphere: `lat` is a column of latitudes, `width` a row of widths. */
@@ -114,24 +104,27 @@ static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_ce
     cubed_array *high = by(s, CUBED_OP_MULTIPLY, lat.high, RADIANS);
     cubed_array *angle = by(s, CUBED_OP_MULTIPLY, width, RADIANS);
     /* sin(high) - sin(low) without the cancellation of narrow cells */
-    cubed_array *middle = op2(s, CUBED_OP_ADD, low, high);
-    cubed_array *half = op2(s, CUBED_OP_SUBTRACT, high, low);
-    middle = op1(s, CUBED_OP_COS, by(s, CUBED_OP_MULTIPLY, middle, 0.5));
-    half = op1(s, CUBED_OP_SIN, by(s, CUBED_OP_MULTIPLY, half, 0.5));
-    cubed_array *height = by(s, CUBED_OP_MULTIPLY, op2(s, CUBED_OP_MULTIPLY, middle, half), 2);
-    height = op1(s, CUBED_OP_ABS, height);
-    cubed_array *band = op2(s, CUBED_OP_MULTIPLY, height, angle);
+    cubed_array *middle = cb_step_binary(s, CUBED_OP_ADD, low, high);
+    cubed_array *half = cb_step_binary(s, CUBED_OP_SUBTRACT, high, low);
+    middle = cb_step_unary(s, CUBED_OP_COS, by(s, CUBED_OP_MULTIPLY, middle, 0.5));
+    half = cb_step_unary(s, CUBED_OP_SIN, by(s, CUBED_OP_MULTIPLY, half, 0.5));
+    cubed_array *height =
+        by(s, CUBED_OP_MULTIPLY, cb_step_binary(s, CUBED_OP_MULTIPLY, middle, half), 2);
+    height = cb_step_unary(s, CUBED_OP_ABS, height);
+    cubed_array *band = cb_step_binary(s, CUBED_OP_MULTIPLY, height, angle);
     if (shape == CUBED_EDGES_LATITUDES) return band;
     /* The area between the equator and a great circle through two points of latitude p, `angle` apart, is 2 atan(tan(angle /
      * 2) sin p). The tangents of two such areas are subtracted. */
-    cubed_array *t = op1(s, CUBED_OP_TAN, by(s, CUBED_OP_MULTIPLY, angle, 0.5));
-    cubed_array *sines =
-        op2(s, CUBED_OP_MULTIPLY, op1(s, CUBED_OP_SIN, low), op1(s, CUBED_OP_SIN, high));
-    cubed_array *below = op2(s, CUBED_OP_MULTIPLY, op1(s, CUBED_OP_SQUARE, t), sines);
+    cubed_array *t = cb_step_unary(s, CUBED_OP_TAN, by(s, CUBED_OP_MULTIPLY, angle, 0.5));
+    cubed_array *sines = cb_step_binary(s, CUBED_OP_MULTIPLY, cb_step_unary(s, CUBED_OP_SIN, low),
+                                        cb_step_unary(s, CUBED_OP_SIN, high));
+    cubed_array *below =
+        cb_step_binary(s, CUBED_OP_MULTIPLY, cb_step_unary(s, CUBED_OP_SQUARE, t), sines);
     below = by(s, CUBED_OP_ADD, below, 1);
-    cubed_array *area = op2(s, CUBED_OP_ATAN2, op2(s, CUBED_OP_MULTIPLY, t, height), below);
+    cubed_array *area =
+        cb_step_binary(s, CUBED_OP_ATAN2, cb_step_binary(s, CUBED_OP_MULTIPLY, t, height), below);
     area = by(s, CUBED_OP_MULTIPLY, area, 2);
-    return choose(s, by(s, CUBED_OP_LESS, width, TURN / 2), area, band);
+    return cb_step_where(s, by(s, CUBED_OP_LESS, width, TURN / 2), area, band);
 }
 
 /* --- Cells of any corners ------------------------------------------------------------------------------------------ */
@@ -152,24 +145,28 @@ static cubed_array *polygons(cb_steps *s, cubed_array *lat, cubed_array *lon)
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     o.axes = &last;
     o.naxes = 1;
-    cubed_array *apart = shortest(s, op2(s, CUBED_OP_SUBTRACT, next_of(s, lon, last), lon));
+    cubed_array *apart =
+        shortest(s, cb_step_binary(s, CUBED_OP_SUBTRACT, next_of(s, lon, last), lon));
     apart = by(s, CUBED_OP_MULTIPLY, apart, RADIANS);
     cubed_array *next = by(s, CUBED_OP_MULTIPLY, next_of(s, lat, last), RADIANS / 2);
     cubed_array *own = by(s, CUBED_OP_MULTIPLY, lat, RADIANS / 2);
-    cubed_array *middle = op1(s, CUBED_OP_SIN, op2(s, CUBED_OP_ADD, next, own));
-    cubed_array *half = op1(s, CUBED_OP_COS, op2(s, CUBED_OP_SUBTRACT, next, own));
+    cubed_array *middle =
+        cb_step_unary(s, CUBED_OP_SIN, cb_step_binary(s, CUBED_OP_ADD, next, own));
+    cubed_array *half =
+        cb_step_unary(s, CUBED_OP_COS, cb_step_binary(s, CUBED_OP_SUBTRACT, next, own));
     /* The area E between the equator and an edge is exact: tan(E/2) = sin((p + q) / 2) / cos((p - q) / 2) tan(apart / 2).
      * "Some Algorithms for Polygons on a Sphere" by Chamberlain and Duquette, 2007, approximates it. */
-    cubed_array *t = op1(s, CUBED_OP_TAN, by(s, CUBED_OP_MULTIPLY, apart, 0.5));
-    t = op2(s, CUBED_OP_MULTIPLY, t, op2(s, CUBED_OP_DIVIDE, middle, half));
-    cubed_array *strip = by(s, CUBED_OP_MULTIPLY, op1(s, CUBED_OP_ATAN, t), 2);
+    cubed_array *t = cb_step_unary(s, CUBED_OP_TAN, by(s, CUBED_OP_MULTIPLY, apart, 0.5));
+    t = cb_step_binary(s, CUBED_OP_MULTIPLY, t, cb_step_binary(s, CUBED_OP_DIVIDE, middle, half));
+    cubed_array *strip = by(s, CUBED_OP_MULTIPLY, cb_step_unary(s, CUBED_OP_ATAN, t), 2);
     cubed_array *sum = strip ? cb_step_reduce(s, CUBED_REDUCE_SUM, strip, &o) : NULL;
     cubed_array *turn = apart ? cb_step_reduce(s, CUBED_REDUCE_SUM, apart, &o) : NULL;
-    sum = op1(s, CUBED_OP_ABS, sum);
+    sum = cb_step_unary(s, CUBED_OP_ABS, sum);
     /* If a cell contains a pole, the sum is the area between the equator and the cell. */
-    cubed_array *polar = by(s, CUBED_OP_GREATER, op1(s, CUBED_OP_ABS, turn), TURN / 2 * RADIANS);
-    cubed_array *rest = op2(s, CUBED_OP_SUBTRACT, cb_step_float(s, TURN * RADIANS), sum);
-    return choose(s, polar, rest, sum);
+    cubed_array *polar =
+        by(s, CUBED_OP_GREATER, cb_step_unary(s, CUBED_OP_ABS, turn), TURN / 2 * RADIANS);
+    cubed_array *rest = cb_step_binary(s, CUBED_OP_SUBTRACT, cb_step_float(s, TURN * RADIANS), sum);
+    return cb_step_where(s, polar, rest, sum);
 }
 
 /* --- Checks -------------------------------------------------------------------------------------------------------- */

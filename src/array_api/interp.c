@@ -6,16 +6,6 @@
 #include "base/struct_size.h"
 #include "ops/steps.h"
 
-static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
-{
-    return cb_step_op(s, op, a, b, NULL);
-}
-
-static cubed_array *choose(cb_steps *s, cubed_array *condition, cubed_array *a, cubed_array *b)
-{
-    return cb_step_op(s, CUBED_OP_WHERE, condition, a, b);
-}
-
 /* Returns element i of a vector, as a 0-d array. */
 static cubed_array *element(cb_steps *s, cubed_array *x, int64_t i)
 {
@@ -49,15 +39,15 @@ typedef struct points {
 static points around(cb_steps *s, points p, double period)
 {
     cubed_array *order = NULL, *turn = cb_step_float(s, period), *parts[3];
-    p.x = op(s, CUBED_OP_REMAINDER, p.x, turn);
+    p.x = cb_step_binary(s, CUBED_OP_REMAINDER, p.x, turn);
     if (p.x) order = cb_step(s, cubed_argsort(p.x, 0, false, &order, s->err), &order);
     p.x = taken(s, p.x, order, NULL);
     p.y = taken(s, p.y, order, NULL);
     if (!p.x || !p.y) return (points){NULL, NULL};
     const int64_t n = p.x->shape[0];
-    parts[0] = op(s, CUBED_OP_SUBTRACT, cb_step_part(s, p.x, 0, n - 1, 1, 1), turn);
+    parts[0] = cb_step_binary(s, CUBED_OP_SUBTRACT, cb_step_part(s, p.x, 0, n - 1, 1, 1), turn);
     parts[1] = p.x;
-    parts[2] = op(s, CUBED_OP_ADD, cb_step_part(s, p.x, 0, 0, 1, 1), turn);
+    parts[2] = cb_step_binary(s, CUBED_OP_ADD, cb_step_part(s, p.x, 0, 0, 1, 1), turn);
     p.x = cb_step_concat(s, parts, 3, 0);
     parts[0] = cb_step_part(s, p.y, 0, n - 1, 1, 1);
     parts[1] = p.y;
@@ -72,17 +62,21 @@ static cubed_array *between(cb_steps *s, cubed_array *at, points p)
     const int64_t n = p.x->shape[0];
     cubed_array *j = NULL, *flat = NULL;
     j = cb_step(s, cubed_searchsorted(p.x, at, true, NULL, &j, s->err), &j);
-    j = op(s, CUBED_OP_SUBTRACT, j, cb_step_whole(s, 1));
-    j = op(s, CUBED_OP_MINIMUM, op(s, CUBED_OP_MAXIMUM, j, cb_step_whole(s, 0)),
-           cb_step_whole(s, n - 2));
+    j = cb_step_binary(s, CUBED_OP_SUBTRACT, j, cb_step_whole(s, 1));
+    j = cb_step_binary(s, CUBED_OP_MINIMUM,
+                       cb_step_binary(s, CUBED_OP_MAXIMUM, j, cb_step_whole(s, 0)),
+                       cb_step_whole(s, n - 2));
     if (j) flat = cb_step(s, cb_api_flatten(j, &flat, s->err), &flat);
-    cubed_array *slopes = op(s, CUBED_OP_DIVIDE, differences(s, p.y), differences(s, p.x));
-    cubed_array *way = op(s, CUBED_OP_SUBTRACT, at, taken(s, p.x, flat, at));
+    cubed_array *slopes =
+        cb_step_binary(s, CUBED_OP_DIVIDE, differences(s, p.y), differences(s, p.x));
+    cubed_array *way = cb_step_binary(s, CUBED_OP_SUBTRACT, at, taken(s, p.x, flat, at));
     cubed_array *base = taken(s, p.y, flat, at), *slope = taken(s, slopes, flat, at);
-    cubed_array *y = op(s, CUBED_OP_ADD, op(s, CUBED_OP_MULTIPLY, slope, way), base);
+    cubed_array *y =
+        cb_step_binary(s, CUBED_OP_ADD, cb_step_binary(s, CUBED_OP_MULTIPLY, slope, way), base);
     /* At a point, the result is the point's value, even if the slope is infinite or NaN. */
-    y = choose(s, op(s, CUBED_OP_EQUAL, way, cb_step_float(s, 0)), base, y);
-    return choose(s, op(s, CUBED_OP_EQUAL, at, element(s, p.x, n - 1)), element(s, p.y, n - 1), y);
+    y = cb_step_where(s, cb_step_binary(s, CUBED_OP_EQUAL, way, cb_step_float(s, 0)), base, y);
+    return cb_step_where(s, cb_step_binary(s, CUBED_OP_EQUAL, at, element(s, p.x, n - 1)),
+                         element(s, p.y, n - 1), y);
 }
 
 /* Broadcasts a single value to the shape of `at`. */
@@ -95,7 +89,7 @@ static cubed_array *everywhere(cb_steps *s, const cubed_array *at, cubed_array *
                     cubed_array_full(s->ctx, y->node.dtype, at->node.grid->ndim, at->shape,
                                      cubed_array_chunks(at), &zero, &zeros, s->err),
                     &zeros);
-    return op(s, CUBED_OP_ADD, zeros, y);
+    return cb_step_binary(s, CUBED_OP_ADD, zeros, y);
 }
 
 static cubed_status check_interp(const cubed_array *x, const cubed_array *xp, const cubed_array *fp,
@@ -142,7 +136,7 @@ cubed_status cubed_interp(cubed_array *x, cubed_array *xp, cubed_array *fp,
     cubed_array *at = cb_step_cast(&s, x, CUBED_FLOAT64), *left = NULL, *right = NULL;
     points p = {cb_step_cast(&s, xp, CUBED_FLOAT64), cb_step_cast(&s, fp, dtype)};
     if (o->period) {
-        at = op(&s, CUBED_OP_REMAINDER, at, cb_step_float(&s, *o->period));
+        at = cb_step_binary(&s, CUBED_OP_REMAINDER, at, cb_step_float(&s, *o->period));
         p = around(&s, p, *o->period);
     } else {
         if (o->left) left = cb_step_cast(&s, o->left, dtype);
@@ -153,10 +147,11 @@ cubed_status cubed_interp(cubed_array *x, cubed_array *xp, cubed_array *fp,
     if (!left) left = element(&s, p.y, 0);
     if (!right) right = element(&s, p.y, n - 1);
     cubed_array *y = n == 1 ? everywhere(&s, at, element(&s, p.y, 0)) : between(&s, at, p);
-    y = choose(&s, op(&s, CUBED_OP_GREATER, at, element(&s, p.x, n - 1)), right, y);
-    y = choose(&s, op(&s, CUBED_OP_LESS, at, element(&s, p.x, 0)), left, y);
+    y = cb_step_where(&s, cb_step_binary(&s, CUBED_OP_GREATER, at, element(&s, p.x, n - 1)), right,
+                      y);
+    y = cb_step_where(&s, cb_step_binary(&s, CUBED_OP_LESS, at, element(&s, p.x, 0)), left, y);
     const cubed_scalar nan = {.c128 = {(double)NAN, 0}};
-    y = choose(&s, cb_step_op(&s, CUBED_OP_ISNAN, at, NULL, NULL), cb_step_scalar(&s, dtype, &nan),
-               y);
+    y = cb_step_where(&s, cb_step_op(&s, CUBED_OP_ISNAN, at, NULL, NULL),
+                      cb_step_scalar(&s, dtype, &nan), y);
     return cb_steps_end(&s, y, out);
 }

@@ -17,11 +17,6 @@ static cubed_array *as_floats(cb_steps *s, cubed_array *x)
 }
 
 /* Multiplies x by a number. The result has the type that NumPy's promotion gives for x and a Python float. */
-static cubed_array *scaled(cb_steps *s, cubed_array *x, double by)
-{
-    return x ? cb_step_op(s, CUBED_OP_MULTIPLY, x, cb_step_number(s, x, by), NULL) : NULL;
-}
-
 /* --- Angles ------------------------------------------------------------------------------------------- */
 
 /* Fails for complex numbers, times and strings. */
@@ -39,7 +34,7 @@ static cubed_status scale_angle(const char *name, cubed_array *x, double by, cub
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
     CB_TRY(check_real(name, x, err));
-    return cb_steps_end(&s, scaled(&s, x, by), out);
+    return cb_steps_end(&s, cb_step_by(&s, CUBED_OP_MULTIPLY, x, by), out);
 }
 
 cubed_status cubed_deg2rad(cubed_array *x, cubed_array **out, cubed_error *err)
@@ -64,13 +59,13 @@ cubed_status cubed_angle(cubed_array *x, bool degrees, cubed_array **out, cubed_
     cubed_array *im = cb_step_op(&s, CUBED_OP_IMAG, z, NULL, NULL);
     cubed_array *re = cb_step_op(&s, CUBED_OP_REAL, z, NULL, NULL);
     cubed_array *y = cb_step_op(&s, CUBED_OP_ATAN2, im, re, NULL);
-    return cb_steps_end(&s, degrees ? scaled(&s, y, 180 / PI) : y, out);
+    return cb_steps_end(&s, degrees ? cb_step_by(&s, CUBED_OP_MULTIPLY, y, 180 / PI) : y, out);
 }
 
 cubed_status cubed_sinc(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
-    cubed_array *a = scaled(&s, as_floats(&s, x), PI);
+    cubed_array *a = cb_step_by(&s, CUBED_OP_MULTIPLY, as_floats(&s, x), PI);
     cubed_array *none = a ? cb_step_number(&s, a, 0) : NULL,
                 *one = a ? cb_step_number(&s, a, 1) : NULL;
     cubed_array *zero = cb_step_op(&s, CUBED_OP_EQUAL, a, none, NULL);

@@ -33,11 +33,6 @@ typedef struct measuring {
     uint64_t task_mem;
 } measuring;
 
-static cubed_array *op(cb_steps *s, cubed_op which, cubed_array *a, cubed_array *b)
-{
-    return cb_step_op(s, which, a, b, NULL);
-}
-
 /* Reduces the groups of x, which has the image's shape. Groups without elements are `fill`; NULL: as in cubed_group_options. */
 static cubed_array *reduced(const measuring *m, cubed_array *x, cubed_group_reduction reduction,
                             const cubed_scalar *fill)
@@ -81,8 +76,8 @@ static cubed_array *total(const measuring *m, cubed_array *x, cubed_group_reduct
     cb_steps *s = m->s;
     if (!x || s->st != CUBED_OK) return NULL;
     if (!is_complex(x)) return reduced(m, x, reduction, NULL);
-    cubed_array *re = reduced(m, op(s, CUBED_OP_REAL, x, NULL), reduction, NULL);
-    cubed_array *im = reduced(m, op(s, CUBED_OP_IMAG, x, NULL), reduction, NULL);
+    cubed_array *re = reduced(m, cb_step_unary(s, CUBED_OP_REAL, x), reduction, NULL);
+    cubed_array *im = reduced(m, cb_step_unary(s, CUBED_OP_IMAG, x), reduction, NULL);
     return re && im ? cb_api_join_parts(s, re, im, x->node.dtype) : NULL;
 }
 
@@ -106,10 +101,10 @@ static cubed_array *variance(const measuring *m, cubed_group_reduction reduction
     if (!m->g.x) return NULL;
     cubed_array *x = widened(s, m->g.x);
     if (!x || !is_complex(x)) return reduced(m, x, reduction, NULL);
-    cubed_array *re = reduced(m, op(s, CUBED_OP_REAL, x, NULL), CUBED_GROUP_VAR, NULL);
-    cubed_array *im = reduced(m, op(s, CUBED_OP_IMAG, x, NULL), CUBED_GROUP_VAR, NULL);
-    cubed_array *both = op(s, CUBED_OP_ADD, re, im);
-    return reduction == CUBED_GROUP_STD ? op(s, CUBED_OP_SQRT, both, NULL) : both;
+    cubed_array *re = reduced(m, cb_step_unary(s, CUBED_OP_REAL, x), CUBED_GROUP_VAR, NULL);
+    cubed_array *im = reduced(m, cb_step_unary(s, CUBED_OP_IMAG, x), CUBED_GROUP_VAR, NULL);
+    cubed_array *both = cb_step_binary(s, CUBED_OP_ADD, re, im);
+    return reduction == CUBED_GROUP_STD ? cb_step_unary(s, CUBED_OP_SQRT, both) : both;
 }
 
 /* --- Extremes ------------------------------------------------------------------------------------------ */
@@ -166,8 +161,9 @@ static cubed_array *center(const measuring *m)
     const int ndim = m->g.x->node.grid->ndim;
     cubed_array *x = widened(s, m->g.x), *mass = total(m, x, CUBED_GROUP_SUM);
     for (int d = 0; d < ndim && mass; d++) {
-        cubed_array *moment = op(s, CUBED_OP_MULTIPLY, x, along(s, m->g.x, d));
-        parts[d] = in_order(m, op(s, CUBED_OP_DIVIDE, total(m, moment, CUBED_GROUP_SUM), mass));
+        cubed_array *moment = cb_step_binary(s, CUBED_OP_MULTIPLY, x, along(s, m->g.x, d));
+        parts[d] = in_order(
+            m, cb_step_binary(s, CUBED_OP_DIVIDE, total(m, moment, CUBED_GROUP_SUM), mass));
     }
     return stacked(s, parts, ndim);
 }
@@ -228,7 +224,8 @@ static cubed_array *counted_median(const measuring *m)
         wanted =
             cb_step(s, cubed_array_index(s->ctx, 1, &m->g.n, &chunk, 0, &wanted, s->err), &wanted);
     cubed_array *x = cb_step_cast(s, m->g.x, dtype);
-    cubed_array *is_inside = op(s, CUBED_OP_EQUAL, m->g.codes, deepened(s, wanted, ndim));
+    cubed_array *is_inside =
+        cb_step_binary(s, CUBED_OP_EQUAL, m->g.codes, deepened(s, wanted, ndim));
     cubed_array *lines =
         cb_step_op(s, CUBED_OP_WHERE, is_inside, x, cb_step_number(s, x, (double)NAN));
     if (!lines) return NULL;
@@ -240,7 +237,7 @@ static cubed_array *counted_median(const measuring *m)
     median = cb_api_objects_shaped(s, &m->g, median);
     if (cubed_dtype_kind(m->g.x->node.dtype) != CUBED_KIND_FLOAT)
         return cb_step_cast(s, median, CUBED_FLOAT64);
-    cubed_array *is_missing = op(s, CUBED_OP_ISNAN, m->g.x, NULL);
+    cubed_array *is_missing = cb_step_unary(s, CUBED_OP_ISNAN, m->g.x);
     cubed_array *has_missing = in_order(m, reduced(m, is_missing, CUBED_GROUP_ANY, NULL));
     return cb_step_op(s, CUBED_OP_WHERE, has_missing, cb_step_number(s, median, (double)NAN),
                       median);
@@ -322,15 +319,17 @@ static cubed_array *interval_codes(cb_steps *s, const cb_grouped_image *g, doubl
     edges = cb_step(
         s, cubed_array_linspace(s->ctx, low, high, bins + 1, true, NULL, &edges, s->err), &edges);
     if (edges) at = cb_step(s, cubed_searchsorted(edges, x, true, NULL, &at, s->err), &at);
-    at = op(s, CUBED_OP_SUBTRACT, at, cb_step_whole(s, 1));
-    at = cb_step_op(s, CUBED_OP_WHERE, op(s, CUBED_OP_EQUAL, x, cb_step_float(s, high)),
+    at = cb_step_binary(s, CUBED_OP_SUBTRACT, at, cb_step_whole(s, 1));
+    at = cb_step_op(s, CUBED_OP_WHERE, cb_step_binary(s, CUBED_OP_EQUAL, x, cb_step_float(s, high)),
                     cb_step_whole(s, bins - 1), at);
-    cubed_array *is_inside = op(s, CUBED_OP_LOGICAL_AND, op(s, CUBED_OP_GREATER_EQUAL, at, zero),
-                                op(s, CUBED_OP_LOGICAL_AND, op(s, CUBED_OP_LESS, at, n),
-                                   op(s, CUBED_OP_GREATER_EQUAL, g->codes, zero)));
-    return cb_step_op(s, CUBED_OP_WHERE, is_inside,
-                      op(s, CUBED_OP_ADD, op(s, CUBED_OP_MULTIPLY, g->codes, n), at),
-                      cb_step_whole(s, -1));
+    cubed_array *is_inside = cb_step_binary(
+        s, CUBED_OP_LOGICAL_AND, cb_step_binary(s, CUBED_OP_GREATER_EQUAL, at, zero),
+        cb_step_binary(s, CUBED_OP_LOGICAL_AND, cb_step_binary(s, CUBED_OP_LESS, at, n),
+                       cb_step_binary(s, CUBED_OP_GREATER_EQUAL, g->codes, zero)));
+    return cb_step_op(
+        s, CUBED_OP_WHERE, is_inside,
+        cb_step_binary(s, CUBED_OP_ADD, cb_step_binary(s, CUBED_OP_MULTIPLY, g->codes, n), at),
+        cb_step_whole(s, -1));
 }
 
 cubed_status cubed_histogram_objects(cubed_array *x, const cubed_objects *objects, double low,

@@ -51,23 +51,13 @@ cubed_array *cb_sample_end(const cb_sample *m, cubed_array *x)
     return cb_step(m->s, cubed_squeeze(x, m->o.axes, m->o.naxes, &y, m->s->err), &y);
 }
 
-cubed_array *cb_sample_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
-{
-    return a && b ? cb_step_op(s, op, a, b, NULL) : NULL;
-}
-
-cubed_array *cb_sample_by(cb_steps *s, cubed_op op, cubed_array *a, double b)
-{
-    return cb_sample_op(s, op, a, cb_step_number(s, a, b));
-}
-
 /* --- Moments ------------------------------------------------------------------------------------------------ */
 
 /* Computes the moment of this order about `centre`, or about the mean if `centre` is NULL. */
 static cubed_array *moment(const cb_sample *m, double order, cubed_array *centre)
 {
-    cubed_array *away = cb_sample_op(m->s, CUBED_OP_SUBTRACT, m->x, centre ? centre : m->mean);
-    return cb_sample_mean(m, cb_sample_by(m->s, CUBED_OP_POW, away, order));
+    cubed_array *away = cb_step_binary(m->s, CUBED_OP_SUBTRACT, m->x, centre ? centre : m->mean);
+    return cb_sample_mean(m, cb_step_by(m->s, CUBED_OP_POW, away, order));
 }
 
 static cubed_array *variance(cb_sample *m)
@@ -84,7 +74,7 @@ cubed_status cubed_moment(cubed_array *x, double order, const double *center,
     cb_sample m;
     if (!cb_sample_take(&m, &s, "moment", x, options)) return cb_steps_end(&s, NULL, out);
     if (order == 0 || (order == 1 && !center)) /* exactly 1 and 0, but NaN where the mean is NaN */
-        y = cb_step_op(&s, CUBED_OP_WHERE, cb_sample_op(&s, CUBED_OP_EQUAL, m.mean, m.mean),
+        y = cb_step_op(&s, CUBED_OP_WHERE, cb_step_binary(&s, CUBED_OP_EQUAL, m.mean, m.mean),
                        cb_step_number(&s, m.mean, order == 0), m.mean);
     else
         y = moment(&m, order, center ? cb_step_number(&s, m.x, *center) : NULL);
@@ -95,18 +85,18 @@ cubed_status cubed_moment(cubed_array *x, double order, const double *center,
 static cubed_array *unless_flat(cb_sample *m, cubed_array *y)
 {
     cubed_array *least =
-        cb_sample_by(m->s, CUBED_OP_MULTIPLY, m->mean, cb_dtype_epsilon(m->x->node.dtype));
+        cb_step_by(m->s, CUBED_OP_MULTIPLY, m->mean, cb_dtype_epsilon(m->x->node.dtype));
     least = least ? cb_step_op(m->s, CUBED_OP_SQUARE, least, NULL, NULL) : NULL;
-    cubed_array *flat = cb_sample_op(m->s, CUBED_OP_LESS_EQUAL, variance(m), least);
+    cubed_array *flat = cb_step_binary(m->s, CUBED_OP_LESS_EQUAL, variance(m), least);
     return cb_step_op(m->s, CUBED_OP_WHERE, flat, cb_step_number(m->s, y, (double)NAN), y);
 }
 
 static cubed_array *skewness(cb_sample *m, bool bias)
 {
-    cubed_array *y = cb_sample_op(m->s, CUBED_OP_DIVIDE, moment(m, 3, NULL),
-                                  cb_sample_by(m->s, CUBED_OP_POW, variance(m), 1.5));
+    cubed_array *y = cb_step_binary(m->s, CUBED_OP_DIVIDE, moment(m, 3, NULL),
+                                    cb_step_by(m->s, CUBED_OP_POW, variance(m), 1.5));
     if (!bias && m->n > 2)
-        y = cb_sample_by(m->s, CUBED_OP_MULTIPLY, y, sqrt((m->n - 1) * m->n) / (m->n - 2));
+        y = cb_step_by(m->s, CUBED_OP_MULTIPLY, y, sqrt((m->n - 1) * m->n) / (m->n - 2));
     return unless_flat(m, y);
 }
 
@@ -116,14 +106,14 @@ static cubed_array *kurtosis(cb_sample *m, unsigned flags)
     const double n = m->n;
     cubed_array *square = variance(m);
     square = square ? cb_step_op(m->s, CUBED_OP_SQUARE, square, NULL, NULL) : NULL;
-    cubed_array *y = cb_sample_op(m->s, CUBED_OP_DIVIDE, moment(m, 4, NULL), square);
+    cubed_array *y = cb_step_binary(m->s, CUBED_OP_DIVIDE, moment(m, 4, NULL), square);
     if (!(flags & CUBED_KURTOSIS_BIAS) && n > 3) {
-        y = cb_sample_by(m->s, CUBED_OP_MULTIPLY, y, n * n - 1);
-        y = cb_sample_by(m->s, CUBED_OP_SUBTRACT, y, 3 * ((n - 1) * (n - 1)));
-        y = cb_sample_by(m->s, CUBED_OP_DIVIDE, y, (n - 2) * (n - 3));
-        y = cb_sample_by(m->s, CUBED_OP_ADD, y, 3);
+        y = cb_step_by(m->s, CUBED_OP_MULTIPLY, y, n * n - 1);
+        y = cb_step_by(m->s, CUBED_OP_SUBTRACT, y, 3 * ((n - 1) * (n - 1)));
+        y = cb_step_by(m->s, CUBED_OP_DIVIDE, y, (n - 2) * (n - 3));
+        y = cb_step_by(m->s, CUBED_OP_ADD, y, 3);
     }
-    if (flags & CUBED_KURTOSIS_FISHER) y = cb_sample_by(m->s, CUBED_OP_SUBTRACT, y, 3);
+    if (flags & CUBED_KURTOSIS_FISHER) y = cb_step_by(m->s, CUBED_OP_SUBTRACT, y, 3);
     return unless_flat(m, y);
 }
 
@@ -167,17 +157,17 @@ static cubed_array *skew_statistic(cb_sample *m)
     const double beta =
         3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9));
     const double w2 = -1 + sqrt(2 * (beta - 1));
-    cubed_array *y = cb_sample_by(s, CUBED_OP_MULTIPLY, skewness(m, true),
-                                  sqrt((n + 1) * (n + 3) / (6 * (n - 2))));
-    y = cb_step_op(s, CUBED_OP_WHERE, cb_sample_by(s, CUBED_OP_EQUAL, y, 0),
-                   cb_step_number(s, y, 1), y); /* SciPy replaces 0 by 1 as well */
-    y = cb_sample_by(s, CUBED_OP_DIVIDE, y, sqrt(2 / (w2 - 1)));
+    cubed_array *y = cb_step_by(s, CUBED_OP_MULTIPLY, skewness(m, true),
+                                sqrt((n + 1) * (n + 3) / (6 * (n - 2))));
+    y = cb_step_op(s, CUBED_OP_WHERE, cb_step_by(s, CUBED_OP_EQUAL, y, 0), cb_step_number(s, y, 1),
+                   y); /* SciPy replaces 0 by 1 as well */
+    y = cb_step_by(s, CUBED_OP_DIVIDE, y, sqrt(2 / (w2 - 1)));
     cubed_array *root = y ? cb_step_op(s, CUBED_OP_SQUARE, y, NULL, NULL) : NULL;
-    root = cb_sample_by(s, CUBED_OP_ADD, root, 1);
+    root = cb_step_by(s, CUBED_OP_ADD, root, 1);
     root = root ? cb_step_op(s, CUBED_OP_SQRT, root, NULL, NULL) : NULL;
-    y = cb_sample_op(s, CUBED_OP_ADD, y, root);
+    y = cb_step_binary(s, CUBED_OP_ADD, y, root);
     y = y ? cb_step_op(s, CUBED_OP_LOG, y, NULL, NULL) : NULL;
-    return cb_sample_by(s, CUBED_OP_MULTIPLY, y, 1 / sqrt(0.5 * log(w2)));
+    return cb_step_by(s, CUBED_OP_MULTIPLY, y, 1 / sqrt(0.5 * log(w2)));
 }
 
 /* Anscombe's and Glynn's transformation of the kurtosis, in float64. */
@@ -191,21 +181,21 @@ static cubed_array *kurtosis_statistic(cb_sample *m)
                         sqrt(6 * (n + 3) * (n + 5) / (n * (n - 2) * (n - 3)));
     const double a = 6 + 8 / root * (2 / root + sqrt(1 + 4 / (root * root)));
     cubed_array *z =
-        cb_sample_by(s, CUBED_OP_SUBTRACT, kurtosis(m, CUBED_KURTOSIS_BIAS), 3 * (n - 1) / (n + 1));
-    z = cb_sample_by(s, CUBED_OP_DIVIDE, z, sqrt(spread));
-    cubed_array *below = cb_sample_by(s, CUBED_OP_MULTIPLY, z, sqrt(2 / (a - 4)));
-    below = cb_sample_by(s, CUBED_OP_ADD, below, 1);
-    cubed_array *sign = cb_step_op(s, CUBED_OP_WHERE, cb_sample_by(s, CUBED_OP_LESS, below, 0),
+        cb_step_by(s, CUBED_OP_SUBTRACT, kurtosis(m, CUBED_KURTOSIS_BIAS), 3 * (n - 1) / (n + 1));
+    z = cb_step_by(s, CUBED_OP_DIVIDE, z, sqrt(spread));
+    cubed_array *below = cb_step_by(s, CUBED_OP_MULTIPLY, z, sqrt(2 / (a - 4)));
+    below = cb_step_by(s, CUBED_OP_ADD, below, 1);
+    cubed_array *sign = cb_step_op(s, CUBED_OP_WHERE, cb_step_by(s, CUBED_OP_LESS, below, 0),
                                    cb_step_float(s, -1), cb_step_float(s, 1));
     cubed_array *size =
-        cb_sample_op(s, CUBED_OP_DIVIDE, cb_step_number(s, below, 1 - 2 / a), below);
+        cb_step_binary(s, CUBED_OP_DIVIDE, cb_step_number(s, below, 1 - 2 / a), below);
     size = size ? cb_step_op(s, CUBED_OP_ABS, size, NULL, NULL) : NULL;
-    size = cb_sample_by(s, CUBED_OP_POW, size, 1 / 3.0);
-    cubed_array *second = cb_sample_op(s, CUBED_OP_MULTIPLY, sign, size);
-    second = cb_step_op(s, CUBED_OP_WHERE, cb_sample_by(s, CUBED_OP_EQUAL, below, 0),
+    size = cb_step_by(s, CUBED_OP_POW, size, 1 / 3.0);
+    cubed_array *second = cb_step_binary(s, CUBED_OP_MULTIPLY, sign, size);
+    second = cb_step_op(s, CUBED_OP_WHERE, cb_step_by(s, CUBED_OP_EQUAL, below, 0),
                         cb_step_number(s, second, (double)NAN), second);
-    z = cb_sample_op(s, CUBED_OP_SUBTRACT, cb_step_number(s, second, 1 - 2 / (9 * a)), second);
-    return cb_sample_by(s, CUBED_OP_DIVIDE, z, sqrt(2 / (9 * a)));
+    z = cb_step_binary(s, CUBED_OP_SUBTRACT, cb_step_number(s, second, 1 - 2 / (9 * a)), second);
+    return cb_step_by(s, CUBED_OP_DIVIDE, z, sqrt(2 / (9 * a)));
 }
 
 cubed_status cubed_skewtest(cubed_array *x, const cubed_reduce_options *options, cubed_array **out,
@@ -239,6 +229,6 @@ cubed_status cubed_normaltest(cubed_array *x, const cubed_reduce_options *option
     if (both[0]) both[1] = kurtosis_statistic(&m);
     for (int i = 0; i < 2; i++)
         both[i] = both[i] ? cb_step_op(&s, CUBED_OP_SQUARE, both[i], NULL, NULL) : NULL;
-    y = cb_sample_op(&s, CUBED_OP_ADD, both[0], both[1]);
+    y = cb_step_binary(&s, CUBED_OP_ADD, both[0], both[1]);
     return cb_steps_end(&s, y ? cb_sample_end(&m, y) : NULL, out);
 }

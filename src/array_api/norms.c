@@ -11,16 +11,6 @@
 
 /* --- Steps ------------------------------------------------------------------------------------------- */
 
-static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
-{
-    return cb_step_op(s, op, a, b, NULL);
-}
-
-static cubed_array *by(cb_steps *s, cubed_op op, cubed_array *a, double b)
-{
-    return cb_step_op(s, op, a, cb_step_number(s, a, b), NULL);
-}
-
 static cubed_reduce_options along(const int *axes, int naxes, bool keepdims)
 {
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
@@ -61,7 +51,7 @@ static cubed_array *magnitudes(cb_steps *s, const char *name, cubed_array *x)
         s->st = cb_fail(s->err, CUBED_E_TYPE, "%s is not defined for %s", name,
                         cubed_dtype_name(x->node.dtype));
     x = cb_step_cast(s, x, kind == CUBED_KIND_COMPLEX ? CUBED_COMPLEX128 : CUBED_FLOAT64);
-    return op(s, CUBED_OP_ABS, x, NULL);
+    return cb_step_unary(s, CUBED_OP_ABS, x);
 }
 
 /* Casts y to float32 if x has single precision. */
@@ -78,16 +68,16 @@ static cubed_array *power_sum(cb_steps *s, cubed_array *y, double ord,
                               const cubed_reduce_options *o)
 {
     if (ord == 1) return cb_step_reduce(s, CUBED_REDUCE_SUM, y, o);
-    y = ord == 2 ? op(s, CUBED_OP_SQUARE, y, NULL) : by(s, CUBED_OP_POW, y, ord);
+    y = ord == 2 ? cb_step_unary(s, CUBED_OP_SQUARE, y) : cb_step_by(s, CUBED_OP_POW, y, ord);
     y = cb_step_reduce(s, CUBED_REDUCE_SUM, y, o);
-    return ord == 2 ? op(s, CUBED_OP_SQRT, y, NULL) : by(s, CUBED_OP_POW, y, 1 / ord);
+    return ord == 2 ? cb_step_unary(s, CUBED_OP_SQRT, y) : cb_step_by(s, CUBED_OP_POW, y, 1 / ord);
 }
 
 static cubed_array *norm_of(cb_steps *s, cubed_array *y, double ord, const cubed_reduce_options *o)
 {
     if (isinf(ord)) return cb_step_reduce(s, ord > 0 ? CUBED_REDUCE_MAX : CUBED_REDUCE_MIN, y, o);
     if (ord != 0) return power_sum(s, y, ord, o);
-    y = cb_step_reduce(s, CUBED_REDUCE_SUM, by(s, CUBED_OP_NOT_EQUAL, y, 0), o);
+    y = cb_step_reduce(s, CUBED_REDUCE_SUM, cb_step_by(s, CUBED_OP_NOT_EQUAL, y, 0), o);
     return cb_step_cast(s, y, CUBED_FLOAT64);
 }
 
@@ -240,8 +230,8 @@ static cubed_array *ratio(cb_steps *s, cubed_array *x, bool reverse, uint64_t ta
             cb_step_part(s, values, axis, i == 0 ? 0 : values->shape[axis] - 1, 1, 1);
         if (one) end[i] = cb_step(s, cubed_squeeze(one, &axis, 1, &end[i], s->err), &end[i]);
     }
-    cubed_array *y = op(s, CUBED_OP_DIVIDE, end[reverse], end[!reverse]);
-    return cb_step_op(s, CUBED_OP_WHERE, by(s, CUBED_OP_EQUAL, end[0], 0),
+    cubed_array *y = cb_step_binary(s, CUBED_OP_DIVIDE, end[reverse], end[!reverse]);
+    return cb_step_op(s, CUBED_OP_WHERE, cb_step_by(s, CUBED_OP_EQUAL, end[0], 0),
                       cb_step_number(s, end[0], HUGE_VAL), y);
 }
 
@@ -261,8 +251,8 @@ cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task
     } else if (s.st == CUBED_OK) {
         inverse = cb_step(&s, cubed_inv(x, task_mem, &inverse, err), &inverse);
         if (inverse)
-            y = op(&s, CUBED_OP_MULTIPLY, norm_of_matrices(&s, x, ord, task_mem),
-                   norm_of_matrices(&s, inverse, ord, task_mem));
+            y = cb_step_binary(&s, CUBED_OP_MULTIPLY, norm_of_matrices(&s, x, ord, task_mem),
+                               norm_of_matrices(&s, inverse, ord, task_mem));
         y = without_matrices(&s, y);
     }
     return cb_steps_end(&s, y, out);
@@ -279,9 +269,10 @@ static cubed_array *significant(cb_steps *s, const cubed_array *x, cubed_array *
     const int ndim = x->node.grid->ndim;
     const double longest = (double)cb_max_i64(x->shape[ndim - 2], x->shape[ndim - 1]);
     cubed_array *limit = reduced(s, CUBED_REDUCE_MAX, values, -1, true);
-    limit = rtol ? op(s, CUBED_OP_MULTIPLY, limit, new_axis(s, rtol, -1))
-                 : by(s, CUBED_OP_MULTIPLY, limit, longest * cb_dtype_epsilon(values->node.dtype));
-    return op(s, CUBED_OP_GREATER, values, limit);
+    limit = rtol ? cb_step_binary(s, CUBED_OP_MULTIPLY, limit, new_axis(s, rtol, -1))
+                 : cb_step_by(s, CUBED_OP_MULTIPLY, limit,
+                              longest * cb_dtype_epsilon(values->node.dtype));
+    return cb_step_binary(s, CUBED_OP_GREATER, values, limit);
 }
 
 /* Returns zeros of the given shape, for an empty x. */
@@ -328,8 +319,8 @@ cubed_status cubed_pinv(cubed_array *x, cubed_array *rtol, uint64_t task_mem, cu
         return cb_steps_end(&s, empty_inverse(&s, x, u->node.dtype), out);
     cubed_array *inverse =
         cb_step_op(&s, CUBED_OP_WHERE, significant(&s, x, values, rtol),
-                   op(&s, CUBED_OP_RECIPROCAL, values, NULL), cb_step_number(&s, values, 0));
-    u = op(&s, CUBED_OP_MULTIPLY, cb_step_adjoint(&s, u), new_axis(&s, inverse, -1));
+                   cb_step_unary(&s, CUBED_OP_RECIPROCAL, values), cb_step_number(&s, values, 0));
+    u = cb_step_binary(&s, CUBED_OP_MULTIPLY, cb_step_adjoint(&s, u), new_axis(&s, inverse, -1));
     return cb_steps_end(&s, cb_step_product(&s, cb_step_adjoint(&s, vh), u), out);
 }
 
@@ -460,15 +451,16 @@ cubed_status cubed_outer(cubed_array *x1, cubed_array *x2, cubed_array **out, cu
         return cb_fail(err, CUBED_E_ARG, "outer: arrays of %d and %d dimensions, expected 1",
                        x1->node.grid->ndim, x2->node.grid->ndim);
     cb_steps s = {.ctx = x1->ctx, .err = err};
-    return cb_steps_end(&s, op(&s, CUBED_OP_MULTIPLY, cb_step_column(&s, x1), x2), out);
+    return cb_steps_end(&s, cb_step_binary(&s, CUBED_OP_MULTIPLY, cb_step_column(&s, x1), x2), out);
 }
 
 /* Returns x1[i] x2[k], where i and k are positions along an axis of vectors. The axis remains, with extent 1. */
 static cubed_array *product_of(cb_steps *s, cubed_array *x1, int64_t i, cubed_array *x2, int64_t k,
                                int axis)
 {
-    return op(s, CUBED_OP_MULTIPLY, cb_step_part(s, x1, x1->node.grid->ndim + axis, i, 1, 1),
-              cb_step_part(s, x2, x2->node.grid->ndim + axis, k, 1, 1));
+    return cb_step_binary(s, CUBED_OP_MULTIPLY,
+                          cb_step_part(s, x1, x1->node.grid->ndim + axis, i, 1, 1),
+                          cb_step_part(s, x2, x2->node.grid->ndim + axis, k, 1, 1));
 }
 
 cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis, cubed_array **out,
@@ -487,8 +479,8 @@ cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis, cubed_array
     cb_steps s = {.ctx = x1->ctx, .err = err};
     for (int i = 0; i < 3; i++) {
         const int64_t k = (i + 1) % 3, l = (i + 2) % 3;
-        part[i] = op(&s, CUBED_OP_SUBTRACT, product_of(&s, x1, k, x2, l, axis),
-                     product_of(&s, x1, l, x2, k, axis));
+        part[i] = cb_step_binary(&s, CUBED_OP_SUBTRACT, product_of(&s, x1, k, x2, l, axis),
+                                 product_of(&s, x1, l, x2, k, axis));
     }
     if (s.st == CUBED_OK) y = cb_step_concat(&s, part, 3, part[0]->node.grid->ndim + axis);
     return cb_steps_end(&s, y, out);

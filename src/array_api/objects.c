@@ -53,23 +53,15 @@ static void fill_table(const int64_t *index, int64_t n, table *t)
 
 /* --- Codes --------------------------------------------------------------------------------------------- */
 
-static cubed_array *op(cb_steps *s, cubed_op which, cubed_array *a, cubed_array *b)
-{
-    return cb_step_op(s, which, a, b, NULL);
-}
-
-static cubed_array *where(cb_steps *s, cubed_array *c, cubed_array *a, cubed_array *b)
-{
-    return cb_step_op(s, CUBED_OP_WHERE, c, a, b);
-}
-
 static cubed_array *in_range(cb_steps *s, const table *t, cubed_array *labels)
 {
     cubed_array *first = cb_step_whole(s, t->sorted[0]);
     cubed_array *last = cb_step_whole(s, t->sorted[t->nsorted - 1]);
-    cubed_array *inside = op(s, CUBED_OP_LOGICAL_AND, op(s, CUBED_OP_GREATER_EQUAL, labels, first),
-                             op(s, CUBED_OP_LESS_EQUAL, labels, last));
-    return where(s, inside, op(s, CUBED_OP_SUBTRACT, labels, first), cb_step_whole(s, -1));
+    cubed_array *inside = cb_step_binary(s, CUBED_OP_LOGICAL_AND,
+                                         cb_step_binary(s, CUBED_OP_GREATER_EQUAL, labels, first),
+                                         cb_step_binary(s, CUBED_OP_LESS_EQUAL, labels, last));
+    return cb_step_where(s, inside, cb_step_binary(s, CUBED_OP_SUBTRACT, labels, first),
+                         cb_step_whole(s, -1));
 }
 
 static cubed_array *found(cb_steps *s, cubed_array *sorted, cubed_array *labels, bool right)
@@ -84,13 +76,14 @@ static cubed_array *searched(cb_steps *s, const table *t, cubed_array *labels)
     cubed_array *sorted = cb_api_copied(s, CUBED_INT64, 1, &t->nsorted, NULL, t->sorted);
     cubed_array *before = found(s, sorted, labels, false);
     cubed_array *behind = found(s, sorted, labels, true);
-    return where(s, op(s, CUBED_OP_GREATER, behind, before), before, cb_step_whole(s, -1));
+    return cb_step_where(s, cb_step_binary(s, CUBED_OP_GREATER, behind, before), before,
+                         cb_step_whole(s, -1));
 }
 
 /* Codes of a single object, whose elements have a condition. */
 static cubed_array *single(cb_steps *s, cubed_array *is_inside)
 {
-    return where(s, is_inside, cb_step_whole(s, 0), cb_step_whole(s, -1));
+    return cb_step_where(s, is_inside, cb_step_whole(s, 0), cb_step_whole(s, -1));
 }
 
 static cubed_array *codes_of(cb_steps *s, const cb_grouped_image *g, const table *t,
@@ -100,15 +93,17 @@ static cubed_array *codes_of(cb_steps *s, const cb_grouped_image *g, const table
     const bool is_wide = given->node.dtype == CUBED_UINT64;
     cubed_array *labels = cb_step_cast(s, given, CUBED_INT64), *codes;
     if (!o->index) /* comparisons with uint64 are exact */
-        return single(s, op(s, CUBED_OP_GREATER, is_wide ? given : labels, cb_step_whole(s, 0)));
+        return single(
+            s, cb_step_binary(s, CUBED_OP_GREATER, is_wide ? given : labels, cb_step_whole(s, 0)));
     if (o->ndim == 0)
-        codes = single(s, op(s, CUBED_OP_EQUAL, labels, cb_step_whole(s, o->index[0])));
+        codes = single(s, cb_step_binary(s, CUBED_OP_EQUAL, labels, cb_step_whole(s, o->index[0])));
     else if (g->n == 0)
-        codes = op(s, CUBED_OP_MINIMUM, labels, cb_step_whole(s, -1));
+        codes = cb_step_binary(s, CUBED_OP_MINIMUM, labels, cb_step_whole(s, -1));
     else
         codes = t->is_range ? in_range(s, t, labels) : searched(s, t, labels);
     /* As int64, labels above its maximum are negative. */
-    return is_wide ? where(s, cb_step_beyond(s, given), cb_step_whole(s, -1), codes) : codes;
+    return is_wide ? cb_step_where(s, cb_step_beyond(s, given), cb_step_whole(s, -1), codes)
+                   : codes;
 }
 
 /* --- Images -------------------------------------------------------------------------------------------- */

@@ -24,9 +24,4 @@ cubed_array *cb_sample_mean(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_sum(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_end(const cb_sample *m, cubed_array *x);
 
-/* Operations on two arrays, and on an array and a number, which is converted to the array's type. A NULL argument gives
- * NULL. */
-cubed_array *cb_sample_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
-cubed_array *cb_sample_by(cb_steps *s, cubed_op op, cubed_array *a, double b);
-
 #endif

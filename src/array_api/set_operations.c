@@ -11,14 +11,9 @@ typedef struct chosen {
     cubed_array *first, *second; /* positions in both operands; NULL if not requested */
 } chosen;
 
-static cubed_array *op(cb_steps *s, cubed_op which, cubed_array *a, cubed_array *b)
-{
-    return s->st == CUBED_OK ? cb_step_op(s, which, a, b, NULL) : NULL;
-}
-
 static cubed_array *negated(cb_steps *s, cubed_array *x)
 {
-    return op(s, CUBED_OP_LOGICAL_NOT, x, NULL);
+    return cb_step_unary(s, CUBED_OP_LOGICAL_NOT, x);
 }
 
 static cubed_array *line(cb_steps *s, cubed_array *x)
@@ -67,7 +62,8 @@ static void choose_difference(cb_steps *s, cubed_array *x1, cubed_array *x2,
     if (s->st != CUBED_OK) return;
     c->mask = cb_step(s, cubed_isin(c->values, x2, true, &apart, s->err), &apart);
     if (!o->assume_unique)
-        c->mask = op(s, CUBED_OP_LOGICAL_AND, c->mask, cb_step_first(s, c->values, true));
+        c->mask =
+            cb_step_binary(s, CUBED_OP_LOGICAL_AND, c->mask, cb_step_first(s, c->values, true));
 }
 
 /* --- Elements of both ---------------------------------------------------------------------------------- */
@@ -98,7 +94,7 @@ static both sort_both(cb_steps *s, cubed_array *x1, cubed_array *x2, bool backwa
         cb_api_sort_runs(all, NULL, 0, false, task_mem, &sorted, &order, s->err);
     b.sorted = cb_step(s, st, &sorted);
     b.order = st == CUBED_OK ? cb_step(s, CUBED_OK, &order) : NULL;
-    b.is_second = op(s, CUBED_OP_GREATER_EQUAL, b.order, cb_step_whole(s, b.n1));
+    b.is_second = cb_step_binary(s, CUBED_OP_GREATER_EQUAL, b.order, cb_step_whole(s, b.n1));
     return b;
 }
 
@@ -112,19 +108,20 @@ static void choose_intersection(cb_steps *s, cubed_array *x1, cubed_array *x2,
     const int64_t n = b.sorted->shape[0];
     c->values = b.sorted;
     if (n < 2) { /* at least one operand is empty */
-        c->mask = op(s, CUBED_OP_LOGICAL_AND, b.is_second, negated(s, b.is_second));
+        c->mask = cb_step_binary(s, CUBED_OP_LOGICAL_AND, b.is_second, negated(s, b.is_second));
         c->first = c->second = b.order;
         return;
     }
-    cubed_array *same = op(s, CUBED_OP_EQUAL, cb_step_part(s, b.sorted, 0, 1, n - 1, 1),
-                           cb_step_part(s, b.sorted, 0, 0, n - 1, 1));
-    cubed_array *crosses =
-        op(s, CUBED_OP_LOGICAL_AND, b.is_second, negated(s, shifted(s, b.is_second, false, true)));
+    cubed_array *same = cb_step_binary(s, CUBED_OP_EQUAL, cb_step_part(s, b.sorted, 0, 1, n - 1, 1),
+                                       cb_step_part(s, b.sorted, 0, 0, n - 1, 1));
+    cubed_array *crosses = cb_step_binary(s, CUBED_OP_LOGICAL_AND, b.is_second,
+                                          negated(s, shifted(s, b.is_second, false, true)));
     cubed_array *const parts[2] = {one_of(s, CUBED_BOOL, false), same};
     if (s->st == CUBED_OK)
-        c->mask = op(s, CUBED_OP_LOGICAL_AND, cb_step_concat(s, parts, 2, 0), crosses);
-    c->first = op(s, CUBED_OP_SUBTRACT, cb_step_whole(s, b.n1 - 1), shifted(s, b.order, false, 0));
-    c->second = op(s, CUBED_OP_SUBTRACT, b.order, cb_step_whole(s, b.n1));
+        c->mask = cb_step_binary(s, CUBED_OP_LOGICAL_AND, cb_step_concat(s, parts, 2, 0), crosses);
+    c->first = cb_step_binary(s, CUBED_OP_SUBTRACT, cb_step_whole(s, b.n1 - 1),
+                              shifted(s, b.order, false, 0));
+    c->second = cb_step_binary(s, CUBED_OP_SUBTRACT, b.order, cb_step_whole(s, b.n1));
 }
 
 /* Selects one element of each group whose elements come from one operand only. It is the last element of a group of x1, or
@@ -142,13 +139,15 @@ static void choose_exclusive(cb_steps *s, cubed_array *x1, cubed_array *x2,
     }
     cubed_array *first = cb_step_first(s, b.sorted, true);
     cubed_array *last = shifted(s, first, true, true);
-    c->mask = op(s, CUBED_OP_LOGICAL_OR, op(s, CUBED_OP_LOGICAL_AND, first, b.is_second),
-                 op(s, CUBED_OP_LOGICAL_AND, last, negated(s, b.is_second)));
+    c->mask = cb_step_binary(
+        s, CUBED_OP_LOGICAL_OR, cb_step_binary(s, CUBED_OP_LOGICAL_AND, first, b.is_second),
+        cb_step_binary(s, CUBED_OP_LOGICAL_AND, last, negated(s, b.is_second)));
     if (kind != CUBED_KIND_FLOAT && kind != CUBED_KIND_COMPLEX && kind != CUBED_KIND_TIME) return;
-    cubed_array *missing = op(s, CUBED_OP_ISNAN, b.sorted, NULL);
+    cubed_array *missing = cb_step_unary(s, CUBED_OP_ISNAN, b.sorted);
     cubed_array *same_side =
-        op(s, CUBED_OP_EQUAL, b.is_second, shifted(s, b.is_second, false, false));
-    cubed_array *again = op(s, CUBED_OP_LOGICAL_AND, shifted(s, missing, false, false), same_side);
+        cb_step_binary(s, CUBED_OP_EQUAL, b.is_second, shifted(s, b.is_second, false, false));
+    cubed_array *again =
+        cb_step_binary(s, CUBED_OP_LOGICAL_AND, shifted(s, missing, false, false), same_side);
     if (s->st == CUBED_OK)
         c->mask = cb_step_op(s, CUBED_OP_WHERE, missing, negated(s, again), c->mask);
 }

@@ -17,11 +17,6 @@ static cubed_array *number(cb_steps *s, const cubed_array *like, double value)
     return cb_step_cast(s, y, like->node.dtype);
 }
 
-static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
-{
-    return a && b ? cb_step_op(s, op, a, b, NULL) : NULL;
-}
-
 /* Reduces each row, and returns the results as a column. */
 static cubed_array *of_rows(cb_steps *s, cubed_reduction reduction, cubed_array *x)
 {
@@ -46,10 +41,11 @@ static cubed_array *conj_transposed(cb_steps *s, cubed_array *x)
  * 0-d. */
 static cubed_array *products(cb_steps *s, cubed_array *x, cubed_array *w, cubed_array *n)
 {
-    cubed_array *left = w ? op(s, CUBED_OP_MULTIPLY, x, w) : x, *t = conj_transposed(s, x);
+    cubed_array *left = w ? cb_step_binary(s, CUBED_OP_MULTIPLY, x, w) : x,
+                *t = conj_transposed(s, x);
     cubed_array *y = NULL;
     if (left && t) y = cb_step(s, cubed_matmul(left, t, &y, s->err), &y);
-    y = op(s, CUBED_OP_DIVIDE, y, n);
+    y = cb_step_binary(s, CUBED_OP_DIVIDE, y, n);
     if (!y || y->shape[0] != 1) return y;
     cubed_array *one = NULL;
     return cb_step(s, cubed_squeeze(y, NULL, 0, &one, s->err), &one);
@@ -78,23 +74,26 @@ static cubed_array *covariances(cb_steps *s, cubed_array *x, const cubed_cov_opt
     const int64_t n = x->shape[1];
     if (!o->fweights && !o->aweights) {
         const double free = (double)n > o->ddof ? (double)n - o->ddof : 0;
-        cubed_array *centred = op(s, CUBED_OP_SUBTRACT, x, of_rows(s, CUBED_REDUCE_MEAN, x));
+        cubed_array *centred =
+            cb_step_binary(s, CUBED_OP_SUBTRACT, x, of_rows(s, CUBED_REDUCE_MEAN, x));
         return products(s, centred, NULL, number(s, x, free));
     }
     cubed_array *f = o->fweights ? cb_step_cast(s, o->fweights, CUBED_FLOAT64) : NULL;
     cubed_array *a = o->aweights ? cb_step_cast(s, o->aweights, CUBED_FLOAT64) : NULL;
-    cubed_array *w = f && a ? op(s, CUBED_OP_MULTIPLY, f, a) : f ? f : a;
+    cubed_array *w = f && a ? cb_step_binary(s, CUBED_OP_MULTIPLY, f, a) : f ? f : a;
     cubed_array *total = w ? cb_step_reduce(s, CUBED_REDUCE_SUM, w, &all) : NULL;
-    cubed_array *mean = of_rows(s, CUBED_REDUCE_SUM, op(s, CUBED_OP_MULTIPLY, x, w));
-    cubed_array *centred = op(s, CUBED_OP_SUBTRACT, x, op(s, CUBED_OP_DIVIDE, mean, total));
+    cubed_array *mean = of_rows(s, CUBED_REDUCE_SUM, cb_step_binary(s, CUBED_OP_MULTIPLY, x, w));
+    cubed_array *centred =
+        cb_step_binary(s, CUBED_OP_SUBTRACT, x, cb_step_binary(s, CUBED_OP_DIVIDE, mean, total));
     cubed_array *lost = cb_step_float(s, o->ddof);
     if (o->ddof != 0 && a) {
-        cubed_array *squares = op(s, CUBED_OP_MULTIPLY, w, a);
+        cubed_array *squares = cb_step_binary(s, CUBED_OP_MULTIPLY, w, a);
         squares = squares ? cb_step_reduce(s, CUBED_REDUCE_SUM, squares, &all) : NULL;
-        lost = op(s, CUBED_OP_DIVIDE, op(s, CUBED_OP_MULTIPLY, squares, lost), total);
+        lost = cb_step_binary(s, CUBED_OP_DIVIDE,
+                              cb_step_binary(s, CUBED_OP_MULTIPLY, squares, lost), total);
     }
-    cubed_array *free = op(s, CUBED_OP_SUBTRACT, total, lost);
-    return products(s, centred, w, op(s, CUBED_OP_MAXIMUM, free, cb_step_float(s, 0)));
+    cubed_array *free = cb_step_binary(s, CUBED_OP_SUBTRACT, total, lost);
+    return products(s, centred, w, cb_step_binary(s, CUBED_OP_MAXIMUM, free, cb_step_float(s, 0)));
 }
 
 /* Returns x as floats in two dimensions. */
@@ -143,17 +142,19 @@ cubed_status cubed_corrcoef(cubed_array *x, cubed_array **out, cubed_error *err)
     cubed_array *rows = observations(&s, "corrcoef", x);
     cubed_array *c = rows ? covariances(&s, rows, &o) : NULL;
     if (!c) return cb_steps_end(&s, NULL, out);
-    if (c->node.grid->ndim == 0) return cb_steps_end(&s, op(&s, CUBED_OP_DIVIDE, c, c), out);
+    if (c->node.grid->ndim == 0)
+        return cb_steps_end(&s, cb_step_binary(&s, CUBED_OP_DIVIDE, c, c), out);
     const bool is_complex = cubed_dtype_kind(c->node.dtype) == CUBED_KIND_COMPLEX;
     d = cb_step(&s, cubed_diagonal(c, 0, &d, err), &d);
     if (d && is_complex) d = cb_step_op(&s, CUBED_OP_ABS, d, NULL, NULL);
     if (d) d = cb_step_op(&s, CUBED_OP_SQRT, d, NULL, NULL);
     if (d) column = cb_step(&s, cubed_expand_dims(d, 1, &column, err), &column);
     if (d) row = cb_step(&s, cubed_expand_dims(d, 0, &row, err), &row);
-    cubed_array *y = op(&s, CUBED_OP_DIVIDE, op(&s, CUBED_OP_DIVIDE, c, column), row);
+    cubed_array *y =
+        cb_step_binary(&s, CUBED_OP_DIVIDE, cb_step_binary(&s, CUBED_OP_DIVIDE, c, column), row);
     if (y && !is_complex) { /* rounding may exceed the range -1 to 1 */
-        y = op(&s, CUBED_OP_MAXIMUM, y, number(&s, y, -1));
-        y = y ? op(&s, CUBED_OP_MINIMUM, y, number(&s, y, 1)) : NULL;
+        y = cb_step_binary(&s, CUBED_OP_MAXIMUM, y, number(&s, y, -1));
+        y = y ? cb_step_binary(&s, CUBED_OP_MINIMUM, y, number(&s, y, 1)) : NULL;
     }
     return cb_steps_end(&s, y, out);
 }
@@ -166,7 +167,7 @@ cubed_status cubed_ptp(cubed_array *x, const cubed_reduce_options *options, cube
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *most = cb_step_reduce(&s, CUBED_REDUCE_MAX, x, options);
     cubed_array *least = cb_step_reduce(&s, CUBED_REDUCE_MIN, x, options);
-    return cb_steps_end(&s, op(&s, CUBED_OP_SUBTRACT, most, least), out);
+    return cb_steps_end(&s, cb_step_binary(&s, CUBED_OP_SUBTRACT, most, least), out);
 }
 
 /* Returns a constant of the given type in x's shape and chunks. */
@@ -214,11 +215,11 @@ static cubed_array *weighted_mean(cb_steps *s, cubed_array *x, cubed_array *w,
     x = cb_step_cast(s, x, type);
     w = cb_step_cast(s, w, type);
     if (!x) return NULL;
-    *total = op(s, CUBED_OP_MULTIPLY, w, full_like(s, x, type, 1));
+    *total = cb_step_binary(s, CUBED_OP_MULTIPLY, w, full_like(s, x, type, 1));
     *total = *total ? cb_step_reduce(s, CUBED_REDUCE_SUM, *total, o) : NULL;
-    cubed_array *y = op(s, CUBED_OP_MULTIPLY, x, w);
+    cubed_array *y = cb_step_binary(s, CUBED_OP_MULTIPLY, x, w);
     y = y ? cb_step_reduce(s, CUBED_REDUCE_SUM, y, o) : NULL;
-    return op(s, CUBED_OP_DIVIDE, y, *total);
+    return cb_step_binary(s, CUBED_OP_DIVIDE, y, *total);
 }
 
 cubed_status cubed_average(cubed_array *x, cubed_array *weights,

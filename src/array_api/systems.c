@@ -7,11 +7,6 @@
 #include "base/error.h"
 #include "dtype/scalar.h"
 
-static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
-{
-    return cb_step_op(s, op, a, b, NULL);
-}
-
 static cubed_array *without_axis(cb_steps *s, cubed_array *x, int axis)
 {
     cubed_array *y = NULL;
@@ -55,7 +50,7 @@ cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, unsigned fla
                        &part);
     if (s.st == CUBED_OK && unit_diagonal) {
         eye = cb_step(&s, cubed_array_eye(s.ctx, n, n, 0, dtype, NULL, &eye, err), &eye);
-        part = op(&s, CUBED_OP_ADD, part, eye);
+        part = cb_step_binary(&s, CUBED_OP_ADD, part, eye);
     }
     /* LU decomposition of an upper triangle needs no pivoting, because elements below the diagonal are 0. So a lower
      * triangle is flipped. */
@@ -84,12 +79,12 @@ static cubed_array *least_norm(cb_steps *s, cubed_array *const svd[3], cubed_arr
     if (s->st != CUBED_OK) return NULL;
     const cubed_dtype dtype = values->node.dtype;
     cubed_array *largest = cb_step_part(s, values, 0, 0, cb_min_i64(1, values->shape[0]), 1);
-    largest = op(s, CUBED_OP_MULTIPLY, largest, cb_step_number(s, values, limit));
-    *kept = op(s, CUBED_OP_GREATER, values, largest);
+    largest = cb_step_binary(s, CUBED_OP_MULTIPLY, largest, cb_step_number(s, values, limit));
+    *kept = cb_step_binary(s, CUBED_OP_GREATER, values, largest);
     cubed_array *by = cb_step_op(s, CUBED_OP_WHERE, *kept, values, cb_step_number(s, values, 1));
-    by = op(s, CUBED_OP_DIVIDE, cb_step_cast(s, *kept, dtype), by);
-    b = op(s, CUBED_OP_MULTIPLY, cb_step_column(s, by),
-           cb_step_product(s, cb_step_adjoint(s, u), b));
+    by = cb_step_binary(s, CUBED_OP_DIVIDE, cb_step_cast(s, *kept, dtype), by);
+    b = cb_step_binary(s, CUBED_OP_MULTIPLY, cb_step_column(s, by),
+                       cb_step_product(s, cb_step_adjoint(s, u), b));
     return cb_step_product(s, cb_step_adjoint(s, vh), b);
 }
 
@@ -98,7 +93,7 @@ static cubed_array *without_infinities(cb_steps *s, cubed_array *b)
 {
     const cubed_kind kind = cubed_dtype_kind(b->node.dtype);
     if (kind != CUBED_KIND_FLOAT && kind != CUBED_KIND_COMPLEX) return b;
-    cubed_array *is_infinite = op(s, CUBED_OP_ISINF, b, NULL);
+    cubed_array *is_infinite = cb_step_unary(s, CUBED_OP_ISINF, b);
     return cb_step_op(s, CUBED_OP_WHERE, is_infinite, cb_step_number(s, b, NAN), b);
 }
 
@@ -125,9 +120,9 @@ cubed_status cubed_lstsq(cubed_array *a, cubed_array *b, const double *rcond, ui
     b = cb_step_column(to, cb_step_cast(to, without_infinities(to, b), dtype));
     cb_step_svd(to, a, task_mem, svd);
     cubed_array *found = least_norm(to, svd, b, limit, &kept);
-    cubed_array *left = op(to, CUBED_OP_SUBTRACT, b, cb_step_product(to, a, found));
-    left = op(to, CUBED_OP_ABS, left, NULL);
-    left = sum_along_rows(to, op(to, CUBED_OP_MULTIPLY, left, left));
+    cubed_array *left = cb_step_binary(to, CUBED_OP_SUBTRACT, b, cb_step_product(to, a, found));
+    left = cb_step_unary(to, CUBED_OP_ABS, left);
+    left = sum_along_rows(to, cb_step_binary(to, CUBED_OP_MULTIPLY, left, left));
     if (m <= n) left = cb_step_part(to, left, 0, 0, 0, 1);
     cubed_array *const made[] = {of_b == 1 ? without_axis(to, found, 1) : found, left,
                                  cb_step_cast(to, sum_along_rows(to, kept), CUBED_INT32), svd[1]};

@@ -26,16 +26,6 @@ typedef struct weighted {
     cubed_array *x, *w, *missing;
 } weighted;
 
-static cubed_array *op(weighted *q, cubed_op op, cubed_array *a, cubed_array *b)
-{
-    return a && b ? cb_step_op(q->s, op, a, b, NULL) : NULL;
-}
-
-static cubed_array *where(weighted *q, cubed_array *condition, cubed_array *a, cubed_array *b)
-{
-    return condition && a && b ? cb_step_op(q->s, CUBED_OP_WHERE, condition, a, b) : NULL;
-}
-
 static cubed_array *not_a_number(weighted *q, const cubed_array *like)
 {
     return cb_step_cast(q->s, cb_step_float(q->s, NAN), like->node.dtype);
@@ -74,16 +64,18 @@ static cubed_array *total_weight(weighted *q)
 {
     cb_steps *s = q->s;
     cubed_array *zero = cb_step_float(s, 0), *finite = NULL;
-    if (q->missing && q->o->skip_nan) q->w = where(q, q->missing, zero, q->w);
+    if (q->missing && q->o->skip_nan) q->w = cb_step_where(q->s, q->missing, zero, q->w);
     if (q->w) finite = cb_step_op(s, CUBED_OP_ISFINITE, q->w, NULL, NULL);
-    cubed_array *valid =
-        op(q, CUBED_OP_LOGICAL_AND, finite, op(q, CUBED_OP_GREATER_EQUAL, q->w, zero));
-    cubed_array *total = along(q, CUBED_REDUCE_SUM, where(q, valid, q->w, cb_step_float(s, NAN)));
-    cubed_array *fits = op(q, CUBED_OP_GREATER, total, zero);
+    cubed_array *valid = cb_step_binary(q->s, CUBED_OP_LOGICAL_AND, finite,
+                                        cb_step_binary(q->s, CUBED_OP_GREATER_EQUAL, q->w, zero));
+    cubed_array *total =
+        along(q, CUBED_REDUCE_SUM, cb_step_where(q->s, valid, q->w, cb_step_float(s, NAN)));
+    cubed_array *fits = cb_step_binary(q->s, CUBED_OP_GREATER, total, zero);
     if (q->missing && q->o->skip_nan) { /* the quantile is NaN if all elements are missing */
-        cubed_array *none = op(q, CUBED_OP_LOGICAL_AND, along(q, CUBED_REDUCE_ALL, q->missing),
-                               op(q, CUBED_OP_EQUAL, total, zero));
-        fits = op(q, CUBED_OP_LOGICAL_OR, fits, none);
+        cubed_array *none =
+            cb_step_binary(q->s, CUBED_OP_LOGICAL_AND, along(q, CUBED_REDUCE_ALL, q->missing),
+                           cb_step_binary(q->s, CUBED_OP_EQUAL, total, zero));
+        fits = cb_step_binary(q->s, CUBED_OP_LOGICAL_OR, fits, none);
     }
     return total && fits ? cb_step_required(s, total, fits, q->expected) : NULL;
 }
@@ -112,13 +104,13 @@ static cubed_array *positions(weighted *q, cubed_array *share, double p, cubed_o
     cubed_array *before;
     if (!share) return NULL;
     if (p == 0) /* skip leading elements whose weight is 0 */
-        before =
-            op(q, CUBED_OP_EQUAL, cb_step_part(s, share, q->axis, 0, 1, 1), cb_step_float(s, 0));
+        before = cb_step_binary(q->s, CUBED_OP_EQUAL, cb_step_part(s, share, q->axis, 0, 1, 1),
+                                cb_step_float(s, 0));
     else
-        before = op(q, below, share, cb_step_float(s, p));
+        before = cb_step_binary(q->s, below, share, cb_step_float(s, p));
     before = before ? cb_step_cast(s, before, CUBED_INT64) : NULL;
     cubed_array *at = p == 0 ? before : along(q, CUBED_REDUCE_SUM, before);
-    return op(q, CUBED_OP_MINIMUM, at, cb_step_whole(s, q->elements - 1));
+    return cb_step_binary(q->s, CUBED_OP_MINIMUM, at, cb_step_whole(s, q->elements - 1));
 }
 
 /* Reshapes an array with one value per line to the shape of the result. */
@@ -142,7 +134,7 @@ static cubed_array *lost(weighted *q, cubed_array *share)
     if (!q->o->skip_nan) return along(q, CUBED_REDUCE_ANY, q->missing);
     cubed_array *last = share ? cb_step_part(q->s, share, q->axis, q->elements - 1, 1, 1) : NULL;
     cubed_array *none = last ? cb_step_op(q->s, CUBED_OP_ISNAN, last, NULL, NULL) : NULL;
-    return op(q, CUBED_OP_LOGICAL_OR, along(q, CUBED_REDUCE_ALL, q->missing), none);
+    return cb_step_binary(q->s, CUBED_OP_LOGICAL_OR, along(q, CUBED_REDUCE_ALL, q->missing), none);
 }
 
 /* Sorted elements of each line, and the cumulative share of the weight at each. */
@@ -170,7 +162,7 @@ static sorted sort_lines(weighted *q, cubed_array *x, cubed_array *weights)
     if (!total) return none;
     at = cb_step(s, cubed_sort_with(q->x, q->axis, &order, &at, s->err), &at);
     y.x = taken(q, q->x, at);
-    y.share = op(q, CUBED_OP_DIVIDE, cumulative_sum(q, taken(q, q->w, at)), total);
+    y.share = cb_step_binary(q->s, CUBED_OP_DIVIDE, cumulative_sum(q, taken(q, q->w, at)), total);
     y.nan_lines = lost(q, y.share);
     return y;
 }
@@ -179,7 +171,7 @@ static sorted sort_lines(weighted *q, cubed_array *x, cubed_array *weights)
 static cubed_array *finished(weighted *q, const sorted *in, cubed_array *value,
                              const cubed_array *x, cubed_dtype dtype)
 {
-    if (q->missing) value = where(q, in->nan_lines, not_a_number(q, x), value);
+    if (q->missing) value = cb_step_where(q->s, in->nan_lines, not_a_number(q, x), value);
     /* Half precision is selected in single precision. */
     value = value ? cb_step_cast(q->s, value, dtype) : NULL;
     return as_result(q, value, x);
@@ -215,11 +207,11 @@ static cubed_array *median(weighted *q, cubed_array *x, cubed_array *weights)
         half[i] = half[i] ? cb_step_cast(s, half[i], CUBED_FLOAT64) : NULL;
     }
     /* Halving equal elements would lose subnormal bits. */
-    cubed_array *is_one = op(q, CUBED_OP_EQUAL, half[0], half[1]);
-    cubed_array *mean =
-        op(q, CUBED_OP_ADD, op(q, CUBED_OP_MULTIPLY, half[0], cb_step_float(s, 0.5)),
-           op(q, CUBED_OP_MULTIPLY, half[1], cb_step_float(s, 0.5)));
-    return finished(q, &in, where(q, is_one, half[0], mean), x,
+    cubed_array *is_one = cb_step_binary(q->s, CUBED_OP_EQUAL, half[0], half[1]);
+    cubed_array *mean = cb_step_binary(
+        q->s, CUBED_OP_ADD, cb_step_binary(q->s, CUBED_OP_MULTIPLY, half[0], cb_step_float(s, 0.5)),
+        cb_step_binary(q->s, CUBED_OP_MULTIPLY, half[1], cb_step_float(s, 0.5)));
+    return finished(q, &in, cb_step_where(q->s, is_one, half[0], mean), x,
                     is_float ? x->node.dtype : CUBED_FLOAT64);
 }
 

@@ -15,16 +15,6 @@ typedef struct weighted {
     cubed_reduce_options reduce;
 } weighted;
 
-static cubed_array *op1(const weighted *a, cubed_op which, cubed_array *x)
-{
-    return x ? cb_step_op(a->s, which, x, NULL, NULL) : NULL;
-}
-
-static cubed_array *op(const weighted *a, cubed_op which, cubed_array *x, cubed_array *y)
-{
-    return x && y ? cb_step_op(a->s, which, x, y, NULL) : NULL;
-}
-
 static cubed_array *sum(const weighted *a, cubed_array *x, bool keepdims)
 {
     cubed_reduce_options o = a->reduce;
@@ -54,11 +44,13 @@ cubed_array *cb_api_weights_of(cb_steps *s, const char *name, const cubed_array 
 /* Squares of the distances from the mean; of complex numbers the squares of both parts, added. */
 static cubed_array *squares(const weighted *a, cubed_array *mean)
 {
-    cubed_array *away = op(a, CUBED_OP_SUBTRACT, a->x, mean);
+    cubed_array *away = cb_step_binary(a->s, CUBED_OP_SUBTRACT, a->x, mean);
     if (!away || cubed_dtype_kind(away->node.dtype) != CUBED_KIND_COMPLEX)
-        return op(a, CUBED_OP_MULTIPLY, away, away);
-    cubed_array *re = op1(a, CUBED_OP_REAL, away), *im = op1(a, CUBED_OP_IMAG, away);
-    return op(a, CUBED_OP_ADD, op(a, CUBED_OP_MULTIPLY, re, re), op(a, CUBED_OP_MULTIPLY, im, im));
+        return cb_step_binary(a->s, CUBED_OP_MULTIPLY, away, away);
+    cubed_array *re = cb_step_unary(a->s, CUBED_OP_REAL, away),
+                *im = cb_step_unary(a->s, CUBED_OP_IMAG, away);
+    return cb_step_binary(a->s, CUBED_OP_ADD, cb_step_binary(a->s, CUBED_OP_MULTIPLY, re, re),
+                          cb_step_binary(a->s, CUBED_OP_MULTIPLY, im, im));
 }
 
 static cubed_array *reduced(const weighted *a, cubed_reduction which,
@@ -67,19 +59,22 @@ static cubed_array *reduced(const weighted *a, cubed_reduction which,
     const bool is_mean = which == CUBED_REDUCE_MEAN, keep = is_mean ? o->keepdims : true;
     cubed_array *total = sum(a, a->w, keep);
     cubed_array *y =
-        op(a, CUBED_OP_DIVIDE, sum(a, op(a, CUBED_OP_MULTIPLY, a->x, a->w), keep), total);
+        cb_step_binary(a->s, CUBED_OP_DIVIDE,
+                       sum(a, cb_step_binary(a->s, CUBED_OP_MULTIPLY, a->x, a->w), keep), total);
     if (is_mean || !y) return y;
-    y = sum(a, op(a, CUBED_OP_MULTIPLY, squares(a, y), a->w), o->keepdims);
+    y = sum(a, cb_step_binary(a->s, CUBED_OP_MULTIPLY, squares(a, y), a->w), o->keepdims);
     if (!o->keepdims) total = sum(a, a->w, false);
     if (o->correction != 0) {
-        cubed_array *lost = sum(a, op(a, CUBED_OP_MULTIPLY, a->w, a->w), o->keepdims);
-        lost = op(a, CUBED_OP_DIVIDE, lost, total);
-        lost = op(a, CUBED_OP_MULTIPLY, lost, cb_step_float(a->s, o->correction));
-        total =
-            op(a, CUBED_OP_MAXIMUM, op(a, CUBED_OP_SUBTRACT, total, lost), cb_step_float(a->s, 0));
+        cubed_array *lost =
+            sum(a, cb_step_binary(a->s, CUBED_OP_MULTIPLY, a->w, a->w), o->keepdims);
+        lost = cb_step_binary(a->s, CUBED_OP_DIVIDE, lost, total);
+        lost = cb_step_binary(a->s, CUBED_OP_MULTIPLY, lost, cb_step_float(a->s, o->correction));
+        total = cb_step_binary(a->s, CUBED_OP_MAXIMUM,
+                               cb_step_binary(a->s, CUBED_OP_SUBTRACT, total, lost),
+                               cb_step_float(a->s, 0));
     }
-    y = op(a, CUBED_OP_DIVIDE, y, total);
-    return which == CUBED_REDUCE_STD ? op1(a, CUBED_OP_SQRT, y) : y;
+    y = cb_step_binary(a->s, CUBED_OP_DIVIDE, y, total);
+    return which == CUBED_REDUCE_STD ? cb_step_unary(a->s, CUBED_OP_SQRT, y) : y;
 }
 
 /* Bools of x's shape, true for the elements that count; NULL if all do, or after an error. */
@@ -92,8 +87,9 @@ static cubed_array *counted(const weighted *a, const char *name, const cubed_wei
         if (!mask) a->s->st = cb_context(a->s->err, a->s->st, "%s: where", name);
     }
     if (!o->skip_nan || kind < CUBED_KIND_FLOAT || a->s->st != CUBED_OK) return mask;
-    cubed_array *known = op1(a, CUBED_OP_LOGICAL_NOT, op1(a, CUBED_OP_ISNAN, a->x));
-    return mask ? op(a, CUBED_OP_LOGICAL_AND, mask, known) : known;
+    cubed_array *known =
+        cb_step_unary(a->s, CUBED_OP_LOGICAL_NOT, cb_step_unary(a->s, CUBED_OP_ISNAN, a->x));
+    return mask ? cb_step_binary(a->s, CUBED_OP_LOGICAL_AND, mask, known) : known;
 }
 
 static cubed_array *made(cb_steps *s, cubed_reduction which, const char *name, cubed_array *x,

@@ -11,6 +11,26 @@ cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b
     return cb_step(s, cubed_elementwise(op, args, c ? 3 : b ? 2 : 1, &y, s->err), &y);
 }
 
+cubed_array *cb_step_unary(cb_steps *s, cubed_op op, cubed_array *a)
+{
+    return a ? cb_step_op(s, op, a, NULL, NULL) : NULL;
+}
+
+cubed_array *cb_step_binary(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
+{
+    return a && b ? cb_step_op(s, op, a, b, NULL) : NULL;
+}
+
+cubed_array *cb_step_by(cb_steps *s, cubed_op op, cubed_array *a, double b)
+{
+    return cb_step_binary(s, op, a, cb_step_number(s, a, b));
+}
+
+cubed_array *cb_step_where(cb_steps *s, cubed_array *condition, cubed_array *a, cubed_array *b)
+{
+    return condition && a && b ? cb_step_op(s, CUBED_OP_WHERE, condition, a, b) : NULL;
+}
+
 cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype)
 {
     cubed_array *y = NULL;

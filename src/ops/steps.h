@@ -6,6 +6,12 @@
 
 /* Unused operands are NULL. */
 cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
+/* An operation with one operand; with two; with an array and a number as for cb_step_number. NULL if an operand is NULL. */
+cubed_array *cb_step_unary(cb_steps *s, cubed_op op, cubed_array *a);
+cubed_array *cb_step_binary(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
+cubed_array *cb_step_by(cb_steps *s, cubed_op op, cubed_array *a, double b);
+/* a where the condition is true, else b. NULL if an operand is NULL. */
+cubed_array *cb_step_where(cb_steps *s, cubed_array *condition, cubed_array *a, cubed_array *b);
 cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
 cubed_array *cb_step_reshaped(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
 cubed_array *cb_step_permuted(cb_steps *s, cubed_array *x, const int *order);
