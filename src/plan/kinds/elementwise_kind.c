@@ -52,11 +52,7 @@ static cubed_status check_cast(const cb_ir *ir, const cb_node *n, cubed_error *e
     return cb_kind_check_same_shape(ir, n, err);
 }
 
-static const char *cast_name(const cb_node *n)
-{
-    (void)n;
-    return "cast";
-}
+static const char *kind_name(const cb_node *n) { return cb_kinds[n->kind]->name; }
 
 const cb_kind cb_kind_cast = {.name = "cast",
                               .min_inputs = 1,
@@ -65,7 +61,7 @@ const cb_kind cb_kind_cast = {.name = "cast",
                               .check = check_cast,
                               .fix_axes = cb_fix_no_axes,
                               .find_chunks_from = cb_chunks_of_inputs,
-                              .operation = cast_name};
+                              .operation = kind_name};
 
 static cubed_status check_field(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
@@ -93,12 +89,6 @@ static void get_field(cb_reader *r, cb_node *n)
     n->swapped = both & 1;
 }
 
-static const char *field_name(const cb_node *n)
-{
-    (void)n;
-    return "field";
-}
-
 const cb_kind cb_kind_field = {.name = "field",
                                .min_inputs = 1,
                                .max_inputs = 1,
@@ -108,4 +98,4 @@ const cb_kind cb_kind_field = {.name = "field",
                                .get = get_field,
                                .fix_axes = cb_fix_no_axes,
                                .find_chunks_from = cb_chunks_of_inputs,
-                               .operation = field_name};
+                               .operation = kind_name};
