@@ -9,23 +9,24 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "run/executors/invoke.h"
 
 #define SECOND 1e9
 
 /* AWS is the example, because its documentation is the most complete. The values are from the documentation of 2025, if it has
  * them. */
 const sim_parameter sim_parameters[SIM_NPARAMETERS] = {
-    [SIM_BURST] = {"workers that start at once", "", 1000,
+    [SIM_BURST] = {"workers that start at once", "", CB_LAMBDA_RAMP_WORKERS,
                    "AWS Lambda Developer Guide, \"Lambda scaling behavior\": 1,000 environments "
                    "every 10 seconds, refilled continuously, never more than 1,000 saved"},
-    [SIM_RAMP] = {"further workers", "1/s", 100,
+    [SIM_RAMP] = {"further workers", "1/s", CB_LAMBDA_RAMP_PER_SECOND,
                   "AWS Lambda Developer Guide, \"Lambda scaling behavior\", as above"},
     [SIM_START] =
         {"start of a worker", "s", 0.5,
          "AWS Lambda Developer Guide, \"Lambda execution environment\": a cold start takes "
          "from less than 100 ms to more than 1 s"},
-    [SIM_CALL] = {"call of a worker", "s", 0.05,
-                  "src/run/executors/lambda.c: an empty invocation; AWS states none"},
+    [SIM_CALL] = {"call of a worker", "s", CB_INVOKE_OVERHEAD_MS / 1e3,
+                  "src/run/executors/invoke.h: an empty invocation; AWS states none"},
     [SIM_LATENCY] = {"latency of GET and PUT", "s", 0.15,
                      "Amazon S3 User Guide, \"Best practices design patterns: optimizing Amazon S3 "
                      "performance\": 100 to 200 ms for small objects"},

@@ -20,8 +20,6 @@
 
 /* Maximum time without progress. It exceeds the maximum duration of an invocation, 15 minutes. */
 #define STALL_MS (16u * 60 * 1000)
-/* "Lambda scaling behavior" in AWS's Developer Guide: 1,000 execution environments every 10 seconds, refilled continuously. */
-enum { RAMP_WORKERS = 1000, RAMP_PER_SECOND = 100 };
 
 #define OPTIONS                                                                                    \
     CB_AWS_OPTIONS " AWS_REGION AWS_DEFAULT_REGION region region_name AWS_ENDPOINT_URL_LAMBDA "    \
@@ -216,8 +214,8 @@ const cubed_executor_vtable cb_executor_lambda = {
              .max_workers = CB_INVOKE_MOST,
              .max_message_bytes = CB_INVOKE_MESSAGE,
              .range_ms = CUBED_RANGE_OVERHEADS * CB_INVOKE_OVERHEAD_MS,
-             .ramp_workers = RAMP_WORKERS,
-             .ramp_per_second = RAMP_PER_SECOND},
+             .ramp_workers = CB_LAMBDA_RAMP_WORKERS,
+             .ramp_per_second = CB_LAMBDA_RAMP_PER_SECOND},
     .open = lambda_open,
     .submit = cb_invoke_submit,
     .poll = cb_invoke_poll,

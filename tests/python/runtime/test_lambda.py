@@ -14,6 +14,7 @@ import pytest
 from conftest import BIN, check, run
 from cubed import array_api as xp
 from cubed.runtime import _elf, lambda_package
+from cubed.runtime.executors.lithops import LithopsExecutor
 from lambda_service import Service
 
 pytest.importorskip("botocore", reason="botocore checks the signatures, and is not installed")
@@ -225,6 +226,12 @@ def test_what_is_no_message():
             assert error, payload
             assert b"errorMessage" in answer
         assert service.processes[0].poll() is None
+
+
+def test_lithops_has_the_rate_of_lambda():
+    capabilities = cubed._core.executors()["lambda"]
+    rate = capabilities["ramp_workers"], capabilities["ramp_per_second"]
+    assert LithopsExecutor.ramp == rate
 
 
 def test_options():
