@@ -19,6 +19,11 @@ extern "C" {
 char cubed_coordinate_kind(const char *name, const char *attrs);
 /* Returns whether units, the attribute of a coordinate, are radians; NULL: no. */
 bool cubed_units_are_radians(const char *units);
+/* Sets pole to the argument of cubed_grid_new_rotated if `attrs` are those of a grid mapping rotated_latitude_longitude (CF);
+ * returns false for other attributes. A number that is missing is NaN, which cubed_grid_new_rotated refuses.
+ *
+ * attrs  text of a JSON object; NULL: no attributes */
+bool cubed_rotated_pole(const char *attrs, double pole[3]);
 
 /* Names of a grid's coordinates and dimensions in a file; "" if the file has none. */
 typedef struct cubed_grid_names {

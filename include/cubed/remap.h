@@ -50,7 +50,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
  * mapping rotated_latitude_longitude of the CF conventions has them.
  *
  * cells  regular, in degrees of the rotated grid
- * pole   grid_north_pole_latitude, grid_north_pole_longitude and north_pole_grid_longitude (0 if the file has none), in degrees
+ * pole   grid_north_pole_latitude, grid_north_pole_longitude and north_pole_grid_longitude (0 if the file has none), in degrees;
+ *        NULL: like cubed_grid_new
  *
  * Errors: those of cubed_grid_new; CUBED_E_ARG for a pole that is not on the earth. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new_rotated(cubed_context *ctx,

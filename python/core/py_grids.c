@@ -19,6 +19,17 @@ static PyObject *units_are_radians(PyObject *module, PyObject *object)
     return units ? PyBool_FromLong(cubed_units_are_radians(units)) : NULL;
 }
 
+/* Returns the rotated pole of a grid mapping, or None for other attributes. */
+static PyObject *rotated_pole(PyObject *module, PyObject *object)
+{
+    const char *attrs = PyUnicode_AsUTF8AndSize(object, NULL);
+    double pole[3];
+    (void)module;
+    if (!attrs) return NULL;
+    if (!cubed_rotated_pole(attrs, pole)) Py_RETURN_NONE;
+    return Py_BuildValue("(ddd)", pole[0], pole[1], pole[2]);
+}
+
 /* Returns a tuple of n arrays, and takes their references. A NULL array becomes None. */
 static PyObject *tuple_of(core_state *s, cubed_array **x, int n)
 {
@@ -277,6 +288,8 @@ PyMethodDef core_grid_methods[] = {
     {"parse_grid", parse_grid, METH_O,
      "parse_grid(text: str, /) -> tuple[tuple[Array | None, ...], bool, "
      "tuple[str, str, str, str]]"},
+    {"rotated_pole", rotated_pole, METH_O,
+     "rotated_pole(attrs: str, /) -> tuple[float, float, float] | None"},
     {"rotated_grid", rotated_grid, METH_VARARGS,
      "rotated_grid(axes: tuple[Array, ...], pole: tuple[float, float, float], /) -> "
      "tuple[Array, ...]"},

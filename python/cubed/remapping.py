@@ -15,6 +15,7 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import to_numpy
+from cubed.base._attributes import json_attributes
 from cubed.base._held import import_counted
 from cubed.base._types import NDArray
 from cubed.functions.remapping import apply_weights, grid_coordinates, remap_weights
@@ -205,13 +206,9 @@ def _pole_of(x: Any) -> tuple[float, float, float] | None:
     named = {v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in places.values()}
     named.add(x.attrs.get("grid_mapping", x.encoding.get("grid_mapping")))
     for name in sorted(n for n in named if n in places):
-        attrs = places[name].attrs
-        if attrs.get("grid_mapping_name") == "rotated_latitude_longitude":
-            return (
-                float(attrs["grid_north_pole_latitude"]),
-                float(attrs["grid_north_pole_longitude"]),
-                float(attrs.get("north_pole_grid_longitude", 0)),
-            )
+        pole = _core.rotated_pole(json.dumps(json_attributes(places[name].attrs)))
+        if pole is not None:
+            return pole
     return None
 
 
@@ -376,12 +373,6 @@ class Weights:
         self.to_dataset().to_netcdf(path)
 
 
-#: Names of methods.
-_METHODS = (
-    "bilinear", "nearest", "distance", "conservative", "bicubic", "conservative2", "largest",
-)  # fmt: skip
-
-
 def make_weights(
     source: Any,
     target: Any,
@@ -432,8 +423,6 @@ def make_weights(
            [1., 1., 1., 1.]])
     """
     a, b = grid(source), grid(target)
-    if method not in _METHODS:
-        raise ValueError(f"remap: method is {method!r}, expected one of {', '.join(_METHODS)}")
     rows, columns, weights = (
         to_numpy(v)
         for v in remap_weights(

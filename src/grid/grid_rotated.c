@@ -39,17 +39,32 @@ static void fill(const rotation *r, const cubed_grid *axes, double *lat, double 
     }
 }
 
+static cubed_status check_pole(const double pole[3], cubed_error *err)
+{
+    static const char *const names[3] = {"grid_north_pole_latitude", "grid_north_pole_longitude",
+                                         "north_pole_grid_longitude"};
+    static const double most[3] = {90, 3600, 3600};
+    for (int i = 0; i < 3; i++) {
+        if (fabs(pole[i]) <= most[i]) continue;
+        if (isnan(pole[i]))
+            return cb_fail(err, CUBED_E_ARG,
+                           "grid: the grid mapping of the rotated pole has no number %s, expected "
+                           "degrees",
+                           names[i]);
+        return cb_fail(err, CUBED_E_ARG,
+                       "grid: %s of the rotated pole is %g, expected degrees from %g to %g",
+                       names[i], pole[i], -most[i], most[i]);
+    }
+    return CUBED_OK;
+}
+
 cubed_status cubed_grid_new_rotated(cubed_context *ctx, const cubed_grid_cells *cells,
                                     const double pole[3], cubed_grid **out, cubed_error *err)
 {
-    const bool known = isfinite(pole[0]) && isfinite(pole[1]) && isfinite(pole[2]);
+    if (!pole) return cubed_grid_new(ctx, cells, out, err);
     cubed_grid *axes = NULL;
     cb_zone *zone = NULL;
-    if (!known || fabs(pole[0]) > 90 || fabs(pole[1]) > 3600 || fabs(pole[2]) > 3600)
-        return cb_fail(err, CUBED_E_ARG,
-                       "grid: the rotated pole is at latitude %g and longitude %g, and longitude "
-                       "%g of the grid is that of the north pole, expected degrees",
-                       pole[0], pole[1], pole[2]);
+    CB_TRY(check_pole(pole, err));
     CB_TRY(cubed_grid_new(ctx, cells, &axes, err));
     cubed_status st = CUBED_OK;
     if (!axes->regular) {

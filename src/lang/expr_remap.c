@@ -132,11 +132,9 @@ static cubed_status read_source(remap_call *c)
     cells.corners = bounded ? (int)cubed_array_shape(bounds[LAT])[n] : 0;
     cells.lat_bounds = c->number[2];
     cells.lon_bounds = c->number[3];
-    EXPR_TRY(expr_located(
-        c->b, c->e,
-        c->found.is_rotated
-            ? cubed_grid_new_rotated(c->b->ctx, &cells, c->found.pole, &c->from, c->b->err)
-            : cubed_grid_new(c->b->ctx, &cells, &c->from, c->b->err)));
+    const double *pole = c->found.is_rotated ? c->found.pole : NULL;
+    EXPR_TRY(expr_located(c->b, c->e,
+                          cubed_grid_new_rotated(c->b->ctx, &cells, pole, &c->from, c->b->err)));
     for (int d = 0; d < ndim; d++) {
         if (!((c->found.axes[LAT] | c->found.axes[LON]) >> d & 1)) axes[outer++] = d;
     }

@@ -1,5 +1,6 @@
 #include "lang/field_axes.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "lang/lang_arrays.h"
@@ -77,8 +78,7 @@ bool field_axes_pole(const json_t *attrs, double pole[3])
     for (int i = 0; i < 3; i++) {
         const json_t *v = json_object_get(attrs, keys[i]);
         if (json_is_array(v) && json_array_size(v) == 1) v = json_array_get(v, 0);
-        if (!json_is_number(v) && i < 2) return false;
-        pole[i] = v ? json_number_value(v) : 0;
+        pole[i] = json_is_number(v) ? json_number_value(v) : !v && i == 2 ? 0 : NAN;
     }
     return true;
 }

@@ -25,6 +25,14 @@ bool cubed_units_are_radians(const char *units)
     return units && strncmp(units, radians, strlen(radians)) == 0;
 }
 
+bool cubed_rotated_pole(const char *attrs, double pole[3])
+{
+    json_t *parsed = attrs ? lang_attributes(attrs) : NULL;
+    const bool found = field_axes_pole(parsed, pole);
+    json_decref(parsed);
+    return found;
+}
+
 /* --- Arrays of the file ------------------------------------------------------------------------------- */
 
 /* An array of the file. Owns its strings. */
@@ -243,8 +251,7 @@ static cubed_status make_grid(cubed_context *ctx, const char *place, const membe
                        "%s: %s and %s, or their bounds, have different numbers of cells", place,
                        pair[0]->name, pair[1]->name);
     if (st == CUBED_OK)
-        st = mapping ? cubed_grid_new_rotated(ctx, &cells, mapping->pole, out, err)
-                     : cubed_grid_new(ctx, &cells, out, err);
+        st = cubed_grid_new_rotated(ctx, &cells, mapping ? mapping->pole : NULL, out, err);
     for (int k = 0; k < 4; k++) lang_free(v.of[k]);
     return st;
 }

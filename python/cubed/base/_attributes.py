@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,3 +30,16 @@ def typed_attributes(text: str) -> dict[str, Any]:
         if v is not None and type_[1] != "S" and not is_coded:
             attrs[name] = np.array(v, type_[1:])[()]
     return attrs
+
+
+def json_attributes(attrs: Mapping[Any, Any]) -> dict[str, Any]:
+    """Returns the attributes that JSON can hold, with numbers and arrays of NumPy as Python's."""
+    found: dict[str, Any] = {}
+    for name, value in attrs.items():
+        plain = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+        try:
+            json.dumps(plain, allow_nan=False)
+        except (TypeError, ValueError):
+            continue
+        found[str(name)] = plain
+    return found

@@ -13,6 +13,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._first import computed_first, computes_first, numbers_before
 from cubed.array._operands import common_spec, core_of, lazy
+from cubed.base._attributes import json_attributes
 from cubed.io._create import from_zarr
 from cubed.spec import DEFAULT, Spec
 
@@ -214,7 +215,7 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
             )
         data = data.astype(str)
     x = lazy(data, name)
-    said = _json_attributes(held.attrs)
+    said = json_attributes(held.attrs)
     aside = [str(k) for k in getattr(value, "coords", ()) if k not in held.dims]
     if aside:
         said["coordinates"] = " ".join(aside)
@@ -223,19 +224,6 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
     if x.ndim == 0:
         return x
     return x._like(_core.with_dim_names(x._x, tuple(str(d) for d in held.dims)))
-
-
-def _json_attributes(attrs: Mapping[Any, Any]) -> dict[str, Any]:
-    """Returns the attributes that JSON can hold, with numbers and arrays of NumPy as Python's."""
-    found: dict[str, Any] = {}
-    for name, value in attrs.items():
-        plain = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
-        try:
-            json.dumps(plain, allow_nan=False)
-        except (TypeError, ValueError):
-            continue
-        found[str(name)] = plain
-    return found
 
 
 def _without_names(x: Array) -> Array:

@@ -478,5 +478,38 @@ def test_rotated_poles():
     same = grid(rotated(pole=(90.0, 180.0, 0.0)))
     np.testing.assert_allclose(same.lat[:, 0], np.linspace(-5, 5, 11), atol=1e-12)
     np.testing.assert_allclose(same.lon[0], np.linspace(-8, 8, 17), atol=1e-12)
-    with pytest.raises(ValueError, match="the rotated pole is at latitude 91"):
+    with pytest.raises(ValueError, match="grid_north_pole_latitude of the rotated pole is 91, exp"):
         grid(rotated(pole=(91.0, 1.0, 0.0)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"grid_north_pole_latitude": None},
+        {"grid_north_pole_longitude": "east"},
+        {"north_pole_grid_longitude": "0 degrees"},
+        {"grid_north_pole_latitude": np.array([39.0, 40.0])},
+    ],
+)
+def test_a_grid_mapping_without_numbers_is_refused(tmp_path, wrong):
+    """The package and the command name the attribute, unless the file has places on the earth."""
+    from cubed.remapping import grid
+
+    ((key, value),) = wrong.items()
+    ds = rotated()
+    if value is None:
+        del ds["pole"].attrs[key]
+    else:
+        ds["pole"].attrs[key] = value
+    says = f"the grid mapping of the rotated pole has no number {key}, expected degrees"
+    with pytest.raises(ValueError, match=says):
+        grid(ds)
+    path = tmp_path / "r.nc"
+    ds.to_netcdf(path, encoding={v: {"_FillValue": None} for v in ds.variables})
+    with pytest.raises(ValueError, match=says):
+        grid(path)
+    done = run("remap", "r8x4", str(path), str(tmp_path / "o.nc"), "--progress", "none")
+    assert done.code != 0 and says in done.err
+    places = np.zeros((11, 17))
+    earth = ds.assign_coords(lat=(("rlat", "rlon"), places), lon=(("rlat", "rlon"), places))
+    assert grid(earth).shape == (11, 17)

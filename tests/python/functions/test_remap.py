@@ -846,7 +846,7 @@ def test_coordinates_in_radians(units):
 
 
 def test_methods_that_are_not_there():
-    with pytest.raises(ValueError, match="method is 'cubic', expected one of bilinear, "):
+    with pytest.raises(ValueError, match="method is 'cubic', expected one of 'bilinear', "):
         remapping.make_weights("r6x4", "r3x2", "cubic")
     with pytest.raises(NotImplementedError, match="need two regular grids, and the source has"):
         remapping.make_weights(as_cells(remapping.grid("r6x4")), "r3x2", "conservative2")
