@@ -1,19 +1,13 @@
 #include "append.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "append_values.h"
 #include "archive.h"
-#include "cubed/calendar.h"
 #include "inputs.h"
-#include "joined_order.h"
-#include "lang/axis_values.h"
 #include "lang/lang_arrays.h"
-
-/* Maximum rounding errors of stored times, in microseconds: for float64 and for float32. */
-enum { DOUBLE_US = 1000, SINGLE_US = 1000000 };
 
 /* An array of the store. */
 typedef struct stored_array {
@@ -24,12 +18,6 @@ typedef struct stored_array {
     bool given; /* a result or coordinate extends the array, or has been compared with it */
 } stored_array;
 
-/* The units of time of a coordinate. */
-typedef struct times {
-    bool is_time;
-    cubed_time_axis axis;
-} times;
-
 /* An array of the results that does not have the dimension, and must equal the stored array of its name. */
 typedef struct same {
     char *name;
@@ -37,17 +25,16 @@ typedef struct same {
 } same;
 
 struct append {
-    cubed_context *ctx;
+    append_place to;
     const cli_common *common;
-    const char *out, *dim;
     bool is_file, is_group;
     int format;
     char *attrs;
     stored_array *array;
     int narrays;
-    int64_t base; /* stored length of the dimension */
-    char *bounds; /* name of the bounds of the stored coordinate, or NULL */
-    times old, new;
+    int64_t base;          /* stored length of the dimension */
+    char *bounds;          /* name of the bounds of the stored coordinate, or NULL */
+    append_times old, new; /* units of the stored coordinate and of that of the results */
     cubed_hold **hold;
     int nholds;
     same *same;
@@ -64,7 +51,7 @@ static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *er
 {
     append *a = ctx;
     size_t n, store;
-    (void)cubed_url_path(a->out, &n, &store);
+    (void)cubed_url_path(a->to.out, &n, &store);
     /* A path begins with the path of the group. */
     const bool top = strlen(info->path) <= n;
     const char *name = top ? "" : info->path + n + (n > 0);
@@ -78,7 +65,7 @@ static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *er
         return cli_reject(err,
                           "--append: %s has a group \"%s\", expected a file without groups: write "
                           "to a Zarr store",
-                          a->out, info->path);
+                          a->to.out, info->path);
     }
     if (strchr(name, '/')) return CUBED_OK;
     a->array = cli_resize(a->array, (size_t)(a->narrays + 1) * sizeof *a->array);
@@ -86,7 +73,7 @@ static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *er
     *s = (stored_array){.name = cli_strdup(name), .axis = -1};
     for (int d = 0; d < info->ndim; d++) {
         const char *dim = info->dim_names[d];
-        if (!dim || strcmp(dim, a->dim) != 0) continue;
+        if (!dim || strcmp(dim, a->to.dim) != 0) continue;
         s->axis = d;
         s->length = info->shape[d];
     }
@@ -120,14 +107,14 @@ static stored_array *find_array(append *a, const char *name)
 
 static char *url_of(const append *a, const stored_array *s)
 {
-    return a->is_group ? cli_join_url(a->out, s->name) : cli_strdup(a->out);
+    return a->is_group ? cli_join_url(a->to.out, s->name) : cli_strdup(a->to.out);
 }
 
 /* Sets the length of the dimension to that of its coordinate, which is extended last. Without a coordinate, uses the
  * smallest length of all arrays. */
 static cubed_status find_base(append *a, cubed_error *err)
 {
-    const stored_array *coordinate = a->is_group ? find_array(a, a->dim) : NULL;
+    const stored_array *coordinate = a->is_group ? find_array(a, a->to.dim) : NULL;
     a->base = -1;
     if (coordinate && coordinate->axis == 0) a->base = coordinate->length;
     for (int i = 0; i < a->narrays && !coordinate; i++) {
@@ -135,7 +122,8 @@ static cubed_status find_base(append *a, cubed_error *err)
         if (s->axis >= 0 && (a->base < 0 || s->length < a->base)) a->base = s->length;
     }
     if (a->base < 0)
-        return cli_reject(err, "--append: %s has no array with a dimension \"%s\"", a->out, a->dim);
+        return cli_reject(err, "--append: %s has no array with a dimension \"%s\"", a->to.out,
+                          a->to.dim);
     for (int i = 0; i < a->narrays; i++) {
         const stored_array *s = &a->array[i];
         if (s->axis >= 0 && s->length < a->base)
@@ -143,7 +131,7 @@ static cubed_status find_base(append *a, cubed_error *err)
                               "--append: \"%s\" of %s has %" PRId64
                               " elements along \"%s\", expected %" PRId64
                               " as its coordinate: the store is damaged",
-                              s->name, a->out, s->length, a->dim, a->base);
+                              s->name, a->to.out, s->length, a->to.dim, a->base);
     }
     return CUBED_OK;
 }
@@ -153,26 +141,26 @@ static cubed_status check_alone(const append *a, cubed_error *err)
 {
     cubed_array *x;
     cubed_error ignored = CUBED_ERROR_INIT;
-    char *url = a->is_group ? NULL : inputs_beside(a->out, a->dim);
-    const bool is_there = url && cubed_array_open(a->ctx, url, &x, &ignored) == CUBED_OK;
+    char *url = a->is_group ? NULL : inputs_beside(a->to.out, a->to.dim);
+    const bool is_there = url && cubed_array_open(a->to.ctx, url, &x, &ignored) == CUBED_OK;
     if (is_there) cubed_array_unref(x);
     cli_free(url);
     return is_there ? cli_reject(err,
                                  "--append: %s is one array of a group with a coordinate \"%s\", "
                                  "expected the group: all its arrays become longer",
-                                 a->out, a->dim)
+                                 a->to.out, a->to.dim)
                     : CUBED_OK;
 }
 
 static cubed_status read_store(append *a, cubed_error *err)
 {
     forget_arrays(a);
-    const cubed_status st = cubed_zarr_walk(a->ctx, a->out, false, note, a, err);
+    const cubed_status st = cubed_zarr_walk(a->to.ctx, a->to.out, false, note, a, err);
     if (st == CUBED_E_NOT_FOUND)
         return cli_reject(err,
                           "--append: there is no store or file %s to extend: leave --append out "
                           "to create it",
-                          a->out);
+                          a->to.out);
     return st == CUBED_OK ? find_base(a, err) : st;
 }
 
@@ -187,7 +175,7 @@ static cubed_status hold_all(append *a, cubed_error *err)
     for (int i = 0; i < a->narrays && st == CUBED_OK; i++) {
         if (a->array[i].axis < 0) continue;
         char *url = url_of(a, &a->array[i]);
-        st = cubed_place_hold(a->ctx, url, &takeover, &a->hold[a->nholds], err);
+        st = cubed_place_hold(a->to.ctx, url, &takeover, &a->hold[a->nholds], err);
         if (st == CUBED_OK) a->nholds++;
         cli_free(url);
     }
@@ -202,31 +190,21 @@ static cubed_status cut_all(append *a, cubed_error *err)
         stored_array *s = &a->array[i];
         if (s->axis < 0 || s->length == a->base) continue;
         char *url = url_of(a, s);
-        st = cubed_zarr_set_length(a->ctx, url, s->axis, s->length, a->base, err);
+        st = cubed_zarr_set_length(a->to.ctx, url, s->axis, s->length, a->base, err);
         if (st == CUBED_OK) s->length = a->base;
         cli_free(url);
     }
     return st;
 }
 
-static cubed_status find_times(const append *a, const char *name, const cubed_array *x, times *t,
-                               cubed_error *err)
-{
-    json_t *attrs = lang_attributes(cubed_array_attrs(x));
-    const cubed_status st =
-        joined_find_units(a->out, name, attrs, NULL, &t->is_time, &t->axis, err);
-    json_decref(attrs);
-    return st;
-}
-
 /* Reads the attributes of the stored coordinate. */
 static cubed_status describe(append *a, cubed_error *err)
 {
-    const stored_array *s = a->is_group ? find_array(a, a->dim) : NULL;
+    const stored_array *s = a->is_group ? find_array(a, a->to.dim) : NULL;
     cubed_array *x;
     if (!s || s->unsupported) return CUBED_OK;
     char *url = url_of(a, s);
-    cubed_status st = cubed_array_open(a->ctx, url, &x, err);
+    cubed_status st = cubed_array_open(a->to.ctx, url, &x, err);
     cli_free(url);
     if (st != CUBED_OK) return st;
     json_t *attrs = lang_attributes(cubed_array_attrs(x));
@@ -234,7 +212,7 @@ static cubed_status describe(append *a, cubed_error *err)
     if (!bounds) bounds = lang_attribute_text(attrs, "climatology");
     if (bounds) a->bounds = cli_strdup(bounds);
     json_decref(attrs);
-    st = find_times(a, a->dim, x, &a->old, err);
+    st = append_find_times(&a->to, a->to.dim, x, &a->old, err);
     cubed_array_unref(x);
     return st;
 }
@@ -244,10 +222,10 @@ cubed_status append_begin(cubed_context *ctx, const cli_common *common, const ch
 {
     append *a = cli_alloc(sizeof *a);
     *out_append = a;
-    a->ctx = ctx;
+    a->to.ctx = ctx;
     a->common = common;
-    a->out = out;
-    a->dim = dim;
+    a->to.out = out;
+    a->to.dim = dim;
     a->is_file = archive_is_wanted(out);
     if (a->is_file && !archive_is_netcdf(out))
         return cli_reject(err,
@@ -307,393 +285,32 @@ static const char *own_text(append *a, char *text)
     return text;
 }
 
-/* --- Times and other coordinates ---------------------------------------------------------------------- */
-
-static int64_t count_elements(const cubed_array *x)
-{
-    int64_t n = 1;
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        if (__builtin_mul_overflow(n, cubed_array_shape(x)[d], &n)) return INT64_MAX;
-    }
-    return n;
-}
-
-static bool is_real(const cubed_array *x)
-{
-    return cubed_dtype_kind(cubed_array_dtype(x)) == CUBED_KIND_FLOAT;
-}
-
-/* Computes the decoded elements of x as float64 or int64. The caller frees them. */
-static cubed_status read_elements(const append *a, const char *name, cubed_array *x, bool *real,
-                                  void **out, cubed_error *err)
-{
-    cubed_array *values;
-    const int64_t n = count_elements(x);
-    *out = NULL;
-    if (n > AXIS_VALUES_MAX)
-        return cli_reject(err,
-                          "--append: \"%s\" has %" PRId64
-                          " times in other units than in %s, expected 16777216 at most",
-                          name, n, a->out);
-    cubed_status st = cubed_cf_decode(x, &values, err);
-    if (st != CUBED_OK) return st;
-    *real = is_real(values);
-    st = joined_read_elements(a->ctx, values, *real, out, err);
-    cubed_array_unref(values);
-    return st;
-}
-
-/* Elements of a coordinate: times as microseconds, or other numbers. */
-typedef struct places {
-    int64_t n;
-    bool real;
-    double *number;
-    int64_t *whole;
-    const times *of; /* if set, the elements are times, and `whole` has microseconds */
-} places;
-
-static void free_places(places *p)
-{
-    cli_free(p->number);
-    cli_free(p->whole);
-}
-
-static cubed_status read_places(const append *a, const char *name, cubed_array *x, const times *of,
-                                places *p, cubed_error *err)
-{
-    void *data;
-    *p = (places){.n = count_elements(x)};
-    cubed_status st = read_elements(a, name, x, &p->real, &data, err);
-    if (st != CUBED_OK) return st;
-    if (p->real)
-        p->number = data;
-    else
-        p->whole = data;
-    if (of->is_time) {
-        int64_t *us = cli_alloc((size_t)(p->n + 1) * sizeof *us);
-        for (int64_t i = 0; i < p->n && st == CUBED_OK; i++) {
-            const bool ok = p->real ? cubed_time_of_float(&of->axis, p->number[i], &us[i])
-                                    : p->whole[i] != INT64_MIN &&
-                                          cubed_time_of_int(&of->axis, p->whole[i], &us[i]);
-            if (!ok)
-                st = cli_reject(err, "--append: element %" PRId64 " of \"%s\" is not a time", i,
-                                name);
-        }
-        free_places(p);
-        *p = (places){.n = p->n, .whole = us, .of = of};
-    }
-    for (int64_t i = 0; i < p->n && st == CUBED_OK && p->real && p->number; i++) {
-        if (isnan(p->number[i]))
-            st = cli_reject(err, "--append: element %" PRId64 " of \"%s\" is missing", i, name);
-    }
-    if (st != CUBED_OK) free_places(p);
-    return st;
-}
-
-/* Returns the microseconds between the origins of two calendars. Their dates agree from 1582-10-15 on. */
-static int64_t between_origins(cubed_calendar from, cubed_calendar to)
-{
-    return (cubed_calendar_days(to, 2000, 1, 1) - cubed_calendar_days(from, 2000, 1, 1)) *
-           CUBED_US_PER_DAY;
-}
-
-static bool is_gregorian(cubed_calendar c)
-{
-    return c == CUBED_CALENDAR_STANDARD || c == CUBED_CALENDAR_PROLEPTIC;
-}
-
-/* Converts times of the results to the calendar of the store. Refuses earlier dates than 1582-10-15, which differ between
- * the calendars. */
-static cubed_status change_calendar(const append *a, const char *name, places *p, cubed_error *err)
-{
-    const cubed_calendar from = a->new.axis.calendar, to = a->old.axis.calendar;
-    if (from == to) return CUBED_OK;
-    bool fits = is_gregorian(from) && is_gregorian(to);
-    const int64_t first = cubed_calendar_days(from, 1582, 10, 15) * CUBED_US_PER_DAY;
-    for (int64_t i = 0; i < p->n && fits; i++) fits = p->whole[i] >= first;
-    if (!fits)
-        return cli_reject(err,
-                          "--append: the calendar of \"%s\" is %s in the results and %s in %s, "
-                          "expected the same: `cubed copy --calendar` states another one",
-                          name, cubed_calendar_name(from), cubed_calendar_name(to), a->out);
-    const int64_t shift = between_origins(from, to);
-    for (int64_t i = 0; i < p->n; i++) p->whole[i] += shift;
-    return CUBED_OK;
-}
-
-static int compare(const places *x, int64_t i, const places *y, int64_t k)
-{
-    if (x->whole && y->whole) return (x->whole[i] > y->whole[k]) - (x->whole[i] < y->whole[k]);
-    const double left = x->whole ? (double)x->whole[i] : x->number[i],
-                 right = y->whole ? (double)y->whole[k] : y->number[k];
-    return (left > right) - (left < right);
-}
-
-static const char *show(const places *p, int64_t i, cubed_calendar c, char text[48])
-{
-    if (p->of) return cubed_time_text(c, p->whole[i], text);
-    if (p->whole)
-        snprintf(text, 48, "%" PRId64, p->whole[i]);
-    else
-        snprintf(text, 48, "%.10g", p->number[i]);
-    return text;
-}
-
-/* Checks that the new elements continue the old ones. `old` has at most the last two. */
-static cubed_status check_order(const append *a, const places *old, const places *new,
-                                cubed_error *err)
-{
-    const cubed_calendar c = a->old.axis.calendar;
-    char first[48], last[48];
-    int sign = old->n > 1 ? compare(old, 1, old, 0) : 0;
-    if (sign == 0 && new->n > 1) sign = compare(new, 1, new, 0);
-    if (sign == 0) sign = 1;
-    if (old->n > 0 && new->n > 0 && sign * compare(new, 0, old, old->n - 1) <= 0) {
-        show(new, 0, c, first);
-        show(old, old->n - 1, c, last);
-        return cli_reject(err,
-                          "--append: \"%s\" begins at %s in the results, but %s goes to %s: append "
-                          "only later elements, such as those of sel,%s=...",
-                          a->dim, first, a->out, last, a->dim);
-    }
-    for (int64_t i = 1; i < new->n; i++) {
-        if (sign * compare(new, i, new, i - 1) > 0) continue;
-        show(new, i - 1, c, first);
-        show(new, i, c, last);
-        return cli_reject(err,
-                          "--append: \"%s\" of the results is not in the order of %s: %s is "
-                          "followed by %s",
-                          a->dim, a->out, first, last);
-    }
-    return CUBED_OK;
-}
-
-/* Opens the last two elements of the stored coordinate. */
-static cubed_status open_last(const append *a, cubed_array *stored, cubed_array **out,
-                              cubed_error *err)
-{
-    const int64_t n = a->base < 2 ? a->base : 2;
-    const cubed_slice slice = {a->base - n, n, 1, false};
-    cubed_array *part;
-    cubed_status st = cubed_slice_array(stored, &slice, &part, err);
-    if (st != CUBED_OK) return st;
-    /* Views have the attributes of the array. */
-    st = cubed_array_with_attrs(part, cubed_array_attrs(stored), out, err);
-    cubed_array_unref(part);
-    return st;
-}
-
-static bool is_text(const cubed_array *x)
-{
-    return cubed_dtype_kind(cubed_array_dtype(x)) == CUBED_KIND_TEXT;
-}
-
-static cubed_status check_coordinate(append *a, cubed_array *stored, cubed_array *x,
-                                     cubed_error *err)
-{
-    cubed_array *last;
-    places old = {.n = 0}, new = {.n = 0};
-    if (is_text(stored) || is_text(x)) return CUBED_OK;
-    cubed_status st = open_last(a, stored, &last, err);
-    if (st != CUBED_OK) return st;
-    st = read_places(a, a->dim, last, &a->old, &old, err);
-    cubed_array_unref(last);
-    if (st != CUBED_OK) return st;
-    st = read_places(a, a->dim, x, &a->new, &new, err);
-    if (st == CUBED_OK && new.of) st = change_calendar(a, a->dim, &new, err);
-    if (st == CUBED_OK) st = check_order(a, &old, &new, err);
-    free_places(&old);
-    free_places(&new);
-    return st;
-}
+/* --- The coordinate ----------------------------------------------------------------------------------- */
 
 cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err)
 {
-    const stored_array *s = a->is_group ? find_array(a, a->dim) : NULL;
+    const stored_array *s = a->is_group ? find_array(a, a->to.dim) : NULL;
     cubed_array *stored;
     if (!s) return CUBED_OK;
     if (!x)
         return cli_reject(err,
                           "--append: the results have no coordinate \"%s\", expected one as in %s",
-                          a->dim, a->out);
-    cubed_status st = find_times(a, a->dim, x, &a->new, err);
+                          a->to.dim, a->to.out);
+    cubed_status st = append_find_times(&a->to, a->to.dim, x, &a->new, err);
     if (st == CUBED_OK && a->new.is_time != a->old.is_time)
         st = cli_reject(err,
                         "--append: \"%s\" has units such as \"days since 2000-01-01\" in %s alone",
-                        a->dim, a->new.is_time ? "the results" : a->out);
+                        a->to.dim, a->new.is_time ? "the results" : a->to.out);
     if (st != CUBED_OK) return st;
     char *url = url_of(a, s);
-    st = cubed_array_open(a->ctx, url, &stored, err);
+    st = cubed_array_open(a->to.ctx, url, &stored, err);
     cli_free(url);
     if (st != CUBED_OK) return st;
     if (cubed_array_ndim(x) != 1)
         st = cli_reject(err, "--append: the coordinate \"%s\" has %d dimensions, expected 1",
-                        a->dim, cubed_array_ndim(x));
-    if (st == CUBED_OK) st = check_coordinate(a, stored, x, err);
+                        a->to.dim, cubed_array_ndim(x));
+    if (st == CUBED_OK) st = append_check_order(&a->to, stored, a->base, &a->old, x, &a->new, err);
     cubed_array_unref(stored);
-    return st;
-}
-
-/* --- Elements as the store holds them ----------------------------------------------------------------- */
-
-/* Range of an integer type of at most 64 bits. */
-static bool fits_type(cubed_dtype dtype, int64_t v)
-{
-    const int bits = 8 * (int)cubed_dtype_size(dtype);
-    if (cubed_dtype_kind(dtype) == CUBED_KIND_UINT)
-        return v >= 0 && (bits >= 63 || v < INT64_C(1) << bits);
-    return bits >= 64 || (v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1));
-}
-
-static cubed_status not_exact(const append *a, const char *name, int64_t us, cubed_dtype dtype,
-                              cubed_error *err)
-{
-    char text[CUBED_TIME_TEXT_CAP], type[CUBED_DTYPE_TEXT_CAP];
-    return cli_reject(err,
-                      "--append: %s of \"%s\" is no %s number in the units of %s: write the store "
-                      "anew with finer units, such as \"seconds since 1970-01-01\"",
-                      cubed_time_text(a->old.axis.calendar, us, text), name,
-                      cubed_dtype_text(dtype, type), a->out);
-}
-
-/* Encodes one time as a number in the units of the store. Returns false if the type cannot represent the time. */
-static bool encode_time(const cubed_time_axis *to, cubed_dtype dtype, int64_t us, int64_t *whole,
-                        double *number)
-{
-    int64_t after;
-    if (__builtin_sub_overflow(us, to->base, &after)) return false;
-    if (cubed_dtype_kind(dtype) != CUBED_KIND_FLOAT) {
-        if (__builtin_mul_overflow(after, to->divide, &after) || after % to->unit != 0)
-            return false;
-        *whole = after / to->unit;
-        return fits_type(dtype, *whole);
-    }
-    const bool single = cubed_dtype_size(dtype) < 8;
-    int64_t back, off;
-    *number = (double)after * to->divide / (double)to->unit;
-    if (single) *number = (double)(float)*number;
-    return cubed_time_of_float(to, *number, &back) && !__builtin_sub_overflow(back, us, &off) &&
-           llabs(off) <= (single ? SINGLE_US : DOUBLE_US);
-}
-
-static void release(void *owner) { cli_free(owner); }
-
-/* Makes an array of the times of x in the units and the type of the store. */
-static cubed_status convert_times(append *a, const char *name, cubed_array *x,
-                                  const cubed_array *into, cubed_array **out, cubed_error *err)
-{
-    const cubed_dtype dtype = cubed_array_dtype(into);
-    const bool real = cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT;
-    places p;
-    cubed_array *made;
-    cubed_status st = read_places(a, name, x, &a->new, &p, err);
-    if (st != CUBED_OK) return st;
-    st = change_calendar(a, name, &p, err);
-    int64_t *data = cli_alloc((size_t)(p.n + 1) * 8);
-    double *numbers = (double *)data;
-    for (int64_t i = 0; i < p.n && st == CUBED_OK; i++) {
-        int64_t whole = 0;
-        double number = 0;
-        if (!encode_time(&a->old.axis, dtype, p.whole[i], &whole, &number))
-            st = not_exact(a, name, p.whole[i], dtype, err);
-        if (real)
-            numbers[i] = number;
-        else
-            data[i] = whole;
-    }
-    free_places(&p);
-    if (st == CUBED_OK)
-        st =
-            cubed_array_from_memory(a->ctx, real ? CUBED_FLOAT64 : CUBED_INT64, cubed_array_ndim(x),
-                                    cubed_array_shape(x), NULL, NULL, data, &made, err);
-    if (st != CUBED_OK) {
-        cli_free(data);
-        return st;
-    }
-    cubed_array_set_owner(made, release, data);
-    cubed_array_set_made(made);
-    st = cubed_astype(made, dtype, out, err);
-    cubed_array_unref(made);
-    return st;
-}
-
-static bool are_axes_equal(const cubed_time_axis *x, const cubed_time_axis *y)
-{
-    return x->calendar == y->calendar && x->unit == y->unit && x->base == y->base &&
-           x->divide == y->divide;
-}
-
-/* Replaces NaN by the value that marks missing elements in the store. */
-static cubed_status put_marker(cubed_array **x, const cubed_cf_packing *packing, cubed_error *err)
-{
-    cubed_array *is_nan = NULL, *marker = NULL, *typed = NULL, *y = NULL;
-    const cubed_dtype dtype = cubed_array_dtype(*x);
-    const cubed_scalar value =
-        packing->nmissing > 0 ? packing->missing[0].value : packing->own_fill;
-    const cubed_dtype of = packing->nmissing > 0 ? packing->missing[0].dtype : dtype;
-    cubed_array *const twice[2] = {*x, *x};
-    cubed_status st = cubed_elementwise(CUBED_OP_NOT_EQUAL, twice, 2, &is_nan, err);
-    if (st == CUBED_OK)
-        st = cubed_array_full(cubed_array_context(*x), of, 0, NULL, NULL, &value, &marker, err);
-    if (st == CUBED_OK) st = cubed_astype(marker, dtype, &typed, err);
-    cubed_array *const choose[3] = {is_nan, typed, *x};
-    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_WHERE, choose, 3, &y, err);
-    cubed_array_unref(is_nan);
-    cubed_array_unref(marker);
-    cubed_array_unref(typed);
-    if (st != CUBED_OK) return st;
-    cubed_array_unref(*x);
-    *x = y;
-    return CUBED_OK;
-}
-
-static bool are_packed_alike(const cubed_array *x, const cubed_cf_packing *of_x,
-                             const cubed_array *into, const cubed_cf_packing *of_into)
-{
-    return cubed_array_dtype(x) == cubed_array_dtype(into) && !of_x == !of_into &&
-           (!of_x || cubed_cf_packing_equal(of_x, of_into));
-}
-
-static cubed_status other_type(const append *a, const char *name, const cubed_array *x,
-                               const cubed_array *into, cubed_error *err)
-{
-    char have[CUBED_DTYPE_TEXT_CAP], want[CUBED_DTYPE_TEXT_CAP];
-    cubed_dtype_text(cubed_array_dtype(x), have);
-    cubed_dtype_text(cubed_array_dtype(into), want);
-    return cli_reject(err,
-                      "--append: \"%s\" is %s, expected %s as in %s: astype(%s, \"%s\") converts "
-                      "it",
-                      name, have, want, a->out, name, want);
-}
-
-/* Converts elements of x to the form of the stored array: unchanged if both have the same packing, otherwise as values. */
-static cubed_status encode(append *a, const char *name, cubed_array *x, cubed_array *into,
-                           cubed_array **out, cubed_error *err)
-{
-    cubed_cf_packing *of_x = NULL, *of_into = NULL;
-    cubed_status st = cubed_cf_packing_of(x, &of_x, err);
-    if (st == CUBED_OK) st = cubed_cf_packing_of(into, &of_into, err);
-    if (st != CUBED_OK) goto out;
-    if (are_packed_alike(x, of_x, into, of_into)) {
-        *out = cubed_array_ref(x);
-    } else if (of_into && (of_into->has_scale || of_into->has_offset || of_into->is_bool ||
-                           of_into->stored != of_into->dtype)) {
-        st = cli_reject(err,
-                        "--append: \"%s\" is packed in %s (scale_factor, add_offset, _FillValue), "
-                        "and not in the same way in the results: `cubed copy --pack "
-                        "TYPE,scale=S,offset=O` packs them so",
-                        name, a->out);
-    } else {
-        st = cubed_cf_decode(x, out, err);
-        if (st == CUBED_OK && cubed_array_dtype(*out) != cubed_array_dtype(into))
-            st = other_type(a, name, *out, into, err);
-        else if (st == CUBED_OK && of_into)
-            st = put_marker(out, of_into, err);
-        if (st != CUBED_OK) cubed_array_unref(*out);
-    }
-out:
-    cubed_cf_packing_free(of_x);
-    cubed_cf_packing_free(of_into);
     return st;
 }
 
@@ -705,39 +322,21 @@ static cubed_status check_shape(const append *a, const char *name, const cubed_a
     const int ndim = cubed_array_ndim(into);
     if (cubed_array_ndim(x) != ndim)
         return cli_reject(err, "--append: \"%s\" has %d dimensions, expected %d as in %s", name,
-                          cubed_array_ndim(x), ndim, a->out);
+                          cubed_array_ndim(x), ndim, a->to.out);
     for (int d = 0; d < ndim; d++) {
         const char *have = cubed_array_dim_name(x, d), *want = cubed_array_dim_name(into, d);
         if (strcmp(have ? have : "", want ? want : "") != 0)
             return cli_reject(
                 err, "--append: dimension %d of \"%s\" is called \"%s\", expected \"%s\" as in %s",
-                d, name, have ? have : "", want ? want : "", a->out);
+                d, name, have ? have : "", want ? want : "", a->to.out);
         if (d != axis && cubed_array_shape(x)[d] != cubed_array_shape(into)[d])
             return cli_reject(err,
                               "--append: dimension \"%s\" of \"%s\" has %" PRId64
                               " elements, expected %" PRId64 " as in %s",
                               have ? have : "", name, cubed_array_shape(x)[d],
-                              cubed_array_shape(into)[d], a->out);
+                              cubed_array_shape(into)[d], a->to.out);
     }
     return CUBED_OK;
-}
-
-static cubed_status check_units(const append *a, const char *name, const cubed_array *x,
-                                const cubed_array *into, cubed_error *err)
-{
-    json_t *of_x = lang_attributes(cubed_array_attrs(x)),
-           *of_into = lang_attributes(cubed_array_attrs(into));
-    const char *have = lang_attribute_text(of_x, "units"),
-               *want = lang_attribute_text(of_into, "units");
-    cubed_status st = CUBED_OK;
-    if (strcmp(have ? have : "", want ? want : "") != 0)
-        st = cli_reject(err,
-                        "--append: the units of \"%s\" are \"%s\", expected \"%s\" as in %s: "
-                        "convert the values",
-                        name, have ? have : "", want ? want : "", a->out);
-    json_decref(of_x);
-    json_decref(of_into);
-    return st;
 }
 
 /* Sets the names of dimensions and the attributes of `like`. */
@@ -809,28 +408,16 @@ static cubed_status extend(append *a, const stored_array *s, const char *url, co
                            cubed_array *x, cubed_array *into, cubed_error *err)
 {
     const bool is_bounds = a->bounds && strcmp(s->name, a->bounds) == 0;
-    times of_x = {false}, of_into = {false};
+    append_times of_x = {false}, of_into = {false};
     cubed_array *y;
     cubed_status st = check_shape(a, name, x, into, s->axis, err);
-    if (st == CUBED_OK) st = find_times(a, name, into, &of_into, err);
+    if (st == CUBED_OK) st = append_find_times(&a->to, name, into, &of_into, err);
     /* Bounds without units have the units of their coordinate. */
     if (is_bounds && !of_into.is_time) of_into = a->old;
-    if (st == CUBED_OK) st = find_times(a, name, x, &of_x, err);
+    if (st == CUBED_OK) st = append_find_times(&a->to, name, x, &of_x, err);
     if (st == CUBED_OK && is_bounds && !of_x.is_time) of_x = a->new;
     if (st != CUBED_OK) return st;
-    if (of_into.is_time && of_x.is_time && !are_axes_equal(&of_x.axis, &of_into.axis)) {
-        const times old = a->old, new = a->new;
-        a->old = of_into;
-        a->new = of_x;
-        st = convert_times(a, name, x, into, &y, err);
-        a->old = old;
-        a->new = new;
-    } else if (of_into.is_time && of_x.is_time && cubed_array_dtype(x) != cubed_array_dtype(into)) {
-        st = convert_times(a, name, x, into, &y, err);
-    } else {
-        if (!of_into.is_time || !of_x.is_time) st = check_units(a, name, x, into, err);
-        if (st == CUBED_OK) st = encode(a, name, x, into, &y, err);
-    }
+    st = append_encode(&a->to, name, x, &of_x, into, &of_into, &y, err);
     if (st != CUBED_OK) return st;
     if (a->is_file) {
         st = file_target(a, s, url, into, y, err);
@@ -882,13 +469,13 @@ cubed_status append_add(append *a, const char *name, cubed_array *x, cubed_error
         return cli_reject(err,
                           "--append: %s has no array \"%s\", expected only arrays that it has: "
                           "leave the result out, or write it without --append first",
-                          a->out, name);
-    const int axis = lang_axis_named(x, a->dim);
+                          a->to.out, name);
+    const int axis = lang_axis_named(x, a->to.dim);
     if ((axis < 0) != (s->axis < 0))
         return cli_reject(err, "--append: \"%s\" has the dimension \"%s\" in %s alone", name,
-                          a->dim, axis < 0 ? a->out : "the results");
+                          a->to.dim, axis < 0 ? a->to.out : "the results");
     const char *url = own_text(a, url_of(a, s));
-    cubed_status st = cubed_array_open(a->ctx, url, &into, err);
+    cubed_status st = cubed_array_open(a->to.ctx, url, &into, err);
     if (st != CUBED_OK) return st;
     s->given = true;
     own(a, into);
@@ -909,13 +496,13 @@ static cubed_status add_others(append *a, cubed_error *err)
             return cli_reject(err,
                               "--append: %s has an array \"%s\" along \"%s\", which the results "
                               "lack: it would be too short",
-                              a->out, s->name, a->dim);
+                              a->to.out, s->name, a->to.dim);
         if (!a->is_file) continue;
         if (s->unsupported)
-            return cli_reject(err, "--append: \"%s\" of %s cannot be copied: %s", s->name, a->out,
-                              s->unsupported);
+            return cli_reject(err, "--append: \"%s\" of %s cannot be copied: %s", s->name,
+                              a->to.out, s->unsupported);
         const char *url = own_text(a, url_of(a, s));
-        st = cubed_array_open(a->ctx, url, &into, err);
+        st = cubed_array_open(a->to.ctx, url, &into, err);
         if (st == CUBED_OK) st = file_target(a, s, url, own(a, into), NULL, err);
     }
     return st;
@@ -931,13 +518,13 @@ static cubed_status compare_now(append *a, cubed_error *err)
         x[i] = a->same[i].differs;
         data[i] = &differs[i];
     }
-    if (a->nsame > 0) st = cli_compute_all(a->ctx, x, data, a->nsame, a->common, err);
+    if (a->nsame > 0) st = cli_compute_all(a->to.ctx, x, data, a->nsame, a->common, err);
     for (int i = 0; i < a->nsame && st == CUBED_OK; i++) {
         if (differs[i])
             st = cli_reject(err,
                             "--append: \"%s\" has other elements than in %s, expected the same "
                             "without the dimension \"%s\"",
-                            a->same[i].name, a->out, a->dim);
+                            a->same[i].name, a->to.out, a->to.dim);
     }
     cli_free(differs);
     cli_free(x);
@@ -963,11 +550,11 @@ cubed_status append_targets(append *a, const cubed_target **targets, int *n, cub
     cubed_status st = add_others(a, err);
     if (st == CUBED_OK) st = compare_now(a, err);
     if (st != CUBED_OK) return st;
-    char *url = a->is_group ? cli_join_url(a->out, a->dim) : cli_strdup(a->out);
+    char *url = a->is_group ? cli_join_url(a->to.out, a->to.dim) : cli_strdup(a->to.out);
     put_coordinate_last(a, url);
     cli_free(url);
     if (a->ntargets == 0)
-        return cli_reject(err, "--append: no result has the dimension \"%s\"", a->dim);
+        return cli_reject(err, "--append: no result has the dimension \"%s\"", a->to.dim);
     *targets = a->target;
     *n = a->ntargets;
     return CUBED_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axis_places.h"
 #include "cli.h"
 #include "inputs.h"
 #include "lang/axis_values.h"
@@ -183,27 +184,32 @@ static cubed_status check_kinds(const joined_file *first, const char *first_unit
 
 /* --- Order -------------------------------------------------------------------------------------------- */
 
-static int compare(const joined_file *a, int64_t i, const joined_file *b, int64_t k)
+static places places_of(const joined_file *f)
 {
-    if (a->us) return (a->us[i] > b->us[k]) - (a->us[i] < b->us[k]);
-    return (a->number[i] > b->number[k]) - (a->number[i] < b->number[k]);
+    return (places){.n = f->n,
+                    .number = f->number,
+                    .whole = f->us,
+                    .is_time = f->us && f->has_units,
+                    .calendar = f->axis.calendar};
 }
 
-static const char *show(const joined_file *f, int64_t i, char text[48])
+static int compare(const joined_file *a, int64_t i, const joined_file *b, int64_t k)
 {
-    if (f->us && f->has_units) return cubed_time_text(f->axis.calendar, f->us[i], text);
-    if (f->us)
-        snprintf(text, 48, "%" PRId64, f->us[i]);
-    else
-        snprintf(text, 48, "%.10g", f->number[i]);
-    return text;
+    const places x = places_of(a), y = places_of(b);
+    return places_compare(&x, i, &y, k);
+}
+
+static const char *show(const joined_file *f, int64_t i, char text[CUBED_TIME_TEXT_CAP])
+{
+    const places p = places_of(f);
+    return places_text(&p, i, text);
 }
 
 /* Finds the direction of the coordinate: *sign is 1 if it rises in all files, -1 if it falls in all files. */
 static cubed_status find_direction(const joined_order *o, int *sign, cubed_error *err)
 {
     const joined_file *as = NULL;
-    char a[48], b[48];
+    char a[CUBED_TIME_TEXT_CAP], b[CUBED_TIME_TEXT_CAP];
     *sign = 0;
     for (int k = 0; k < o->n; k++) {
         const joined_file *f = &o->file[k];
@@ -312,7 +318,7 @@ static void merge(joined_order *o, int sign, bool first)
 static cubed_status put_in_order(joined_inputs *in, joined_order *o, cubed_error *err)
 {
     int sign, earlier = 0;
-    char a[48], b[48];
+    char a[CUBED_TIME_TEXT_CAP], b[CUBED_TIME_TEXT_CAP];
     cubed_status st = find_direction(o, &sign, err);
     if (st != CUBED_OK) return st;
     sort_files(o, sign);

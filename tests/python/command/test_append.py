@@ -137,6 +137,27 @@ def test_times_are_converted_to_the_units_of_the_store(
         np.testing.assert_array_equal(raw.time_bnds[:, 1], np.arange(1, 15) * 6)
 
 
+@pytest.mark.parametrize("suffix", [".zarr", ".nc"])
+def test_times_keep_their_own_units_if_only_their_type_differs(tmp_path: Path, suffix: str) -> None:
+    """The coordinate has other units in the results than in the store, the variable has not."""
+
+    def data(first: int, last: int, units: str, dtype: str) -> xr.Dataset:
+        found = part(first, last, units)[["time"]]
+        found.time.encoding["dtype"] = "f8"
+        seen = np.arange(first, last, dtype=dtype)
+        attrs = {"units": "minutes since 2000-01-01", "calendar": "proleptic_gregorian"}
+        return found.assign(seen=("time", seen, attrs))
+
+    out = write(data(0, 3, "hours since 2000-01-01", "i8"), tmp_path / f"s{suffix}")
+    new = write(data(3, 5, "days since 1970-01-01", "i4"), tmp_path / "new.nc")
+    cubed("cat", new, out, "--append", "time")
+    engine = None if suffix == ".nc" else "zarr"
+    with xr.open_dataset(out, decode_times=False, engine=engine) as raw:
+        assert raw.seen.dtype == np.int64
+        np.testing.assert_array_equal(raw.seen, np.arange(5))
+        np.testing.assert_array_equal(raw.time, np.arange(5) * 6)
+
+
 def test_results_of_expressions_and_operators_are_appended(tmp_path: Path) -> None:
     a, b = (write(part(*ends), tmp_path / f"{ends[0]}.nc") for ends in ((0, 20), (20, 60)))
     out = str(tmp_path / "days.zarr")

@@ -1,0 +1,21 @@
+/* Elements of coordinates, which are compared and shown in messages. */
+#ifndef CUBED_CLI_AXIS_PLACES_H
+#define CUBED_CLI_AXIS_PLACES_H
+
+#include "cubed/calendar.h"
+
+/* Elements of a coordinate: times in microseconds, or other numbers. */
+typedef struct places {
+    int64_t n;
+    double *number; /* elements of floating-point types, otherwise NULL */
+    int64_t *whole; /* other elements, otherwise NULL */
+    bool is_time;   /* `whole` has microseconds of the calendar */
+    cubed_calendar calendar;
+} places;
+
+/* Returns -1, 0 or 1 if element i of x is less than, equal to or greater than element k of y. */
+int places_compare(const places *x, int64_t i, const places *y, int64_t k);
+/* Writes element i as a date or a number. Returns text. */
+const char *places_text(const places *p, int64_t i, char text[CUBED_TIME_TEXT_CAP]);
+
+#endif
