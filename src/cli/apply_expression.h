@@ -1,0 +1,66 @@
+/* The expression that `cubed apply` writes: a statement for each variable of its inputs. */
+#ifndef CUBED_CLI_APPLY_EXPRESSION_H
+#define CUBED_CLI_APPLY_EXPRESSION_H
+
+#include "file_content.h"
+#include "operation.h"
+#include "operators.h"
+
+enum { APPLY_MAX_OPERATIONS = 32 };
+
+typedef struct apply {
+    operation operations[APPLY_MAX_OPERATIONS]; /* from the outermost to the innermost */
+    int noperations;
+    const char **in;
+    /* nin: number of inputs; owned: number of those strings that belong to this structure */
+    int nin, owned;
+    const char *out;
+    const char *along;      /* dimension along which several input files are joined */
+    bool has_along, stacks; /* has_along: --along was given; stacks: it is a new dimension */
+    operator_kind
+        of_inputs;    /* the innermost operator if it accepts several files, else OPERATOR_NONE */
+    char *list;       /* the list of inputs that are used as one; NULL if they are not */
+    char *first_file; /* first of several input files; NULL if there is one file */
+    content *content; /* content of each input */
+    int ncontents;
+    const operation *piece; /* selection of a piece, applied last; may be NULL */
+    const char *only;       /* the only variable of the result; NULL if it has all */
+    char *wrong;            /* first error in an operator's arguments */
+    int code;               /* not EXIT_SUCCESS after a reported error in an operator */
+    char **options;         /* options of the command line */
+    int noptions;
+    char *command; /* the command line, for the attribute history */
+    char *text;    /* the expression */
+    char *copied;  /* names of variables that are copied, for a message */
+    char **inputs; /* arguments of --in for single variables */
+    int ninputs;
+} apply;
+
+/* Returns true if an expression can assign the name to a result. Names that begin with _ are not results. */
+bool apply_is_result_name(const char *name);
+/* Returns true if the variable becomes a result. A variable that only describes others does so only if it is named. */
+bool apply_is_wanted(const apply *a, const content *c, const variable *v);
+/* Refuses names in selname and delname that match no variable. Refuses names in delname of variables that describe others. */
+int apply_check_names(const apply *a);
+/* Returns the dimension of a kind in the first input, or NULL, and sets *length to its length in one file. */
+const char *apply_find_dimension(const apply *a, operator_axis kind, int64_t *length);
+
+/* Returns "op1(op2(x, ...), ...)" with the operations that apply to the variable, and sets *n to their number. `first` is the name
+ * of x. `second` is the second argument of the outermost function, or NULL without a second input. */
+char *apply_call(apply *a, const content *c, const variable *v, const char *first,
+                 const char *second, int *n);
+/* Builds `value`, an expression of one variable that it calls `name`. If `dim` is not NULL, builds the coordinate of that
+ * dimension instead. */
+int apply_build_value(apply *a, const variable *v, const char *name, const char *value,
+                      const char *dim, cubed_array **built);
+/* Builds a value like apply_build_value, and finds its axes. The names of the axes belong to *built. */
+int apply_find_axes(apply *a, const content *c, const variable *v, const char *name,
+                    const char *value, operator_axes *axes, cubed_array **built);
+/* Writes the expression of a result, in place of the previous one. */
+int apply_write(apply *a);
+/* Returns the words of `cubed eval TEXT --out OUT` with the same options. Only the list is to be freed. */
+char **apply_eval_words(const apply *a, const char *out, int *count);
+/* Reports which variables are copied unchanged or left out. */
+void apply_say_what_is_left(const apply *a);
+
+#endif
