@@ -188,14 +188,17 @@ static void load_functions(cubed_plan *plan)
 }
 
 /* Opens a run, or continues the open one. Opening reads one record per target, which takes longer than many tasks. */
-static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cubed_error *err)
+static cubed_status open_run(cubed_plan *plan, const cubed_range_message *m, cb_io **out,
+                             cubed_error *err)
 {
     *out = atomic_exchange(&plan->worker.opened, NULL);
-    if (*out && strcmp(cb_io_run(*out), run) == 0 && cb_io_go_on(*out)) return CUBED_OK;
+    /* Drivers name each run anew; users who run parts of a plan may use a name again. */
+    if (*out && strcmp(cb_io_run(*out), m->run) == 0 && cb_io_go_on(*out, m->driven))
+        return CUBED_OK;
     cb_io_close(*out);
     *out = NULL;
     load_functions(plan);
-    return cb_parts_open(plan, CB_IO_WORKER, run, out, err);
+    return cb_parts_open(plan, CB_IO_WORKER, m->run, out, err);
 }
 
 /* Keeps the run open for the next message, unless something failed: places may have changed then. */
@@ -224,7 +227,7 @@ static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const c
     cb_io *io = NULL;
     cubed_status st;
     CB_GO(check_range(plan, &m->range, err));
-    CB_GO(open_run(plan, m->run, &io, err));
+    CB_GO(open_run(plan, m, &io, err));
     if (*m->plan && strcmp(m->plan, cb_io_plan(io)) != 0)
         CB_GO(cb_fail(err, CUBED_E_ARG, "the message is of plan %s, this worker's plan is %s",
                       m->plan, cb_io_plan(io)));

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "exec/plan/limits.h"
 #include "exec/plan/reuse.h"
@@ -69,6 +70,7 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     if (!io) return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     io->plan = plan;
     io->mode = mode;
+    io->checked = cb_clock_boot_ns();
     io->resume = options->resume || mode == CB_IO_FINISH;
     io->asks_update = options->update;
     io->cancel = options->cancel;
@@ -127,9 +129,17 @@ void cb_io_rest(cb_io *io)
     io->chunks = NULL;
 }
 
-bool cb_io_go_on(cb_io *io)
+/* Nanoseconds for which a check is valid. A range may take longer and makes no checks, so a worker may write to a place that was
+ * taken over in any case. Conditions of its puts then protect the place. */
+#define CHECK_NS ((int64_t)1000000000)
+
+bool cb_io_go_on(cb_io *io, bool own_name)
 {
-    return cb_targets_are_joined(io) && open_chunks(io, NULL) == CUBED_OK;
+    const int64_t now = cb_clock_boot_ns();
+    const bool recent = own_name && now - io->checked < CHECK_NS;
+    if (!cb_targets_are_joined(io, recent)) return false;
+    if (!recent) io->checked = now;
+    return open_chunks(io, NULL) == CUBED_OK;
 }
 
 void cb_io_keep(cb_io *io) { io->keep = io->may_keep; }

@@ -42,9 +42,11 @@ void cb_io_sweep(const cb_io *io);
 /* Closes the run's places. Drivers remove intermediates and, unless committed, their output. */
 void cb_io_close(cb_io *io);
 /* cb_io_rest prepares an idle worker's places to stay open, without memory for chunks. cb_io_go_on returns true if the run
- * still has its places and can continue as if just opened. On false the caller closes them. */
+ * still has its places and can continue as if just opened. On false the caller closes them.
+ *
+ * own_name  the name of the run is used only once, so a check of places whose puts are conditional is valid for a second */
 void cb_io_rest(cb_io *io);
-bool cb_io_go_on(cb_io *io);
+bool cb_io_go_on(cb_io *io, bool own_name);
 /* The chunks that tasks read and write. */
 cb_chunks *cb_io_chunks(const cb_io *io);
 /* For a run in parts: create an empty object in its folder; list the names below a folder in it; open its folder. */

@@ -48,6 +48,7 @@ struct cb_io {
     unsigned may_keep, keep;
     /* Time of the last beat: cb_clock_boot_ns (0: no beat yet) and cb_run_now. */
     int64_t beat, beat_at;
+    int64_t checked; /* workers: time of the last check of records, by cb_clock_boot_ns */
     /* thread that renews the claims during commit and other long steps (run/places/beats.h), or NULL */
     cb_beats *beats;
     bool asks_update;           /* the run is an update (update.h) */
@@ -75,8 +76,9 @@ static inline bool cb_io_drives(const cb_io *io)
  * them. */
 CUBED_MUST_CHECK cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err);
-/* For a worker that has joined: returns true if no target's place has changed since. */
-bool cb_targets_are_joined(const cb_io *io);
+/* For a worker that has joined: returns true if no place of a target has changed since. `recent`: checks only places whose puts
+ * are unconditional. */
+bool cb_targets_are_joined(const cb_io *io, bool recent);
 /* Closes the targets. Keeps or removes output that was not committed. */
 void cb_targets_end(cb_io *io);
 

@@ -450,11 +450,13 @@ cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err)
     return CUBED_OK;
 }
 
-bool cb_targets_are_joined(const cb_io *io)
+bool cb_targets_are_joined(const cb_io *io, bool recent)
 {
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
-        if (is_array(io, i) && cb_claim_check_own(&io->nodes[i].target->claim, NULL) != CUBED_OK)
-            return false;
+        if (!is_array(io, i)) continue;
+        const target_io *t = io->nodes[i].target;
+        if (recent && t->fence) continue;
+        if (cb_claim_check_own(&t->claim, NULL) != CUBED_OK) return false;
     }
     return true;
 }

@@ -2,12 +2,14 @@
 
 import json
 import re
+import time
 from collections import Counter
 
 import cubed
 import numpy as np
 import pytest
 from conftest import check, run
+from cubed.runtime.executors.futures import FuturesExecutor
 from real_servers import running
 from s3_server import Server
 from test_plans_in_s3 import WIDE, put
@@ -141,6 +143,29 @@ def test_requests_of_the_package(bucket, make):
     bucket.forget()
     plan.execute()
     compare(counts(bucket), said, fewer=1)
+
+
+class OneByOne(FuturesExecutor):
+    """Sends many small ranges, as if a call cost nothing."""
+
+    name = "futures-one-by-one"
+    overhead = 0.0
+
+
+def test_workers_check_records_once_a_second(monkeypatch):
+    """They do not make a request for each range of tasks."""
+    with Server(page=1000) as server:
+        for name, value in server.variables.items():
+            monkeypatch.setenv(name, value)
+        spec = cubed.Spec("s3://b/work", allowed_mem="200MB", executor=OneByOne(max_workers=2))
+        values = cubed.random.random((6400,), chunks=10, spec=spec) + 1
+        begin = time.monotonic()
+        cubed.to_zarr(values, "s3://b/o")
+        seconds = time.monotonic() - begin
+        keys = [r.key for r in server.requests if r.op == "head"]
+        # Each of two workers; the driver checks the record when it claims and commits.
+        assert keys.count("o/.cubed-run") <= 2 * (1 + seconds) + 2
+        assert sum("/c/" in r.key for r in server.requests if r.op == "put") == 640
 
 
 # --- Rates, and the time of workers
