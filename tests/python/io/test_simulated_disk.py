@@ -89,15 +89,21 @@ def command(words: list[object], *options: object) -> list[object]:
 
 
 def states(
-    disk: Disk, place: pathlib.Path, failures: list[tuple[str, str]], rng: random.Random, some: int
+    disk: Disk,
+    place: pathlib.Path,
+    failures: list[tuple[str, str]],
+    rng: random.Random,
+    some: int,
+    each: bool = NIGHTLY,
 ) -> Iterator[tuple[str, pathlib.Path]]:
-    """The directories that failures leave after some changes; each night, after all changes."""
+    """The directories that failures leave after some changes; each night, after all changes. `each`
+    takes all failures after a change, otherwise one."""
     changes = list(disk.changes())
     assert len(changes) > 8
     disk.rewind()
     chosen = range(len(changes)) if NIGHTLY else rng.sample(range(len(changes)), some)
     for number, call in enumerate(disk.changes()):
-        for names, contents in failures if NIGHTLY else [rng.choice(failures)]:
+        for names, contents in failures if each else [rng.choice(failures)]:
             if number in chosen:
                 what = f"change {number}, {call}: names are {names}, contents are {contents}"
                 yield what, disk.write(place, names, contents, rng)
@@ -157,7 +163,7 @@ def test_next_runs(places, recorder, kind, durable):  # noqa: F811
     disk = Disk(root)
     options += ("--overwrite",)
     disk.run(recorder, BIN, *command(new(root / name), *options))
-    for what, state in states(disk, left, FAILURES, random.Random(kind), 4):
+    for what, state in states(disk, left, FAILURES, random.Random(kind), 4, each=False):
         result = run(*command(new(state / name), *options))
         if not durable and "not JSON" in result.err:
             continue
