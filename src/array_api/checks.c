@@ -43,9 +43,11 @@ cubed_status cubed_require(cubed_array *x, cubed_array *holds, const char *messa
     const int ndim = x->node.grid->ndim;
     if (holds->node.dtype != CUBED_BOOL || holds->node.grid->ndim != ndim ||
         memcmp(holds->shape, x->shape, (size_t)ndim * sizeof *x->shape) != 0)
-        return cb_fail(err, CUBED_E_ARG, "require: expected a bool for each element of x");
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "require: holds has another type or shape than expected: bool, with the shape of x");
     if (strlen(message) >= CB_REQUIRE_BYTES)
-        return cb_fail(err, CUBED_E_ARG, "require: a message of %zu bytes, expected at most %d",
+        return cb_fail(err, CUBED_E_ARG, "require: message has %zu bytes, expected at most %d",
                        strlen(message), CB_REQUIRE_BYTES - 1);
     cb_steps s = {.ctx = x->ctx, .err = err};
     return cb_steps_end(&s, cb_step_required(&s, x, holds, message), out);

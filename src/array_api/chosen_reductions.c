@@ -262,7 +262,8 @@ static cubed_array *fill_unchosen(const chosen *c, cubed_array *x)
     if (is_extreme(c->o)) {
         if (c->o->initial) return choose(c, mask, x, cast(c, c->o->initial, &x->node.dtype));
         c->s->st = cb_fail(c->s->err, CUBED_E_ARG,
-                           "%s: where needs an initial, the result where no element is chosen",
+                           "%s: where is given without initial, expected both: initial is the "
+                           "result if where selects no element",
                            c->o->name);
         return NULL;
     }

@@ -83,7 +83,8 @@ cubed_status cb_api_complex_median(cubed_array *x, uint32_t reduced,
         return cb_steps_end(
             &s, cb_step_broadcast(&s, number(&s, x->node.dtype, NAN, NAN), kept, shape), out);
     if (reduced == 0 && ndim == CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "median: no axes of %d dimensions", ndim);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "median: no axis is reduced, so x has %d dimensions, expected fewer", ndim);
     cb_known_lines_sort(&l, o->task_mem, is_missing);
     return cb_steps_end(&s, l.known ? median_of_lines(&l, n, o->skip_nan) : NULL, out);
 }

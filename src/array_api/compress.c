@@ -86,17 +86,19 @@ cubed_status cubed_compress(cubed_array *x, cubed_array *mask, cubed_array *offs
 {
     CB_TRY(check_mask("compress", mask, err));
     if (x->node.grid->ndim != 1 || x->shape[0] != mask->shape[0])
-        return cb_fail(err, CUBED_E_ARG, "compress: x and mask need one dimension of one extent");
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "compress: x and mask differ in shape, expected one dimension with the same length");
     if (count < 0 || count > x->shape[0])
-        return cb_fail(err, CUBED_E_ARG, "compress: %lld elements of %lld", (long long)count,
-                       (long long)x->shape[0]);
+        return cb_fail(err, CUBED_E_ARG, "compress: count is %lld, expected 0 to %lld",
+                       (long long)count, (long long)x->shape[0]);
     if (offsets) {
         int64_t n = cb_ceil_div(x->shape[0], x->chunks[0]) + 1;
         if (offsets->node.dtype != CUBED_INT64 || offsets->node.grid->ndim != 1 ||
             offsets->shape[0] != n)
             return cb_fail(err, CUBED_E_ARG,
-                           "compress: offsets are not %lld numbers of int64, one more than x has "
-                           "chunks",
+                           "compress: offsets have another type or shape than expected: int64 with "
+                           "%lld elements, one more than the number of chunks of x",
                            (long long)n);
         return pick(x, mask, offsets, count, out, err);
     }

@@ -143,8 +143,8 @@ static cubed_array *vector(const slide *c, const char *which, cubed_array *x)
         c->s->st =
             cb_fail(c->s->err, CUBED_E_ARG, "%s: %s has %d axes, expected 1", c->name, which, ndim);
     else if (ndim == 1 && x->shape[0] == 0)
-        c->s->st =
-            cb_fail(c->s->err, CUBED_E_ARG, "%s: %s is empty, expected elements", c->name, which);
+        c->s->st = cb_fail(c->s->err, CUBED_E_ARG, "%s: %s is empty, expected at least one element",
+                           c->name, which);
     return ndim == 0 ? cb_step_reshaped(c->s, x, 1, &one) : x;
 }
 

@@ -42,8 +42,9 @@ static cubed_status more(cb_steps *s, const char *name, const cubed_array *x, cu
                                    cubed_dtype_family(to) == CUBED_TIMEDELTA64;
     cubed_array *flat = NULL;
     if (!is_time && !cubed_dtype_can_cast(from, to))
-        return s->st = cb_fail(s->err, CUBED_E_TYPE, "ediff1d: %s is of %s, which %s does not hold",
-                               name, cubed_dtype_text(from, a), cubed_dtype_text(to, b));
+        return s->st = cb_fail(s->err, CUBED_E_TYPE,
+                               "ediff1d: %s has type %s, which cannot be cast to %s", name,
+                               cubed_dtype_text(from, a), cubed_dtype_text(to, b));
     y = cb_step(s, cb_api_flatten(y, &flat, s->err), &flat);
     *out = y ? cb_step_cast(s, y, to) : NULL;
     return s->st;
@@ -267,15 +268,18 @@ static cubed_status check_gradient(const cubed_array *f, const cubed_array *spac
     if (edge_order != 1 && edge_order != 2)
         return cb_fail(err, CUBED_E_ARG, "gradient: edge_order is %d, expected 1 or 2", edge_order);
     if (n < edge_order + 1)
-        return cb_fail(err, CUBED_E_ARG, "gradient: axis %d has %lld elements, expected %d or more",
-                       axis, (long long)n, edge_order + 1);
+        return cb_fail(err, CUBED_E_ARG,
+                       "gradient: axis %d has %lld elements, expected at least %d", axis,
+                       (long long)n, edge_order + 1);
     if (!spacing || spacing->node.grid->ndim == 0) return CUBED_OK;
     if (spacing->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG,
-                       "gradient: coordinates of axis %d have %d dimensions, expected one", axis,
+                       "gradient: coordinates of axis %d have %d dimensions, expected 1", axis,
                        spacing->node.grid->ndim);
     if (spacing->shape[0] != n)
-        return cb_fail(err, CUBED_E_ARG, "gradient: %lld coordinates for axis %d of size %lld",
+        return cb_fail(err, CUBED_E_ARG,
+                       "gradient: %lld coordinates are given for axis %d, expected one for each of "
+                       "its %lld elements",
                        (long long)spacing->shape[0], axis, (long long)n);
     return CUBED_OK;
 }

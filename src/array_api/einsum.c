@@ -84,7 +84,7 @@ static cubed_status read_term(const summation *s, const char **at, const char *e
     for (; *at < end && (is_result || **at != ','); ++*at) {
         if (**at == ' ') continue;
         if (t->length == sizeof t->text - 1)
-            return cb_fail(err, CUBED_E_ARG, "einsum '%s': a term of more than %d axes", s->text,
+            return cb_fail(err, CUBED_E_ARG, "einsum '%s': a term has more than %d axes", s->text,
                            CUBED_MAX_NDIM);
         t->text[t->length++] = **at;
     }
@@ -103,17 +103,17 @@ static cubed_status read_term(const summation *s, const char **at, const char *e
     if (is_result)
         return cb_fail(
             err, CUBED_E_ARG,
-            "einsum '%s': the result '%s' has other characters than letters and one '...'", s->text,
-            t->text);
+            "einsum '%s': the result '%s' contains characters other than letters and one '...'",
+            s->text, t->text);
     return cb_fail(err, CUBED_E_ARG,
-                   "einsum '%s': term '%s' has other characters than letters and one '...'",
+                   "einsum '%s': term '%s' contains characters other than letters and one '...'",
                    s->text, t->text);
 }
 
 static cubed_status too_many_axes(const summation *s, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "einsum '%s': a result of more than %d axes", s->text,
-                   CUBED_MAX_NDIM);
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "einsum '%s': the result has more than %d axes",
+                   s->text, CUBED_MAX_NDIM);
 }
 
 /* Lists the indices of a term. The axes of its "..." are the last axes of the longest "...". */
@@ -174,8 +174,10 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
     indices seen = {{false}};
     for (const char *c = at; c < end; c++) nterms += *c == ',';
     if (nterms != noperands)
-        return cb_fail(err, CUBED_E_ARG, "einsum '%s': %d terms for %d operands", s->text, nterms,
-                       noperands);
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "einsum '%s': there are %d terms for %d operands, expected one term for each operand",
+            s->text, nterms, noperands);
     /* Two passes, because the longest "..." determines the indices of all "...". */
     for (int pass = 0; pass < 2; pass++) {
         at = s->text;
@@ -184,9 +186,10 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
             term t;
             CB_TRY(read_term(s, &at, end, false, &t, err));
             if (t.nletters > ndim || (t.dots < 0 && t.nletters != ndim))
-                return cb_fail(err, CUBED_E_ARG,
-                               "einsum '%s': term '%s' for an operand with %d axes", s->text,
-                               t.text, ndim);
+                return cb_fail(
+                    err, CUBED_E_ARG,
+                    "einsum '%s': term '%s' does not match its operand, which has %d axes", s->text,
+                    t.text, ndim);
             const int ndots = t.dots >= 0 ? ndim - t.nletters : 0;
             if (pass == 0) {
                 if (ndots > longest) longest = ndots;
@@ -216,7 +219,8 @@ static cubed_status take_diagonals(summation *s, part *p, cubed_error *err)
             int order[CUBED_MAX_NDIM], n = 0;
             if (p->x->shape[i] != p->x->shape[j])
                 return cb_fail(err, CUBED_E_ARG,
-                               "einsum: '%c' is %" PRId64 " and %" PRId64 " in one operand",
+                               "einsum: index '%c' has extents %" PRId64 " and %" PRId64
+                               " in one operand, expected equal extents",
                                name_of(index), p->x->shape[i], p->x->shape[j]);
             for (int d = 0; d < p->n; d++) {
                 if (d != i && d != j) order[n++] = d;
@@ -249,7 +253,8 @@ static cubed_status check_extents(summation *s, cubed_error *err)
             if (*known == 1) *known = n;
             if (n != 1 && n != *known)
                 return cb_fail(err, CUBED_E_ARG,
-                               "einsum: index '%c' has extents %" PRId64 " and %" PRId64,
+                               "einsum: index '%c' has extents %" PRId64 " and %" PRId64
+                               ", expected equal extents",
                                name_of(s->part[i].index[d]), *known, n);
         }
     }
@@ -373,7 +378,9 @@ static cubed_array *merged(cb_steps *s, cubed_array *x, int batch, int n)
     for (int d = batch; d < ndim; d++) {
         int64_t *extent = &shape[d < batch + n ? batch : batch + 1];
         if (cb_mul_i64(*extent, x->shape[d], extent)) {
-            s->st = cb_fail(s->err, CUBED_E_ARG, "einsum: more than 2**63 elements along an axis");
+            s->st = cb_fail(
+                s->err, CUBED_E_ARG,
+                "einsum: the product of extents exceeds 2**63 - 1: give fewer or shorter axes");
             return NULL;
         }
     }
@@ -424,7 +431,7 @@ static part multiply(cb_steps *s, part p, part q, const indices *rest)
     if (s->st != CUBED_OK) return out;
     if (axes_of(&p, &q) > CUBED_MAX_NDIM) {
         s->st = cb_fail(s->err, CUBED_E_UNSUPPORTED,
-                        "einsum: a product of %d axes, expected at most %d", axes_of(&p, &q),
+                        "einsum: a product has %d axes, expected at most %d", axes_of(&p, &q),
                         CUBED_MAX_NDIM);
         return out;
     }
@@ -517,8 +524,10 @@ static cubed_status take_step(summation *s, uint64_t which, bool in_order, cubed
     indices wanted = of_list(s->result, s->nresult);
     int n = 0, left = 0;
     if (which == 0 || (s->n < 64 && which >> s->n))
-        return cb_fail(err, CUBED_E_ARG, "einsum: a step of the path takes others than %d operands",
-                       s->n);
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "einsum: a step of the path is empty or uses operands other than the %d that remain",
+            s->n);
     for (int k = 0; k < s->n; k++) {
         if (which >> k & 1)
             taken[n++] = s->part[k];
@@ -536,7 +545,8 @@ static cubed_status multiply_all(summation *s, const cubed_einsum_options *o, cu
     const uint64_t all = s->n == 64 ? UINT64_MAX : ((uint64_t)1 << s->n) - 1;
     for (int k = 0; k < o->nsteps; k++) CB_TRY(take_step(s, o->steps[k], o->in_order, err));
     if (o->nsteps == 0) CB_TRY(take_step(s, all, o->in_order, err));
-    if (s->n != 1) return cb_fail(err, CUBED_E_ARG, "einsum: the path leaves %d operands", s->n);
+    if (s->n != 1)
+        return cb_fail(err, CUBED_E_ARG, "einsum: the path leaves %d operands, expected 1", s->n);
     return CUBED_OK;
 }
 
@@ -549,7 +559,7 @@ static cubed_status set_type(summation *s, const cubed_dtype *wanted, cubed_dtyp
         const cubed_dtype other = s->part[i].x->node.dtype,
                           both = cubed_dtype_promote(*dtype, other);
         if (!wanted && both == CUBED_DTYPE_COUNT)
-            return cb_fail(err, CUBED_E_TYPE, "einsum: %s and %s have no common type: give one",
+            return cb_fail(err, CUBED_E_TYPE, "einsum: %s and %s have no common type: give dtype",
                            cubed_dtype_name(*dtype), cubed_dtype_name(other));
         if (!wanted) *dtype = both;
     }
@@ -582,7 +592,7 @@ cubed_status cubed_einsum(const char *subscripts, cubed_array *const *operands, 
     cubed_array *result = NULL;
     CB_TRY(CB_OPTIONS_TAKE("einsum", options, &o, err));
     if (n < 1 || n > CUBED_EINSUM_MAX_OPERANDS)
-        return cb_fail(err, CUBED_E_ARG, "einsum: %d operands, expected 1 to %d", n,
+        return cb_fail(err, CUBED_E_ARG, "einsum: there are %d operands, expected 1 to %d", n,
                        CUBED_EINSUM_MAX_OPERANDS);
     summation *s = cb_alloc_zero(&operands[0]->ctx->alloc, sizeof *s);
     if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for einsum");

@@ -176,13 +176,17 @@ cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x,
     CB_TRY(CB_OPTIONS_TAKE("fft", options, &taken, err));
     if ((unsigned)transform >= sizeof transforms / sizeof *transforms ||
         (unsigned)o->norm > CUBED_FFT_FORWARD)
-        return cb_fail(err, CUBED_E_ARG, "fft: transform %d or norm %d, which there is none",
+        return cb_fail(err, CUBED_E_ARG,
+                       "fft: transform is %d and norm is %d, expected a cubed_fft_transform and a "
+                       "cubed_fft_norm",
                        (int)transform, (int)o->norm);
     cb_transform t = transforms[transform];
     t.norm = o->norm;
     t.task_mem = o->task_mem;
     if (o->axes) return apply(&t, x, o->s, o->axes, o->naxes, out, err);
-    if (o->s) return cb_fail(err, CUBED_E_ARG, "%s: lengths without axes", t.name);
+    if (o->s)
+        return cb_fail(err, CUBED_E_ARG, "%s: lengths are given without axes, expected both",
+                       t.name);
     for (int d = 0; d < ndim; d++) all[d] = d;
     return apply(&t, x, NULL, all, ndim, out, err);
 }

@@ -107,8 +107,9 @@ static cubed_status four_steps(const cb_transform *t, cubed_array *x, int axis, 
     const cb_fft_kind across = kind == CB_FFT_TO_REAL ? CB_FFT_TO_REAL : CB_FFT_COMPLEX;
     if (x->node.grid->ndim == CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: an axis in parts of an array of %d dimensions", t->name,
-                       CUBED_MAX_NDIM);
+                       "%s: the axis is transformed in parts, so x has %d dimensions, expected "
+                       "fewer: allow more memory, or remove a dimension",
+                       t->name, CUBED_MAX_NDIM);
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *y = x, *z = NULL;
     if (kind == CB_FFT_TO_REAL) y = cb_fft_mirror(&s, y, axis, n);
@@ -218,9 +219,9 @@ static cubed_status by_chirp(const cb_transform *t, cubed_array *x, int axis, in
 {
     if (n > MOST)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: an axis of %" PRId64
-                       " elements, or a factor of it, which has no factors "
-                       "that fit a task of %" PRIu64 " bytes, and is more than 2**30",
+                       "%s: the axis has %" PRId64
+                       " elements, more than 2**30, and this number or a factor of it has no "
+                       "factors that fit in a task of %" PRIu64 " bytes",
                        t->name, n, t->task_mem);
     const int behind = x->node.grid->ndim - 1 - axis;
     const int64_t m = smooth(2 * n - 1), bytes = cb_fft_block_bytes(t);

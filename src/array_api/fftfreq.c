@@ -13,9 +13,9 @@ static cubed_status frequencies(const char *name, cubed_context *ctx, int64_t fi
     cubed_status st;
     if (n < 1 || d == 0)
         return cb_fail(err, CUBED_E_ARG,
-                       "%s: %" PRId64 " samples at a distance of %g, expected some", name, n, d);
+                       "%s: n is %" PRId64 " and d is %g, expected n >= 1 and d not 0", name, n, d);
     if (dtype != CUBED_FLOAT32 && dtype != CUBED_FLOAT64)
-        return cb_fail(err, CUBED_E_TYPE, "%s makes float32 and float64, not %s", name,
+        return cb_fail(err, CUBED_E_TYPE, "%s: expected dtype float32 or float64, got %s", name,
                        cubed_dtype_name(dtype));
     const cubed_scalar unit = {.f64 = 1.0 / ((double)n * d)};
     CB_GO(cubed_array_arange(ctx, (double)first, (double)last + 1, 1, CUBED_FLOAT64, NULL, &args[0],

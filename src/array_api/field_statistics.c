@@ -165,7 +165,8 @@ static cubed_status check_types(const cubed_array *x, const cubed_array *w,
         return cb_fail(err, CUBED_E_TYPE, "weights are %s, expected real numbers",
                        cubed_dtype_name(w->node.dtype));
     if (w && !has_weights(which))
-        return cb_fail(err, CUBED_E_ARG, "this statistic has no weights, expected NULL");
+        return cb_fail(err, CUBED_E_ARG,
+                       "weights are given, expected NULL: this statistic has no weights");
     return CUBED_OK;
 }
 

@@ -190,8 +190,8 @@ static cubed_status check_bounds(const char *name, const cubed_array *x, const c
     for (int d = 0; d < ndim && fits; d++) fits = bounds->shape[d] == x->shape[d];
     if (!fits)
         return cb_fail(err, CUBED_E_ARG,
-                       "gridarea: %s_bounds has shape %s, expected the shape %s of %s and the "
-                       "corners of a cell behind it",
+                       "gridarea: %s_bounds has shape %s, expected the shape %s of %s and a last "
+                       "axis with the corners of a cell",
                        name, cb_shape_text(bounds, theirs), cb_shape_text(x, own), name);
     *corners = bounds->shape[ndim];
     return CUBED_OK;
@@ -203,12 +203,12 @@ static cubed_status check_axis(const char *name, const cubed_array *x, const cub
     if (x->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG,
                        "gridarea: %s has %d dimensions and no corners of cells, expected 1 "
-                       "dimension, or lat_bounds and lon_bounds with 3 corners at least",
+                       "dimension, or lat_bounds and lon_bounds with at least 3 corners",
                        name, x->node.grid->ndim);
     if (x->shape[0] == 0 || (x->shape[0] == 1 && !bounds))
         return cb_fail(err, CUBED_E_ARG,
-                       "gridarea: %s has %lld elements, which do not say how large cells are, "
-                       "expected 2 at least; give %s_bounds",
+                       "gridarea: %s has %lld elements, expected at least 2, because cell sizes "
+                       "are distances between elements; otherwise give %s_bounds",
                        name, (long long)x->shape[0], name);
     return CUBED_OK;
 }
@@ -236,12 +236,12 @@ static cubed_status check(const cubed_array *lat, const cubed_array *lon,
     if (!fits)
         return cb_fail(err, CUBED_E_ARG,
                        "gridarea: cells have %lld latitudes and %lld longitudes of corners, "
-                       "expected as many of both, and lat and lon of one shape",
+                       "expected equal numbers, and lat and lon of the same shape",
                        (long long)nlat, (long long)nlon);
     if (o->edges == CUBED_EDGES_LATITUDES)
         return cb_fail(err, CUBED_E_ARG,
                        "gridarea: edges are 'latitudes' and cells have %lld corners, expected "
-                       "'great_circles', or bounds of two ends",
+                       "edges 'great_circles', or bounds with two ends",
                        (long long)nlat);
     return CUBED_OK;
 }

@@ -34,8 +34,8 @@ cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags, cubed_
     int64_t shape[CUBED_MAX_NDIM];
     CB_TRY(cb_check_flags("meshgrid", flags, CUBED_MESHGRID_SWAPPED | CUBED_MESHGRID_SPARSE, err));
     if (n > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "meshgrid: %d arrays, expected at most %d", n,
-                       CUBED_MAX_NDIM);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "meshgrid: there are %d arrays, expected at most %d", n, CUBED_MAX_NDIM);
     for (int i = 0; i < n; i++) {
         const int d = swapped && n > 1 && i < 2 ? 1 - i : i;
         if (cb_count(x[i]->node.grid->ndim, x[i]->shape, &shape[d]))
@@ -240,7 +240,8 @@ cubed_status cubed_unravel_index(cubed_array *x, int n, const int64_t *shape, bo
     CB_TRY(check_whole("unravel_index", x, err));
     if (n > CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "unravel_index: a shape of %d axes, expected at most %d", n, CUBED_MAX_NDIM);
+                       "unravel_index: the shape has %d axes, expected at most %d", n,
+                       CUBED_MAX_NDIM);
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *left = cb_step_cast(&s, x, CUBED_INT64);
     for (int i = 0; i < n; i++) {
@@ -364,7 +365,7 @@ cubed_status cubed_spaced(cubed_array *start, cubed_array *stop,
                                                                     : stop->node.grid->ndim;
     if (ndim == CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: bounds of %d axes and a new one, expected at most %d axes", name, ndim,
-                       CUBED_MAX_NDIM);
+                       "%s: the bounds have %d axes and the result one more, expected at most %d",
+                       name, ndim, CUBED_MAX_NDIM);
     return (taken.geometric ? space_by_factor : space_evenly)(start, stop, &taken, out, err);
 }

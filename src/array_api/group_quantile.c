@@ -17,20 +17,26 @@ static cubed_status check(const cubed_array *x, const cubed_groups *groups, int 
     int ndim = x->node.grid->ndim, naxes = codes->node.grid->ndim;
     if (axis < 0 || naxes < 1 || axis > ndim - naxes)
         return cb_fail(err, CUBED_E_ARG,
-                       "group quantiles: codes of %d dimensions from axis %d on of %d", naxes, axis,
-                       ndim);
+                       "group quantiles: codes have %d dimensions and start at axis %d, which "
+                       "exceeds the %d axes of x",
+                       naxes, axis, ndim);
     for (int d = 0; d < naxes; d++) {
         if (codes->shape[d] != x->shape[axis + d])
             return cb_fail(err, CUBED_E_ARG,
-                           "group quantiles: %" PRId64 " codes for the %" PRId64
-                           " elements of axis %d",
+                           "group quantiles: there are %" PRId64 " codes for the %" PRId64
+                           " elements of axis %d, expected one code for each",
                            codes->shape[d], x->shape[axis + d], axis + d);
     }
     if (n < 0 || ngroups < 0)
-        return cb_fail(err, CUBED_E_ARG, "group quantiles: %d quantiles of %" PRId64 " groups", n,
-                       ngroups);
+        return cb_fail(err, CUBED_E_ARG,
+                       "group quantiles: there are %d quantiles and %" PRId64
+                       " groups, expected 0 or more",
+                       n, ngroups);
     if (ndim - naxes + 2 > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "group quantiles: several of %d dimensions", ndim);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "group quantiles: several quantiles add an axis, but x has %d dimensions, "
+                       "expected fewer",
+                       ndim);
     return CUBED_OK;
 }
 

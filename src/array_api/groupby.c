@@ -249,22 +249,27 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
         return cb_fail(err, CUBED_E_TYPE, "groupby: codes are %s, expected integers",
                        cubed_dtype_name(codes->node.dtype));
     if (naxes < 1 || ngroups < 0)
-        return cb_fail(err, CUBED_E_ARG, "groupby: %d axes and %" PRId64 " groups", naxes, ngroups);
+        return cb_fail(err, CUBED_E_ARG,
+                       "groupby: there are %d axes and %" PRId64
+                       " groups, expected at least 1 axis and 0 groups",
+                       naxes, ngroups);
     CB_TRY(cb_api_axes("groupby", ndim, axes, naxes, mask, err));
     if (codes->node.grid->ndim != naxes)
-        return cb_fail(err, CUBED_E_ARG, "groupby: codes of %d dimensions for %d axes",
+        return cb_fail(err, CUBED_E_ARG,
+                       "groupby: codes have %d dimensions for %d axes, expected equal numbers",
                        codes->node.grid->ndim, naxes);
     for (int i = 0; i < naxes; i++) {
         int axis = axes[i] < 0 ? axes[i] + ndim : axes[i];
         if (codes->shape[i] != x->shape[axis])
             return cb_fail(err, CUBED_E_ARG,
-                           "groupby: %" PRId64 " codes for the %" PRId64 " elements of axis %d",
+                           "groupby: there are %" PRId64 " codes for the %" PRId64
+                           " elements of axis %d, expected one code for each",
                            codes->shape[i], x->shape[axis], axis);
     }
     if (o->skip_nan && is_bool_result(r))
         return cb_fail(err, CUBED_E_ARG, "groupby: reduction nan%s does not exist", name);
     if (o->min_count > 1 && has_positions(r))
-        return cb_fail(err, CUBED_E_ARG, "groupby: %s takes no min_count", name);
+        return cb_fail(err, CUBED_E_ARG, "groupby: %s has no parameter min_count", name);
     return CUBED_OK;
 }
 

@@ -97,7 +97,10 @@ static cubed_status count_in_type(histogram *h, cubed_array *x, cubed_array *wei
         bool same = weights->node.grid->ndim == x->node.grid->ndim;
         for (int d = 0; same && d < x->node.grid->ndim; d++)
             same = weights->shape[d] == x->shape[d];
-        if (!same) return cb_fail(err, CUBED_E_ARG, "%s: weights have another shape", h->function);
+        if (!same)
+            return cb_fail(err, CUBED_E_ARG,
+                           "%s: weights have another shape than x, expected the same shape",
+                           h->function);
         if (cubed_dtype_kind(weights->node.dtype) > CUBED_KIND_FLOAT)
             return cb_fail(err, CUBED_E_TYPE, "%s: weights are %s, expected real numbers",
                            h->function, cubed_dtype_name(weights->node.dtype));

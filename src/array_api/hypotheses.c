@@ -47,7 +47,8 @@ cubed_status cubed_ttest_rel(cubed_array *a, cubed_array *b, const cubed_reduce_
         !cb_sample_take(&m[1], &s, "ttest_rel", b, options))
         return cb_steps_end(&s, NULL, out);
     if (m[0].n != m[1].n)
-        s.st = cb_fail(err, CUBED_E_ARG, "ttest_rel: %.0f and %.0f elements, expected as many",
+        s.st = cb_fail(err, CUBED_E_ARG,
+                       "ttest_rel: the samples have %.0f and %.0f elements, expected equal numbers",
                        m[0].n, m[1].n);
     cubed_array *away =
         s.st == CUBED_OK ? cb_step_binary(&s, CUBED_OP_SUBTRACT, m[0].x, m[1].x) : NULL;
@@ -135,7 +136,8 @@ cubed_status cubed_f_oneway(cubed_array *const *samples, int n, const cubed_redu
                             cubed_array **out, cubed_error *err)
 {
     cb_zone *zone;
-    if (n < 2) return cb_fail(err, CUBED_E_ARG, "f_oneway: %d samples, expected 2 at least", n);
+    if (n < 2)
+        return cb_fail(err, CUBED_E_ARG, "f_oneway: there are %d samples, expected at least 2", n);
     cb_steps s = {.ctx = samples[0]->ctx, .err = err};
     CB_TRY(cb_zone_new(&s.ctx->alloc, &zone, err));
     cb_sample *taken = cb_zone_alloc(zone, (size_t)n * sizeof *taken);

@@ -87,7 +87,7 @@ static cubed_status check_axes(const char *name, const cubed_array *x, uint32_t 
 {
     const int ndim = x->node.grid->ndim;
     if (ndim == CUBED_MAX_NDIM || axes >> ndim == 0) return CUBED_OK;
-    return cb_fail(err, CUBED_E_AXIS, "%s: axes are %#x, expected bits of %d axes alone", name,
+    return cb_fail(err, CUBED_E_AXIS, "%s: axes are %#x, expected only bits of %d axes", name,
                    (unsigned)axes, ndim);
 }
 

@@ -412,7 +412,7 @@ static cubed_status new_box(const char *name, const cubed_array *x, const cb_fil
     for (int d = 0; d < x->node.grid->ndim; d++)
         *n = cb_sat_mul(*n, (size_t)(p->before[d] + 1 + p->after[d]));
     if (*n > MOST_BOX / part)
-        return cb_fail(err, CUBED_E_ARG, "%s: a box of %zu elements, expected at most %zu", name,
+        return cb_fail(err, CUBED_E_ARG, "%s: the box has %zu elements, expected at most %zu", name,
                        *n, MOST_BOX / part);
     *out = cb_alloc(&x->ctx->alloc, sizeof *p + *n * part);
     if (!*out) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a box of %zu elements", *n);
@@ -479,7 +479,8 @@ cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest, 
     cubed_array *values = NULL;
     cubed_status st = CUBED_OK;
     if (count == 0)
-        st = cb_fail(err, CUBED_E_ARG, "%s: footprint has no element that counts", name);
+        st = cb_fail(err, CUBED_E_ARG, "%s: footprint has no true element, expected at least one",
+                     name);
     else if (added && cubed_dtype_kind(x->node.dtype) <= CUBED_KIND_FLOAT)
         st = cubed_astype(x, CUBED_FLOAT64, &values, err);
     if (st == CUBED_OK)
@@ -508,7 +509,7 @@ static cubed_status find_rank(const char *name, const wanted_rank *w, int64_t n,
         if (*out < 0 || *out >= n)
             return cb_fail(err, CUBED_E_ARG,
                            "%s: rank is %" PRId64 ", expected %" PRId64 " to %" PRId64
-                           " for the elements of a box that count",
+                           " for the true elements of footprint",
                            name, *w->given, -n, n - 1);
     } else {
         const double p = w->percentile < 0 ? w->percentile + 100 : w->percentile;
@@ -536,7 +537,8 @@ static cubed_status by_rank(const char *name, cubed_array *x, const wanted_rank 
     for (size_t i = 0; i < n; i++) count += flags[i] = !footprint || footprint[i];
     cubed_status st = CUBED_OK;
     if (count == 0)
-        st = cb_fail(err, CUBED_E_ARG, "%s: footprint has no element that counts", name);
+        st = cb_fail(err, CUBED_E_ARG, "%s: footprint has no true element, expected at least one",
+                     name);
     else
         st = find_rank(name, wanted, count, &all->rank, err);
     if (st == CUBED_OK && (all->rank == 0 || all->rank == count - 1))

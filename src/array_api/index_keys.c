@@ -47,7 +47,8 @@ static cubed_status add_common(selection *s, const cubed_array *positions, cubed
 static cubed_status add_axis(selection *s, cubed_array *positions, bool is_new, cubed_error *err)
 {
     if (s->npart == CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "index: more than %d dimensions", CUBED_MAX_NDIM);
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "index: the result has more than %d dimensions",
+                       CUBED_MAX_NDIM);
     if (is_new) s->fresh[s->nfresh++] = s->npart;
     s->at[s->npart++] = positions;
     if (!positions) return CUBED_OK;
@@ -83,7 +84,7 @@ static cubed_status check_result(const selection *s, cubed_error *err)
     int ndim = s->ncommon;
     for (int d = 0; d < s->npart; d++) ndim += !s->at[d];
     if (ndim <= CUBED_MAX_NDIM) return CUBED_OK;
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "index: a result of %d axes, expected at most %d",
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "index: the result has %d axes, expected at most %d",
                    ndim, CUBED_MAX_NDIM);
 }
 
@@ -265,7 +266,8 @@ cubed_status cubed_assign_where(cubed_array *x, cubed_array *mask, cubed_array *
     for (int d = 0; d < masked && same; d++) same = mask->shape[d] == x->shape[d];
     if (!same || mask->node.dtype != CUBED_BOOL)
         return cb_fail(err, CUBED_E_ARG,
-                       "assign: the mask is not a bool array with the extents of the first axes");
+                       "assign: the mask has another type or shape than expected: bool, with the "
+                       "extents of the first axes");
     for (int d = 0; d < value->node.grid->ndim; d++) n *= value->shape[d];
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *y = NULL;

@@ -270,8 +270,9 @@ cubed_status cubed_take_along_axis(cubed_array *x, cubed_array *positions, int a
         int64_t a = x->shape[d], b = positions->shape[d];
         if (d != axis && a != b && a != 1 && b != 1)
             return cb_fail(err, CUBED_E_ARG,
-                           "take_along_axis: axis %d has %lld elements and %lld positions", d,
-                           (long long)a, (long long)b);
+                           "take_along_axis: axis %d has %lld elements and %lld positions, "
+                           "expected equal numbers or 1",
+                           d, (long long)a, (long long)b);
         symbols[d] = d;
         shape[d] = d == axis || a == 1 ? b : a;
         chunks[d] = d == axis ? cb_max_i64(1, b) : a == 1 ? positions->chunks[d] : x->chunks[d];

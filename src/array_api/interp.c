@@ -97,14 +97,14 @@ static cubed_status check_interp(const cubed_array *x, const cubed_array *xp, co
 {
     char text[CUBED_DTYPE_TEXT_CAP];
     if (xp->node.grid->ndim != 1 || fp->node.grid->ndim != 1)
-        return cb_fail(err, CUBED_E_ARG,
-                       "interp: xp has %d dimensions and fp %d, expected one each",
+        return cb_fail(err, CUBED_E_ARG, "interp: xp has %d dimensions and fp %d, expected 1 and 1",
                        xp->node.grid->ndim, fp->node.grid->ndim);
     if (xp->shape[0] != fp->shape[0])
         return cb_fail(err, CUBED_E_ARG,
-                       "interp: xp has %lld points and fp %lld values, expected as many",
+                       "interp: xp has %lld points and fp %lld values, expected equal numbers",
                        (long long)xp->shape[0], (long long)fp->shape[0]);
-    if (xp->shape[0] == 0) return cb_fail(err, CUBED_E_ARG, "interp: xp is empty");
+    if (xp->shape[0] == 0)
+        return cb_fail(err, CUBED_E_ARG, "interp: xp is empty, expected at least one point");
     const struct {
         const char *name;
         cubed_dtype dtype;

@@ -47,7 +47,7 @@ static cubed_status take_options(const char *name, const cubed_array *x,
         return cb_fail(err, CUBED_E_ARG, "%s: order is %d, expected 0 to %d", name, o->order,
                        MOST_ORDER);
     if ((unsigned)o->boundary >= CUBED_SPLINE_BOUNDARIES)
-        return cb_fail(err, CUBED_E_ARG, "%s: boundary is %d, expected one of %d", name,
+        return cb_fail(err, CUBED_E_ARG, "%s: boundary is number %d, expected less than %d", name,
                        (int)o->boundary, CUBED_SPLINE_BOUNDARIES);
     if (cubed_dtype_kind(x->node.dtype) > CUBED_KIND_COMPLEX || kind > CUBED_KIND_COMPLEX)
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s, expected numbers", name,
@@ -238,15 +238,19 @@ static cubed_status reach(const cubed_array *x, cubed_array *image, const settin
 static cubed_status check_map(const cubed_affine *map, int ndim, cubed_error *err)
 {
     const double *numbers = map->matrix ? map->matrix : map->factors;
-    if (!numbers) return cb_fail(err, CUBED_E_ARG, "affine_transform: there are no factors");
+    if (!numbers)
+        return cb_fail(err, CUBED_E_ARG,
+                       "affine_transform: matrix and factors are NULL, expected one of the two");
     for (int i = 0; i < (map->matrix ? ndim * ndim : ndim); i++)
         if (!isfinite(numbers[i]))
             return cb_fail(err, CUBED_E_ARG,
-                           "affine_transform: the matrix has %g, expected numbers", numbers[i]);
+                           "affine_transform: the matrix contains %g, expected finite numbers",
+                           numbers[i]);
     for (int d = 0; map->offset && d < ndim; d++)
         if (!isfinite(map->offset[d]))
             return cb_fail(err, CUBED_E_ARG,
-                           "affine_transform: the offset has %g, expected numbers", map->offset[d]);
+                           "affine_transform: the offset contains %g, expected finite numbers",
+                           map->offset[d]);
     for (int d = 0; map->shape && d < ndim; d++)
         if (map->shape[d] < 0)
             return cb_fail(err, CUBED_E_ARG,

@@ -71,7 +71,8 @@ static cubed_status multiply(product *p, cubed_array **out, cubed_error *err)
     int columns = summed + p->summed, ndim = p->batch + p->rows + p->columns;
     cubed_context *ctx = p->a->ctx;
     if (ndim > CUBED_MAX_NDIM || columns + p->columns > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "matmul of more than %d axes", CUBED_MAX_NDIM);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "matmul: the operands have more than %d different axes", CUBED_MAX_NDIM);
     choose_blocks(p);
     put_axes(p, p->a, 0, p->batch, &d, symbols[0], blocks[0]);
     put_axes(p, p->a, rows, p->rows, &d, symbols[0], blocks[0]);
@@ -150,7 +151,8 @@ static cubed_status cast_both(const char *name, cubed_array *x1, cubed_array *x2
 
 static cubed_status differ(const char *name, int64_t a, int64_t b, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_ARG, "%s: sums over axes of %lld and %lld elements", name,
+    return cb_fail(err, CUBED_E_ARG,
+                   "%s: the summed axes have %lld and %lld elements, expected equal numbers", name,
                    (long long)a, (long long)b);
 }
 
@@ -238,7 +240,8 @@ cubed_status cubed_matmul(cubed_array *x1, cubed_array *x2, cubed_array **out, c
 {
     int n1 = x1->node.grid->ndim, n2 = x2->node.grid->ndim;
     if (n1 == 0 || n2 == 0)
-        return cb_fail(err, CUBED_E_ARG, "matmul: operands need a dimension at least");
+        return cb_fail(err, CUBED_E_ARG,
+                       "matmul: an operand has no dimensions, expected at least 1");
     return n1 == 1 || n2 == 1 ? with_vector(x1, x2, out, err) : matrices(x1, x2, out, err);
 }
 

@@ -42,7 +42,7 @@ static cubed_status tile_axis(cubed_array *x, int axis, int64_t times, cubed_arr
     int64_t shape[CUBED_MAX_NDIM + 1];
     cubed_array *apart, *wide;
     if (ndim == CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "tile of %d dimensions", ndim);
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "tile: x has %d dimensions, expected fewer", ndim);
     CB_TRY(cubed_expand_dims(x, axis, &apart, err));
     memcpy(shape, apart->shape, sizeof *shape * (size_t)(ndim + 1));
     shape[axis] = times;
@@ -51,8 +51,9 @@ static cubed_status tile_axis(cubed_array *x, int axis, int64_t times, cubed_arr
     CB_TRY(st);
     memcpy(shape, x->shape, sizeof *shape * (size_t)ndim);
     if (cb_mul_i64(shape[axis], times, &shape[axis]))
-        st = cb_fail(err, CUBED_E_ARG, "tile: axis %d, %lld times, is too long", axis,
-                     (long long)times);
+        st = cb_fail(err, CUBED_E_ARG,
+                     "tile: axis %d, repeated %lld times, would have more than 2**63 elements",
+                     axis, (long long)times);
     else
         st = cubed_reshape(wide, ndim, shape, out, err);
     cubed_array_unref(wide);
@@ -68,11 +69,13 @@ cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions, int n, cubed
     int ndim = n > x->node.grid->ndim ? n : x->node.grid->ndim;
     int64_t times[CUBED_MAX_NDIM];
     if (ndim > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "tile to %d dimensions", ndim);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "tile: the result would have %d dimensions, which is too many", ndim);
     for (int d = 0; d < ndim; d++) {
         times[d] = d < ndim - n ? 1 : repetitions[d - (ndim - n)];
         if (times[d] < 0)
-            return cb_fail(err, CUBED_E_ARG, "tile: %lld repetitions, expected 0 or more",
+            return cb_fail(err, CUBED_E_ARG,
+                           "tile: the number of repetitions is %lld, expected 0 or more",
                            (long long)times[d]);
     }
     cubed_array *now = cubed_array_ref(x);

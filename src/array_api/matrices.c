@@ -169,8 +169,9 @@ cubed_status cb_api_solve(const char *name, cubed_array *x1, cubed_array *x2, ui
     }
     if (rows != n) {
         st = cb_fail(err, CUBED_E_LINALG,
-                     "%s: matrices of %" PRId64 " x %" PRId64 " and %" PRId64 " equations", name, n,
-                     n, rows);
+                     "%s: the matrices are %" PRId64 " x %" PRId64
+                     " and the right side has %" PRId64 " rows, expected equal numbers",
+                     name, n, n, rows);
         goto out;
     }
     CB_GO(cubed_astype(x2, dtype, &b, err));

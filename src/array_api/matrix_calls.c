@@ -21,12 +21,12 @@ cubed_status cb_matrix_operand(const char *name, cubed_array *x, bool square, cu
     int ndim = x->node.grid->ndim;
     cubed_dtype dtype = x->node.dtype;
     if (ndim < 2)
-        return cb_fail(err, CUBED_E_LINALG, "%s: an array of %d dimensions, expected at least 2",
+        return cb_fail(err, CUBED_E_LINALG, "%s: the array has %d dimensions, expected at least 2",
                        name, ndim);
     if (square && x->shape[ndim - 2] != x->shape[ndim - 1])
         return cb_fail(err, CUBED_E_LINALG,
-                       "%s: matrices of %" PRId64 " x %" PRId64 ", expected square ones", name,
-                       x->shape[ndim - 2], x->shape[ndim - 1]);
+                       "%s: the matrices are %" PRId64 " x %" PRId64 ", expected square matrices",
+                       name, x->shape[ndim - 2], x->shape[ndim - 1]);
     CB_TRY(cb_matrix_dtype(name, dtype, &dtype, err));
     return cubed_astype(x, dtype, out, err);
 }

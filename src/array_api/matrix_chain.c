@@ -39,7 +39,7 @@ static cubed_status take(chain *c, cubed_array *const *arrays)
         if (c->s.st == CUBED_OK && i > 0 && columns_of(c, i - 1) != rows_of(c, i))
             c->s.st = cb_fail(c->s.err, CUBED_E_ARG,
                               "multi_dot: arrays[%d] has %" PRId64
-                              " columns and arrays[%d] %" PRId64 " rows, expected as many",
+                              " columns and arrays[%d] %" PRId64 " rows, expected equal numbers",
                               i - 1, columns_of(c, i - 1), i, rows_of(c, i));
     }
     return c->s.st;
@@ -89,7 +89,8 @@ static cubed_array *narrowed(chain *c, cubed_array *x, cubed_array *const *array
 
 cubed_status cubed_multi_dot(cubed_array *const *arrays, int n, cubed_array **out, cubed_error *err)
 {
-    if (n < 2) return cb_fail(err, CUBED_E_ARG, "multi_dot: %d arrays, expected two at least", n);
+    if (n < 2)
+        return cb_fail(err, CUBED_E_ARG, "multi_dot: there are %d arrays, expected at least 2", n);
     const cubed_allocator *a = &arrays[0]->ctx->alloc;
     const size_t of_x = (size_t)n * sizeof(cubed_array *);
     const size_t of_best = cb_sat_mul((size_t)n * (size_t)n, sizeof(best));

@@ -19,8 +19,8 @@ cubed_status cb_floating(const char *name, const cubed_array *a, const cubed_arr
 cubed_status cb_check_matrices(const char *name, const cubed_array *x, cubed_error *err)
 {
     if (x->node.grid->ndim >= 2) return CUBED_OK;
-    return cb_fail(err, CUBED_E_LINALG, "%s: an array of %d dimensions, expected at least 2", name,
-                   x->node.grid->ndim);
+    return cb_fail(err, CUBED_E_LINALG, "%s: the array has %d dimensions, expected at least 2",
+                   name, x->node.grid->ndim);
 }
 
 cubed_status cubed_matrix_transpose(cubed_array *x, cubed_array **out, cubed_error *err)

@@ -19,8 +19,8 @@ bool cb_sample_take(cb_sample *m, cb_steps *s, const char *name, cubed_array *x,
     s->st = CB_OPTIONS_TAKE(name, options, &m->o, s->err);
     if (s->st != CUBED_OK) return false;
     if (kind > CUBED_KIND_FLOAT)
-        s->st = cb_fail(s->err, CUBED_E_TYPE, "%s: an array of %s, expected real numbers", name,
-                        cubed_dtype_text(x->node.dtype, text));
+        s->st = cb_fail(s->err, CUBED_E_TYPE, "%s: the type of x is %s, expected real numbers",
+                        name, cubed_dtype_text(x->node.dtype, text));
     else if (m->o.axes)
         s->st = cb_api_axes(name, x->node.grid->ndim, m->o.axes, m->o.naxes, &axes, s->err);
     if (s->st != CUBED_OK) return false;
@@ -143,8 +143,8 @@ cubed_status cubed_kurtosis(cubed_array *x, unsigned flags, const cubed_reduce_o
 static bool has_elements(const cb_sample *m, const char *name, int least)
 {
     if (m->n >= least) return true;
-    m->s->st = cb_fail(m->s->err, CUBED_E_ARG, "%s: %.0f elements, expected %d at least", name,
-                       m->n, least);
+    m->s->st = cb_fail(m->s->err, CUBED_E_ARG, "%s: there are %.0f elements, expected at least %d",
+                       name, m->n, least);
     return false;
 }
 

@@ -191,7 +191,8 @@ static cubed_status check_binary(const char *name, const cubed_array *x,
     bool fits = b->mask->node.grid->ndim == ndim;
     for (int d = 0; d < ndim && fits; d++) fits = b->mask->shape[d] == x->shape[d];
     if (fits) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "%s: mask has another shape than the image", name);
+    return cb_fail(err, CUBED_E_ARG,
+                   "%s: mask has another shape than the image, expected the same shape", name);
 }
 
 cubed_status cubed_binary_morphology(cubed_array *x, cubed_morphology which,

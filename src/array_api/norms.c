@@ -84,7 +84,7 @@ static cubed_array *norm_of(cb_steps *s, cubed_array *y, double ord, const cubed
 cubed_status cubed_vector_norm(cubed_array *x, double ord, const int *axes, int naxes,
                                bool keepdims, cubed_array **out, cubed_error *err)
 {
-    if (isnan(ord)) return cb_fail(err, CUBED_E_ARG, "vector_norm: ord is not a number");
+    if (isnan(ord)) return cb_fail(err, CUBED_E_ARG, "vector_norm: ord is NaN, expected a number");
     cb_steps s = {.ctx = x->ctx, .err = err};
     const cubed_reduce_options o = along(axes, naxes, keepdims);
     cubed_array *y = norm_of(&s, magnitudes(&s, "vector_norm", x), ord, &o);
@@ -128,7 +128,8 @@ static cubed_array *norm_of_matrices(cb_steps *s, cubed_array *x, cubed_matrix_n
     case CUBED_NORM_INF: return sums_norm(s, x, -1, CUBED_REDUCE_MAX);
     case CUBED_NORM_MINUS_INF: return sums_norm(s, x, -1, CUBED_REDUCE_MIN);
     }
-    s->st = cb_fail(s->err, CUBED_E_ARG, "matrix_norm: ord is number %d", (int)ord);
+    s->st = cb_fail(s->err, CUBED_E_ARG,
+                    "matrix_norm: ord is number %d, expected a cubed_matrix_norm_ord", (int)ord);
     return NULL;
 }
 
@@ -241,7 +242,8 @@ cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task
     cubed_array *y = NULL, *inverse = NULL;
     CB_TRY(cb_check_matrices("cond", x, err));
     if (has_empty_matrices(x))
-        return cb_fail(err, CUBED_E_LINALG, "cond: matrices without elements, expected some");
+        return cb_fail(err, CUBED_E_LINALG,
+                       "cond: the matrices have no elements, expected at least one");
     cubed_dtype dtype;
     CB_TRY(cb_floating("cond", x, NULL, &dtype, err));
     cb_steps s = {.ctx = x->ctx, .err = err};
@@ -345,7 +347,8 @@ cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cu
     CB_TRY(cb_check_matrices("matrix_power", x, err));
     if (x->shape[ndim - 2] != x->shape[ndim - 1])
         return cb_fail(err, CUBED_E_LINALG,
-                       "matrix_power: matrices of %" PRId64 " x %" PRId64 ", expected square ones",
+                       "matrix_power: the matrices are %" PRId64 " x %" PRId64
+                       ", expected square matrices",
                        x->shape[ndim - 2], x->shape[ndim - 1]);
     cb_steps s = {.ctx = x->ctx, .err = err};
     if (n == 0) return cb_steps_end(&s, identities(&s, x), out);
@@ -448,7 +451,8 @@ cubed_status cubed_trace(cubed_array *x, int64_t offset, const cubed_dtype *dtyp
 cubed_status cubed_outer(cubed_array *x1, cubed_array *x2, cubed_array **out, cubed_error *err)
 {
     if (x1->node.grid->ndim != 1 || x2->node.grid->ndim != 1)
-        return cb_fail(err, CUBED_E_ARG, "outer: arrays of %d and %d dimensions, expected 1",
+        return cb_fail(err, CUBED_E_ARG,
+                       "outer: the arrays have %d and %d dimensions, expected 1 and 1",
                        x1->node.grid->ndim, x2->node.grid->ndim);
     cb_steps s = {.ctx = x1->ctx, .err = err};
     return cb_steps_end(&s, cb_step_binary(&s, CUBED_OP_MULTIPLY, cb_step_column(&s, x1), x2), out);
@@ -474,7 +478,8 @@ cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis, cubed_array
             "cross: axis %d, expected an axis of both arrays, counted from the end: -1, ...", axis);
     if (x1->shape[n1 + axis] != 3 || x2->shape[n2 + axis] != 3)
         return cb_fail(err, CUBED_E_ARG,
-                       "cross: vectors of %" PRId64 " and %" PRId64 " elements, expected 3",
+                       "cross: the vectors have %" PRId64 " and %" PRId64
+                       " elements, expected 3 and 3",
                        x1->shape[n1 + axis], x2->shape[n2 + axis]);
     cb_steps s = {.ctx = x1->ctx, .err = err};
     for (int i = 0; i < 3; i++) {

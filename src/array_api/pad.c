@@ -233,7 +233,8 @@ static cubed_status check(const padding *p, const cubed_array *x, cubed_error *e
         return cb_fail(err, CUBED_E_TYPE, "pad with mode '%s' is not defined for %s",
                        mode_names[mode], cubed_dtype_text(x->node.dtype, text));
     if (x->shape[p->axis] == 0 && !of_none)
-        return cb_fail(err, CUBED_E_ARG, "pad with mode '%s' of an axis without elements",
+        return cb_fail(err, CUBED_E_ARG,
+                       "pad: an axis without elements cannot be padded with mode '%s'",
                        mode_names[mode]);
     return CUBED_OK;
 }

@@ -82,10 +82,10 @@ cubed_status cb_panels_choose(cb_panels *p, const char *function, uint64_t task_
     int64_t item = (int64_t)cubed_dtype_size(p->dtype);
     int64_t best = cb_ceil_div(p->n, FEW_PANELS);
     if (p->n == 0)
-        return cb_fail(
-            err, CUBED_E_BUDGET,
-            "%s: tasks may use %llu bytes, too few for matrices without rows: allow more", function,
-            (unsigned long long)task_mem);
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "%s: a task may use %llu bytes, which is too little even for matrices "
+                       "without rows: raise allowed_mem",
+                       function, (unsigned long long)task_mem);
     CB_TRY(cb_context_find_block_fn(p->s->ctx, function, &fn, &fn_ctx, err));
     for (int64_t step = p->n; step > 0; step -= 1 + step / 16) {
         /* Panels have about equal widths, so that the last one is not much narrower. */

@@ -21,10 +21,14 @@ static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_fr
     const cubed_quantile_options *o = &wanted.o;
     const int ndim = x->node.grid->ndim;
     CB_TRY(CB_OPTIONS_TAKE("quantile", options, &wanted.o, err));
-    if (n < 0) return cb_fail(err, CUBED_E_ARG, "quantile: %d quantiles", n);
+    if (n < 0)
+        return cb_fail(err, CUBED_E_ARG,
+                       "quantile: the number of quantiles is %d, expected 0 or more", n);
     if (ndim + in_front > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "quantile: several quantiles of %d dimensions",
-                       ndim);
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "quantile: several quantiles add an axis, but x has %d dimensions, expected fewer",
+            ndim);
     CB_TRY(take_axes(x, o, &wanted.reduced, err));
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TIME)
         return cb_api_time_quantiles(x, &wanted, out, err);
@@ -54,7 +58,7 @@ cubed_status cubed_median(cubed_array *x, const cubed_quantile_options *options,
     if (cubed_dtype_family(x->node.dtype) == CUBED_TIMEDELTA64)
         return cb_api_time_median(x, &o, out, err);
     if (cubed_dtype_family(x->node.dtype) == CUBED_DATETIME64)
-        return cb_fail(err, CUBED_E_TYPE, "median is not defined for %s: quantile(x, 0.5) is",
+        return cb_fail(err, CUBED_E_TYPE, "median is not defined for %s: use quantile(x, 0.5)",
                        cubed_dtype_text(x->node.dtype, text));
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX) {
         uint32_t reduced;

@@ -79,7 +79,7 @@ cubed_status cubed_atleast(cubed_array *x, int least, cubed_array **out, cubed_e
     int ndim = x->node.grid->ndim;
     cb_steps s = {.ctx = x->ctx, .err = err};
     if (least < 1 || least > 3)
-        return cb_fail(err, CUBED_E_ARG, "atleast: %d axes, expected 1 to 3", least);
+        return cb_fail(err, CUBED_E_ARG, "atleast: ndim is %d, expected 1 to 3", least);
     cubed_array *y = x;
     for (; ndim < least; ndim++) {
         const int at = ndim < 2 ? 0 : ndim;
@@ -139,7 +139,7 @@ cubed_status cubed_diag(cubed_array *x, int64_t k, cubed_array **out, cubed_erro
     const int ndim = x->node.grid->ndim;
     if (ndim == 2) return cubed_diagonal(x, k, out, err);
     if (ndim == 1) return put_on_diagonal(x, k, out, err);
-    return cb_fail(err, CUBED_E_ARG, "diag: an array of %d axes, expected 1 or 2", ndim);
+    return cb_fail(err, CUBED_E_ARG, "diag: the array has %d axes, expected 1 or 2", ndim);
 }
 
 cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape, cubed_array **out,

@@ -80,7 +80,7 @@ static cubed_status sum_dtype(const cubed_array *x, cubed_dtype *out, cubed_erro
     default:
         return cb_fail(
             err, CUBED_E_TYPE,
-            "remap: x is of %s, expected real numbers; the method nearest takes all types",
+            "remap: x is of type %s, expected real numbers; the method nearest accepts all types",
             cubed_dtype_text(dtype, text));
     }
 }

@@ -63,7 +63,9 @@ static cubed_status check_bounds(const char *what, const cubed_array *x, const c
     bool same = bounds->node.grid->ndim == ndim + 1;
     for (int d = 0; d < ndim && same; d++) same = bounds->shape[d] == x->shape[d];
     if (same && bounds->shape[ndim] == corners) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "%s do not have the shape of the coordinate and %d corners",
+    return cb_fail(err, CUBED_E_ARG,
+                   "%s have another shape than expected: that of the coordinate and a last axis "
+                   "with %d corners",
                    what, corners);
 }
 
@@ -82,9 +84,10 @@ static cubed_status set_shape(const cubed_array *lat, const cubed_array *lon, bo
     if (c->regular) return CUBED_OK;
     for (int d = 0; d < ndim; d++) {
         if (lat->shape[d] != lon->shape[d])
-            return cb_fail(err, CUBED_E_ARG,
-                           "grid: axis %d has %lld latitudes and %lld longitudes, expected as many",
-                           d, (long long)lat->shape[d], (long long)lon->shape[d]);
+            return cb_fail(
+                err, CUBED_E_ARG,
+                "grid: axis %d has %lld latitudes and %lld longitudes, expected equal numbers", d,
+                (long long)lat->shape[d], (long long)lon->shape[d]);
     }
     return CUBED_OK;
 }

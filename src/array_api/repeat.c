@@ -36,8 +36,10 @@ static cubed_status prepare(cubed_array *x, cubed_array *repeats, const int *axi
     CB_TRY(cb_api_flatten(repeats, &flat, err));
     cubed_status st = CUBED_OK;
     if (flat->shape[0] != extent && flat->shape[0] != 1)
-        st = cb_fail(err, CUBED_E_ARG, "repeat: %lld repeats for an axis of %lld elements",
-                     (long long)flat->shape[0], (long long)extent);
+        st = cb_fail(
+            err, CUBED_E_ARG,
+            "repeat: there are %lld repeats for an axis of %lld elements, expected one for each",
+            (long long)flat->shape[0], (long long)extent);
     if (st == CUBED_OK) st = cubed_astype(flat, CUBED_INT64, &wide, err);
     if (st == CUBED_OK) st = cubed_broadcast_to(wide, 1, &extent, &r->times, err);
     cubed_array_unref(flat);

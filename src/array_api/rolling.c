@@ -25,7 +25,7 @@ static cubed_status set_params(const cubed_array *x, const cubed_window *windows
         if (windows[i].before < 0 || windows[i].after < 0)
             return cb_fail(err, CUBED_E_ARG,
                            "rolling: the window along axis %d has %" PRId64
-                           " elements before and %" PRId64 " behind, expected at least 0",
+                           " elements before and %" PRId64 " after, expected at least 0",
                            axis, windows[i].before, windows[i].after);
         if (seen >> axis & 1)
             return cb_fail(err, CUBED_E_ARG, "rolling: axis %d is given twice", axis);
@@ -113,9 +113,10 @@ cubed_status cubed_rolling_reduce(cubed_array *x, const cubed_window *windows, i
         return cb_fail(err, CUBED_E_TYPE, "rolling is not defined for %s, expected real numbers",
                        cubed_dtype_name(x->node.dtype));
     if (x->node.grid->ndim == 0 || n < 1)
-        return cb_fail(err, CUBED_E_ARG,
-                       "rolling: %d windows of an array of %d dimensions, expected at least one", n,
-                       x->node.grid->ndim);
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "rolling: there are %d windows and x has %d dimensions, expected at least one of each",
+            n, x->node.grid->ndim);
     CB_TRY(set_params(x, windows, n, reduction, &o, &p, err));
     const size_t size = cubed_dtype_size(x->node.dtype);
     CB_GO(cubed_astype(x, kind == CUBED_KIND_FLOAT && size <= 4 ? CUBED_FLOAT32 : CUBED_FLOAT64,

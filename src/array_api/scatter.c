@@ -26,7 +26,8 @@ static cubed_status broadcast_shape(picked *p, const cubed_array *a, cubed_error
 {
     const int d = cb_shape_join(&p->nshape, p->shape, a);
     if (d < 0) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "%s: positions of %lld and %lld elements along an axis",
+    return cb_fail(err, CUBED_E_ARG,
+                   "%s: positions with %lld and %lld elements along an axis do not broadcast",
                    p->name, (long long)p->shape[d],
                    (long long)a->shape[d - (p->nshape - a->node.grid->ndim)]);
 }
@@ -44,10 +45,13 @@ static cubed_status find_picked(const char *name, const cubed_array *x, cubed_ar
         CB_TRY(broadcast_shape(p, at[d], err));
         p->axis[p->n++] = d;
     }
-    if (p->n == 0) return cb_fail(err, CUBED_E_ARG, "%s: no positions", name);
+    if (p->n == 0)
+        return cb_fail(err, CUBED_E_ARG,
+                       "%s: no positions are given, expected them for at least one axis", name);
     p->place = p->axis[p->n - 1] - p->axis[0] == p->n - 1 ? p->axis[0] : 0;
     if (p->ndim - p->n + p->nshape > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s of more than %d dimensions", name,
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: positions and other axes have more than %d dimensions together", name,
                        CUBED_MAX_NDIM);
     return CUBED_OK;
 }

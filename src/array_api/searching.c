@@ -11,7 +11,8 @@ static cubed_status search(cubed_array *sorted, cubed_array *values, bool right,
     int ndim = values->node.grid->ndim, symbols[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
     if (ndim == CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "searchsorted of %d dimensions", ndim);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "searchsorted: x2 has %d dimensions, expected fewer", ndim);
     cb_api_blocks(values, 0, sizeof(int64_t), chunks);
     for (int d = 0; d < ndim; d++) symbols[d] = d;
     const cb_search_params params = {right};

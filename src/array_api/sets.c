@@ -259,7 +259,7 @@ static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2
     if (*type > CUBED_DTYPE_COUNT && cubed_dtype_kind(*type) == CUBED_KIND_FLOAT)
         *type = CUBED_FLOAT32;
     if (*type < CUBED_DTYPE_COUNT) return CUBED_OK;
-    return cb_fail(err, CUBED_E_TYPE, "isin: %s and %s have no type in common that is compared",
+    return cb_fail(err, CUBED_E_TYPE, "isin: %s and %s have no common type to compare",
                    cubed_dtype_name(a), cubed_dtype_name(b));
 }
 

@@ -105,8 +105,8 @@ static cubed_array *observations(cb_steps *s, const char *name, cubed_array *x)
         s->st = cb_fail(s->err, CUBED_E_TYPE, "%s is not defined for %s, expected numbers", name,
                         cubed_dtype_name(x->node.dtype));
     else if (x->node.grid->ndim < 1 || x->node.grid->ndim > 2)
-        s->st = cb_fail(s->err, CUBED_E_ARG, "%s: an array of %d dimensions, expected 1 or 2", name,
-                        x->node.grid->ndim);
+        s->st = cb_fail(s->err, CUBED_E_ARG, "%s: the array has %d dimensions, expected 1 or 2",
+                        name, x->node.grid->ndim);
     if (s->st != CUBED_OK) return NULL;
     if (x->node.grid->ndim == 1) x = cb_step(s, cubed_expand_dims(x, 0, &y, s->err), &y);
     return x && kind < CUBED_KIND_FLOAT ? cb_step_cast(s, x, CUBED_FLOAT64) : x;

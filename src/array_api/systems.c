@@ -110,7 +110,8 @@ cubed_status cubed_lstsq(cubed_array *a, cubed_array *b, const double *rcond, ui
         return cb_fail(err, CUBED_E_LINALG, "lstsq: b has %d dimensions, expected 1 or 2", of_b);
     const int64_t m = a->shape[0], n = a->shape[1];
     if (b->shape[0] != m)
-        return cb_fail(err, CUBED_E_LINALG, "lstsq: a has %" PRId64 " rows and b %" PRId64, m,
+        return cb_fail(err, CUBED_E_LINALG,
+                       "lstsq: a has %" PRId64 " rows and b %" PRId64 ", expected equal numbers", m,
                        b->shape[0]);
     cubed_dtype dtype;
     CB_TRY(cb_floating("lstsq", a, b, &dtype, err));
@@ -136,7 +137,7 @@ static cubed_status extent_of(const char *name, const cubed_array *x, int first,
                               int64_t *out, cubed_error *err)
 {
     if (!cb_count(n, x->shape + first, out)) return CUBED_OK;
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: a matrix with more than 2**63 rows or columns",
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: the matrix has more than 2**63 rows or columns",
                    name);
 }
 
@@ -151,7 +152,8 @@ cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem, cubed_a
     CB_TRY(extent_of("tensorinv", a, ind, ndim - ind, &shape[1], err));
     if (shape[0] != shape[1])
         return cb_fail(err, CUBED_E_LINALG,
-                       "tensorinv: matrices of %" PRId64 " x %" PRId64 ", expected square ones",
+                       "tensorinv: the matrix is %" PRId64 " x %" PRId64
+                       ", expected a square matrix",
                        shape[0], shape[1]);
     for (int d = 0; d < ndim; d++)
         exchanged[d] = a->shape[d < ndim - ind ? d + ind : d - ndim + ind];

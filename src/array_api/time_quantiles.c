@@ -174,13 +174,14 @@ cubed_status cb_api_time_quantiles(cubed_array *x, const cb_quantiles *wanted, c
                            wanted->q[i]);
     }
     if (reduced_elements(x, wanted->reduced) == 0)
-        return cb_fail(err, CUBED_E_ARG, "quantile of %s of no elements", text);
+        return cb_fail(err, CUBED_E_ARG,
+                       "quantile: the array of %s has no elements, expected at least one", text);
     begin(&t);
     cubed_array *y = method == CUBED_QUANTILE_LINEAR ? between(&t) : element(&t, method);
     if (y && y->node.dtype != CUBED_INT64) {
         s.st = cb_fail(err, CUBED_E_TYPE,
-                       "quantile: method '%s' is not defined for %s, expected 'linear' or one that "
-                       "gives an element",
+                       "quantile: method '%s' is not defined for %s, expected 'linear' or a method "
+                       "that returns an element",
                        cb_api_quantile_method_name(method), text);
         y = NULL;
     }

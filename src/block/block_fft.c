@@ -236,7 +236,9 @@ static cubed_status check_twiddle(const cb_fft_params *p, int ndim, transform_ki
     if (p->twiddle_axis >= 0 && p->twiddle_axis < ndim && p->twiddle_n > 0 &&
         p->n[p->twiddle_axis] == 0 && transformed == 1 && kind != TO_REAL)
         return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT, "twiddle axis %d of %d dimensions, %d of them transformed",
+    return cb_fail(err, CUBED_E_FORMAT,
+                   "the twiddle axis is %d, expected an axis of %d dimensions that is not "
+                   "transformed, and one transformed axis (there are %d)",
                    (int)p->twiddle_axis, ndim, transformed);
 }
 
@@ -252,7 +254,7 @@ static cubed_status check(const cubed_block_call *call, transform_kind kind, cub
                          : p->real_axis >= 0 && p->real_axis < x->ndim && p->n[p->real_axis] > 0;
     if (x->ndim != y->ndim || !real_axis || p->forward >> 1 || p->scale < CB_FFT_SCALE_ONE ||
         p->scale > CB_FFT_SCALE_N)
-        return cb_fail(err, CUBED_E_FORMAT, "parameters out of range");
+        return cb_fail(err, CUBED_E_FORMAT, "the parameters are out of range");
     bool real_in = cubed_dtype_kind(x->dtype) == CUBED_KIND_FLOAT, real_out = kind == TO_REAL;
     bool inexact = (kind == COMPLEX || real_in == (kind == FROM_REAL)) &&
                    (real_in || is_complex(x->dtype)) &&
@@ -260,8 +262,8 @@ static cubed_status check(const cubed_block_call *call, transform_kind kind, cub
     size_t part_in = cubed_dtype_size(x->dtype) / (real_in ? 1 : 2);
     size_t part_out = cubed_dtype_size(y->dtype) / (real_out ? 1 : 2);
     if (!inexact || part_in != part_out || part_in < sizeof(float))
-        return cb_fail(err, CUBED_E_TYPE, "it does not make %s of %s", cubed_dtype_name(y->dtype),
-                       cubed_dtype_name(x->dtype));
+        return cb_fail(err, CUBED_E_TYPE, "the transform does not give %s for an input of %s",
+                       cubed_dtype_name(y->dtype), cubed_dtype_name(x->dtype));
     CB_TRY(check_twiddle(p, x->ndim, kind, err));
     bool any = false;
     for (int d = 0; d < x->ndim; d++) {
@@ -272,13 +274,14 @@ static cubed_status check(const cubed_block_call *call, transform_kind kind, cub
         if (n < 0 || (n > 0 && (x->shape[d] != in || y->shape[d] != out)) ||
             (n == 0 && x->shape[d] != y->shape[d]))
             return cb_fail(err, CUBED_E_FORMAT,
-                           "blocks of %lld and %lld elements along axis %d for a transform of %lld",
+                           "the blocks have %lld and %lld elements along axis %d, which does not "
+                           "match a transform of %lld",
                            (long long)x->shape[d], (long long)y->shape[d], d, (long long)n);
         if (n > CB_FFT_MOST)
-            return cb_fail(err, CUBED_E_UNSUPPORTED, "an axis of %lld elements, more than 2**28",
-                           (long long)n);
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "the axis has %lld elements, expected at most 2**28", (long long)n);
     }
-    if (!any) return cb_fail(err, CUBED_E_FORMAT, "no axis to transform");
+    if (!any) return cb_fail(err, CUBED_E_FORMAT, "no axis is transformed, expected at least one");
     return CUBED_OK;
 }
 

@@ -168,27 +168,29 @@ static cubed_status check_params(const cubed_block_call *call, cubed_error *err)
 {
     const cb_filter_params *p = call->params;
     if (call->params_size < sizeof *p || p->kind < 0 || p->kind >= CB_FILTER_KINDS)
-        return cb_fail(err, CUBED_E_FORMAT, "parameters of another filter");
+        return cb_fail(err, CUBED_E_FORMAT, "the parameters are those of another filter");
     for (int d = 0; d < CUBED_MAX_NDIM; d++) {
         const int64_t most = INT32_MAX / 4;
         if (p->before[d] < 0 || p->after[d] < 0 || p->before[d] > most || p->after[d] > most)
-            return cb_fail(err, CUBED_E_FORMAT, "elements around axis %d: %lld and %lld", d,
-                           (long long)p->before[d], (long long)p->after[d]);
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "the halo of axis %d is %lld and %lld elements, which is out of range",
+                           d, (long long)p->before[d], (long long)p->after[d]);
         /* An axis without a filter has no elements around it. */
         if (!cb_filter_takes_box(p->kind) && p->before[d] + p->after[d] > 0 && !(p->axes >> d & 1))
-            return cb_fail(err, CUBED_E_FORMAT,
-                           "there are elements around axis %d, which is not filtered", d);
+            return cb_fail(err, CUBED_E_FORMAT, "axis %d has a halo, but is not filtered", d);
     }
     const size_t tail = tail_of(p);
     const bool is_box = cb_filter_takes_box(p->kind);
     if (call->params_size - sizeof *p != tail || (is_box && (tail > INT32_MAX || p->axes != 0)))
-        return cb_fail(err, CUBED_E_FORMAT, "parameters of another length, or axes of a box");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the parameters have another length, or a box has axes");
     if (!is_box || p->kind == CB_FILTER_WEIGHTS) return CUBED_OK;
     const int64_t n = count_elements(p);
-    if (n == 0) return cb_fail(err, CUBED_E_FORMAT, "no element of a box counts");
+    if (n == 0) return cb_fail(err, CUBED_E_FORMAT, "the box has no true element");
     if (p->rank < 0 || p->rank >= n)
-        return cb_fail(err, CUBED_E_FORMAT, "rank %lld of %lld elements", (long long)p->rank,
-                       (long long)n);
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the rank is %lld, which is out of range for %lld elements",
+                       (long long)p->rank, (long long)n);
     return CUBED_OK;
 }
 
@@ -198,7 +200,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     CB_TRY(check_params(call, err));
     const cb_filter_params *p = call->params;
     if (call->nin != 1 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "%d inputs and %d outputs, expected one each",
+        return cb_fail(err, CUBED_E_FORMAT, "there are %d inputs and %d outputs, expected 1 and 1",
                        call->nin, call->nout);
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     const bool is_sum =
@@ -209,7 +211,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     for (int d = 0; d < CUBED_MAX_NDIM; d++) {
         const int64_t around = p->before[d] + p->after[d];
         if (d < x->ndim ? x->shape[d] != y->shape[d] + around : around != 0 || p->axes >> d & 1)
-            return cb_fail(err, CUBED_E_FORMAT, "axis %d: an operand of another shape", d);
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "axis %d: the shape of an operand does not match the function", d);
     }
     return CUBED_OK;
 }

@@ -34,16 +34,19 @@ static cubed_status check_params(const cubed_block_call *call, const cb_kernels 
     int type = type_of(p, call->in[0].dtype);
     if (p->kind < 0 || p->kind >= CB_GROUP_KINDS || p->variant < 0 ||
         p->variant >= CB_GROUP_VARIANTS || p->time >> 1 || p->zero || p->ngroups < 0)
-        return cb_fail(err, CUBED_E_FORMAT, "parameters out of range");
+        return cb_fail(err, CUBED_E_FORMAT, "the parameters are out of range");
     if (type < 0 || !kernels->group.fn[p->kind][p->variant][type])
         return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s",
                        cubed_dtype_name(call->in[0].dtype));
     if (p->axis < 0 || p->naxes < 1 || p->naxes > CUBED_MAX_NDIM ||
         p->axis > call->in[0].ndim - p->naxes || call->in[1].ndim != p->naxes)
-        return cb_fail(err, CUBED_E_FORMAT, "%d axes from %d on of %d dimensions", (int)p->naxes,
-                       (int)p->axis, call->in[0].ndim);
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "there are %d axes from axis %d on, which exceeds %d dimensions",
+                       (int)p->naxes, (int)p->axis, call->in[0].ndim);
     if (call->nout != cb_group_planes(p->kind, p->variant))
-        return cb_fail(err, CUBED_E_FORMAT, "%d planes of states", call->nout);
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of planes of states is %d, which does not match the reduction",
+                       call->nout);
     return CUBED_OK;
 }
 
@@ -66,7 +69,8 @@ static cubed_status check_plane(const cubed_block_call *call, int plane, cubed_e
         if (d >= p->axis + p->naxes) same = x->shape[d] == y->shape[d - p->naxes + 1];
     }
     if (!same || y->dtype != plane_type(p, plane, x->dtype))
-        return cb_fail(err, CUBED_E_FORMAT, "a plane of states of another shape or type");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the shape or type of a plane of states does not match the function");
     return CUBED_OK;
 }
 
@@ -75,7 +79,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     const cb_group_params *p = call->params;
     CB_TRY(check_params(call, ctx, err));
     if (call->in[1].dtype != CUBED_INT64)
-        return cb_fail(err, CUBED_E_FORMAT, "groups are not int64");
+        return cb_fail(err, CUBED_E_FORMAT, "the groups have another type than int64");
     for (int d = 0; d < p->naxes; d++) {
         int64_t end;
         if (call->in[1].shape[d] != call->in[0].shape[p->axis + d])
@@ -83,7 +87,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         if (p->start[d] < 0 || p->extent[d] < 0 ||
             cb_add_i64(p->start[d], call->in[1].offset[d], &end) ||
             cb_add_i64(end, call->in[1].shape[d], &end) || end > p->extent[d])
-            return cb_fail(err, CUBED_E_FORMAT, "positions beyond the axis");
+            return cb_fail(err, CUBED_E_FORMAT, "the positions reach beyond the end of the axis");
     }
     for (int k = 0; k < call->nout; k++) CB_TRY(check_plane(call, k, err));
     return CUBED_OK;
@@ -113,8 +117,8 @@ static cubed_status check_codes(const cubed_block_call *call, int64_t n, cubed_e
     for (int64_t k = 0; k < n; k++) {
         if (codes[k] >= p->ngroups)
             return cb_fail(err, CUBED_E_INDEX,
-                           "element %" PRId64 " of a block is of group %" PRId64
-                           ", there are %" PRId64,
+                           "element %" PRId64 " of a block has group %" PRId64
+                           ", expected less than %" PRId64 ", the number of groups",
                            k, codes[k], p->ngroups);
     }
     return CUBED_OK;

@@ -69,7 +69,9 @@ static cubed_status place_elements(const int64_t *codes, int64_t n, int64_t ngro
     memset(starts, 0, ((size_t)ngroups + 1) * sizeof *starts);
     for (int64_t i = 0; i < n; i++) {
         if (codes[i] >= ngroups)
-            return cb_fail(err, CUBED_E_INDEX, "group %" PRId64 " of %" PRId64, codes[i], ngroups);
+            return cb_fail(err, CUBED_E_INDEX,
+                           "group %" PRId64 " is out of range for %" PRId64 " groups", codes[i],
+                           ngroups);
         if (codes[i] >= 0) starts[codes[i]]++;
     }
     uint32_t end = 0;

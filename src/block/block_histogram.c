@@ -66,12 +66,12 @@ static cubed_status check_histogram(const cubed_block_call *call, void *ctx, cub
     for (int64_t i = 0; i < p->bins; i++) {
         if (!(edges[i] <= edges[i + 1]))
             return cb_fail(err, CUBED_E_ARG,
-                           "edge %" PRId64 " is %g, the one behind it %g: expected them to ascend",
+                           "edge %" PRId64 " is %g and the next edge %g, expected ascending edges",
                            i, edges[i], edges[i + 1]);
     }
     CB_TRY(check_operands(call, CUBED_FLOAT64, err));
     if (call->out[0].shape[0] != p->bins)
-        return cb_fail(err, CUBED_E_FORMAT, "a result of another shape");
+        return cb_fail(err, CUBED_E_FORMAT, "the shape of the result does not match the function");
     return CUBED_OK;
 }
 

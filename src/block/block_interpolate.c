@@ -316,10 +316,11 @@ static cubed_status check_params(const cubed_block_call *call, size_t map, cubed
     const cb_interpolate_params *p = call->params;
     if (call->params_size != sizeof *p + map || p->order < 0 || p->order >= MOST_TAPS ||
         p->end < 0 || p->end >= CB_INTERPOLATE_ENDS || p->pad < 0 || p->pad > INT32_MAX)
-        return cb_fail(err, CUBED_E_FORMAT, "parameters of another interpolation");
+        return cb_fail(err, CUBED_E_FORMAT, "the parameters are those of another interpolation");
     for (int d = 0; d < call->in[0].ndim; d++)
         if (p->extent[d] < 1 || p->extent[d] > INT64_MAX / 4)
-            return cb_fail(err, CUBED_E_FORMAT, "an image of %lld elements along axis %d",
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "the image has %lld elements along axis %d, which is out of range",
                            (long long)p->extent[d], d);
     return CUBED_OK;
 }
@@ -329,7 +330,7 @@ static cubed_status check_affine(const cubed_block_call *call, void *ctx, cubed_
     (void)ctx;
     const cb_interpolate_params *p = call->params;
     if (call->nin != 1 || call->nout != 1 || call->params_size < sizeof *p)
-        return cb_fail(err, CUBED_E_FORMAT, "%d inputs and %d outputs, expected one each",
+        return cb_fail(err, CUBED_E_FORMAT, "there are %d inputs and %d outputs, expected 1 and 1",
                        call->nin, call->nout);
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     const size_t n = (size_t)x->ndim;
@@ -344,7 +345,7 @@ static cubed_status check_at(const cubed_block_call *call, void *ctx, cubed_erro
 {
     (void)ctx;
     if (call->nin != 2 || call->nout != 2)
-        return cb_fail(err, CUBED_E_FORMAT, "%d inputs and %d outputs, expected two each",
+        return cb_fail(err, CUBED_E_FORMAT, "there are %d inputs and %d outputs, expected 2 and 2",
                        call->nin, call->nout);
     const cubed_block *x = &call->in[0], *at = &call->in[1], *sum = &call->out[0];
     CB_TRY(check_params(call, 0, err));
@@ -424,10 +425,10 @@ static cubed_status run_affine(const cubed_block_call *call, void *ctx, cubed_er
         if (i % line == 0 && cubed_block_cancelled(call)) return CUBED_OK;
         set_position(c, index);
         if (!add(c, sum))
-            return cb_fail(err, CUBED_E_FORMAT,
-                           "a part of the image that does not reach position "
-                           "%g of its first axis",
-                           c->axis[0].position);
+            return cb_fail(
+                err, CUBED_E_FORMAT,
+                "the part of the image in memory does not contain position %g of its first axis",
+                c->axis[0].position);
         store(y->dtype, y->data, i, sum);
         for (int d = y->ndim - 1; d >= 0; d--) {
             if (++index[d] < y->offset[d] + y->shape[d]) break;

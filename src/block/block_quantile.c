@@ -146,10 +146,12 @@ cubed_status cb_quantile_check_lines(const cb_quantile_params *p, const cubed_bl
     if (x->dtype != (cubed_dtype)p->dtype)
         return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     if (p->axis < 0 || p->naxes < 0 || p->axis > x->ndim || p->naxes > x->ndim - p->axis)
-        return cb_fail(err, CUBED_E_FORMAT, "%d axes from %d on of %d", (int)p->naxes, (int)p->axis,
-                       x->ndim);
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "there are %d axes from axis %d on, which exceeds %d dimensions",
+                       (int)p->naxes, (int)p->axis, x->ndim);
     if (cb_quantile_layout_of(p, x).n > UINT32_MAX)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "quantiles of 2**32 elements or more in a block");
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "a block has 2**32 or more elements along the reduced axes");
     return CUBED_OK;
 }
 
@@ -167,9 +169,11 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     size_t room = 1;
     for (int d = 0; d < y->ndim; d++) room = cb_sat_mul(room, (size_t)y->shape[d]);
     if (room != results || y->dtype != cb_quantile_dtype(p))
-        return cb_fail(err, CUBED_E_FORMAT, "a result of another shape or type");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the shape or type of the result does not match the function");
     if (s.n == 0 && room > 0 && cubed_dtype_kind(y->dtype) != CUBED_KIND_FLOAT)
-        return cb_fail(err, CUBED_E_ARG, "no elements, and %s has no NaN",
+        return cb_fail(err, CUBED_E_ARG,
+                       "there are no elements, and type %s has no NaN for the result",
                        cubed_dtype_name(y->dtype));
     return CUBED_OK;
 }

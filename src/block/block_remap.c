@@ -157,17 +157,18 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     const cb_remap_params *p = call->params;
     (void)ctx;
     if (call->params_size != sizeof *p || call->nin != 4 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT,
-                       "%d inputs, %d outputs and %zu bytes of parameters, "
-                       "expected 4, 1 and %zu",
-                       call->nin, call->nout, call->params_size, sizeof *p);
+        return cb_fail(
+            err, CUBED_E_FORMAT,
+            "there are %d inputs, %d outputs and %zu bytes of parameters, expected 4, 1 and %zu",
+            call->nin, call->nout, call->params_size, sizeof *p);
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     const cubed_block *starts = &call->in[1], *column = &call->in[2], *value = &call->in[3];
     /* Limits the parameters, so that sums of positions do not overflow. */
     const int64_t most = INT64_MAX / 4;
     if (p->first > most || p->base > most || p->cells > most)
-        return cb_fail(err, CUBED_E_FORMAT, "a band of %" PRId64 " cells from %" PRId64, p->cells,
-                       p->base);
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the band of %" PRId64 " cells from cell %" PRId64 " on is out of range",
+                       p->cells, p->base);
     if (p->from < 1 || p->from > x->ndim || p->to < 1 || p->to > y->ndim ||
         x->ndim - p->from != y->ndim - p->to || p->base < 0 || p->first < 0 || p->cells < 0)
         return cb_fail(err, CUBED_E_FORMAT, "%d of %d axes become %d of %d", (int)p->from, x->ndim,
@@ -177,13 +178,14 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         (p->copies == 2 && cubed_dtype_size(x->dtype) > sizeof(uint64_t)) ||
         starts->dtype != CUBED_INT64 || column->dtype != CUBED_INT32 ||
         value->dtype != CUBED_FLOAT64)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of types that \"remap\" does not take");
+        return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     bool same = starts->ndim == 1 && column->ndim == 1 && value->ndim == 1 &&
                 column->shape[0] == value->shape[0];
     for (int d = 0; d < x->ndim - p->from; d++) same = same && x->shape[d] == y->shape[d];
     same = same && starts->shape[0] - 1 == last_extents(y, p->to) &&
            p->cells == last_extents(x, p->from);
-    return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "shapes of operands do not agree");
+    return same ? CUBED_OK
+                : cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
 }
 
 /* Returns the number of cells of each plane to interleave at once, and sets the number of planes of x. Returns 0 for a

@@ -57,7 +57,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         const int64_t before = p->before[d], after = p->after[d], most = INT64_MAX / 4;
         if (before < 0 || after < 0 || before > most || after > most ||
             (d >= x->ndim && has_window(p, d)))
-            return cb_fail(err, CUBED_E_FORMAT, "windows of other axes or lengths");
+            return cb_fail(err, CUBED_E_FORMAT, "the windows do not match the function");
         if (d >= x->ndim) continue;
         const int64_t more = x->shape[d] - y->shape[d], lead = y->offset[d] - x->offset[d];
         if (more < 0 || more > before + after || lead < 0 || lead > before)

@@ -134,7 +134,7 @@ static cubed_status check_characters(const cubed_block_call *call, void *ctx, cu
     for (int d = 0; fits && d < y->ndim; d++) fits = x->shape[d] == y->shape[d];
     if (!fits || x->shape[y->ndim] != (int64_t)cubed_dtype_size(y->dtype))
         return cb_fail(err, CUBED_E_FORMAT,
-                       "expected characters (S1) whose last axis is as long as the texts");
+                       "expected characters (S1) whose last axis is as long as the strings");
     return CUBED_OK;
 }
 

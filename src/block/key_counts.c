@@ -266,7 +266,8 @@ static cubed_status run_find(const cubed_block_call *call, void *ctx, cubed_erro
     for (size_t line = 0; y->data && line < lines; line++, state += 1 + 4 * p->count) {
         const int64_t n = state[0];
         if (n <= 0 && cubed_dtype_kind(y->dtype) != CUBED_KIND_FLOAT)
-            return cb_fail(err, CUBED_E_ARG, "no elements, and %s has no NaN",
+            return cb_fail(err, CUBED_E_ARG,
+                           "there are no elements, and type %s has no NaN for the result",
                            cubed_dtype_name(y->dtype));
         for (int64_t i = 0; i < p->count; i++) {
             const int64_t *wanted = state + 1 + 4 * i;

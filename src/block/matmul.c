@@ -36,7 +36,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
                        "the number of operands or size of parameters does not match the function");
     cubed_dtype type = call->in[0].dtype;
     if (type != call->in[1].dtype || type != call->out[0].dtype)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of different types");
+        return cb_fail(err, CUBED_E_FORMAT, "the operands have different types");
     if (type >= CUBED_DTYPE_COUNT || !kernels->gemm[type])
         return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s",
                        cubed_dtype_name(type));
@@ -112,7 +112,7 @@ static cubed_status check_update(const cubed_block_call *call, void *ctx, cubed_
     const cubed_block *x = &call->in[0], *a = &call->in[1], *b = &call->in[2], *c = &call->out[0];
     const cubed_dtype type = c->dtype;
     if (x->dtype != type || a->dtype != type || b->dtype != type)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of different types");
+        return cb_fail(err, CUBED_E_FORMAT, "the operands have different types");
     if (type >= CUBED_DTYPE_COUNT || !kernels->gemm[type])
         return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s",
                        cubed_dtype_name(type));

@@ -227,7 +227,8 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     sweep s = {.p = p};
     room m;
     (void)ctx;
-    if (part > r->extent / r->part) return cb_fail(err, CUBED_E_FORMAT, "parts behind the line");
+    if (part > r->extent / r->part)
+        return cb_fail(err, CUBED_E_FORMAT, "the parts reach beyond the end of the line");
     const int64_t at = part * r->part;
     s.group = at / cb_runs_group(r) * cb_runs_group(r);
     s.size = cb_min_i64(cb_runs_group(r), r->extent - s.group);

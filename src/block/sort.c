@@ -30,13 +30,14 @@ static cubed_status check_axis(const cubed_block_call *call, cubed_error *err)
                        "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     if (p->axis < 0 || p->axis >= x->ndim || x->ndim != y->ndim || p->descending >> 1)
-        return cb_fail(err, CUBED_E_FORMAT, "axis %d of %d dimensions", (int)p->axis, x->ndim);
+        return cb_fail(err, CUBED_E_FORMAT, "axis %d is out of range for %d dimensions",
+                       (int)p->axis, x->ndim);
     for (int d = 0; d < x->ndim; d++) {
         if (x->shape[d] != y->shape[d])
-            return cb_fail(err, CUBED_E_FORMAT, "blocks of different shapes");
+            return cb_fail(err, CUBED_E_FORMAT, "the blocks have different shapes");
     }
     if (x->shape[p->axis] > UINT32_MAX)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "an axis of more than 2**32 - 1 elements");
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "the axis has more than 2**32 - 1 elements");
     return CUBED_OK;
 }
 
@@ -45,7 +46,7 @@ static cubed_status check_sort(const cubed_block_call *call, void *ctx, cubed_er
     (void)ctx;
     CB_TRY(check_axis(call, err));
     if (call->in[0].dtype != call->out[0].dtype)
-        return cb_fail(err, CUBED_E_FORMAT, "a result of another type");
+        return cb_fail(err, CUBED_E_FORMAT, "the type of the result does not match the function");
     return CUBED_OK;
 }
 
@@ -54,7 +55,7 @@ static cubed_status check_argsort(const cubed_block_call *call, void *ctx, cubed
     (void)ctx;
     CB_TRY(check_axis(call, err));
     if (call->out[0].dtype != CUBED_INT64)
-        return cb_fail(err, CUBED_E_FORMAT, "a result of another type");
+        return cb_fail(err, CUBED_E_FORMAT, "the type of the result does not match the function");
     return CUBED_OK;
 }
 

@@ -168,7 +168,7 @@ static cubed_status run_sort(const cubed_block_call *call, void *ctx, cubed_erro
 
 static cubed_status other_ranges(cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_ARG, "the ranges do not hold the part");
+    return cb_fail(err, CUBED_E_ARG, "the ranges do not contain the part");
 }
 
 static cubed_status run_merge(const cubed_block_call *call, void *ctx, cubed_error *err)

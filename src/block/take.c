@@ -15,7 +15,8 @@ static cubed_status check_operands(const cubed_block_call *call, cubed_error *er
                        "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     if (p->axis < 0 || p->axis >= x->ndim || x->ndim != y->ndim || p->extent < 0)
-        return cb_fail(err, CUBED_E_FORMAT, "axis %d of %d dimensions", (int)p->axis, x->ndim);
+        return cb_fail(err, CUBED_E_FORMAT, "axis %d is out of range for %d dimensions",
+                       (int)p->axis, x->ndim);
     if (x->dtype != y->dtype || call->in[1].dtype != CUBED_INT64)
         return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     return CUBED_OK;
@@ -63,7 +64,7 @@ static cubed_status find(const cubed_block_call *call, int64_t position, int64_t
     int64_t at = position < 0 ? position + p->extent : position;
     if (at < 0 || at >= p->extent)
         return cb_fail(err, CUBED_E_INDEX,
-                       "the position %" PRId64 " is not in axis %d, which has %" PRId64 " elements",
+                       "position %" PRId64 " is out of bounds for axis %d of %" PRId64 " elements",
                        position, (int)p->axis, p->extent);
     at -= x->offset[p->axis];
     *out = at >= 0 && at < x->shape[p->axis] ? at : -1;

@@ -30,7 +30,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     for (int64_t i = 0; i < count; i++) {
         if (x[i] < -p->extent || x[i] >= p->extent)
             return cb_fail(err, CUBED_E_INDEX,
-                           "the position %" PRId64 " is not in axis %d, which has %" PRId64
+                           "position %" PRId64 " is out of bounds for axis %d of %" PRId64
                            " elements",
                            x[i], (int)p->axis, p->extent);
         if (y) y[i] = x[i] < 0 ? x[i] + p->extent : x[i];

@@ -183,9 +183,10 @@ cubed_status cubed_call_offsets(cubed_context *ctx, const cubed_function *functi
     cubed_array *made[CUBED_MAX_RESULTS] = {NULL};
     int64_t bound_of_count = 0;
     if (!function->counts)
-        return cb_fail(err, CUBED_E_ARG,
-                       "%s: extents do not depend on values, expected a function that counts",
-                       function->name);
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "%s: the extents of the result do not depend on values, so nothing is to be counted",
+            function->name);
     cubed_status st = cb_bind(ctx, function, arguments, n, &bound, err);
     if (st == CUBED_OK) st = check_records(function, &bound, err);
     if (st == CUBED_OK) {

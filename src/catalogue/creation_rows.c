@@ -50,7 +50,7 @@ static cubed_status refuse_value(const cb_call *c, const cubed_value *number, cu
     char shown[64];
     cubed_value_format(number, shown, sizeof shown);
     return cb_call_blame(c, at > 1 ? at - 1 : at,
-                         cb_fail(c->err, CUBED_E_ARG, "%s: %s does not have the value %s",
+                         cb_fail(c->err, CUBED_E_ARG, "%s: type %s cannot represent the value %s",
                                  c->function->name, cubed_dtype_name(dtype), shown));
 }
 
@@ -330,7 +330,8 @@ static cubed_status space_evenly(const cb_call *c, const cubed_spaced_options *o
     CB_TRY(cb_call_chunks(c, i, 1, &chunk));
     if (o->axis != 0 && o->axis != -1)
         return cb_fail(c->err, CUBED_E_ARG,
-                       "%s: axis is %d, but numbers between two numbers have one axis",
+                       "%s: axis is %d, expected 0 or -1: start and stop are numbers, so the "
+                       "result has one axis",
                        c->function->name, o->axis);
     if (v[0].kind == CUBED_VALUE_COMPLEX || v[1].kind == CUBED_VALUE_COMPLEX)
         CB_TRY(space_complex(c, o->num, o->endpoint, chunk, out));
@@ -363,7 +364,7 @@ static cubed_status call_geomspace(const cb_call *c)
         if (v->kind != CUBED_VALUE_ARRAY && part_of(v, false) == 0 && part_of(v, true) == 0)
             return cb_call_blame(c, i,
                                  cb_fail(c->err, CUBED_E_ARG,
-                                         "geomspace: %s is 0, expected another number",
+                                         "geomspace: %s is 0, expected a nonzero number",
                                          c->function->params[i].name));
     }
     CB_TRY(space_arrays(c, &o, c->out));

@@ -144,7 +144,8 @@ static cubed_status call_ravel_multi_index(const cb_call *c)
         return cb_call_blame(
             c, 0,
             cb_fail(c->err, CUBED_E_ARG,
-                    "ravel_multi_index: %d positions for %d axes, expected as many", v->n, n));
+                    "ravel_multi_index: there are %d positions for %d axes, expected equal numbers",
+                    v->n, n));
     CB_TRY(get_modes(c, n, each));
     return cubed_ravel_multi_index(v->as.arrays, n, shape, each, cb_call_choice(c, 3), c->out,
                                    c->err);

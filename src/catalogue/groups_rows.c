@@ -146,12 +146,11 @@ static cubed_status take_axes(const cb_call *c, int axes[CUBED_MAX_NDIM], int *n
         for (int i = 0; i < nlabels; i++) axes[i] = i;
     }
     if (*n < 1 || *n != nlabels)
-        return cb_call_blame(
-            c, cb_call_has(c, AXIS) ? AXIS : LABELS,
-            cb_fail(c->err, CUBED_E_ARG,
-                    "groupby: labels of %d dimensions for %d axes: expected one axis for each, and "
-                    "one at least",
-                    nlabels, *n));
+        return cb_call_blame(c, cb_call_has(c, AXIS) ? AXIS : LABELS,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "groupby: labels have %d dimensions for %d axes, expected "
+                                     "equal numbers, at least 1",
+                                     nlabels, *n));
     for (int i = 0; i < *n; i++) {
         CB_TRY(cb_call_check_axis(c, AXIS, ndim, axes[i], &axes[i]));
         if (seen >> axes[i] & 1)

@@ -23,7 +23,8 @@ const cubed_choice cb_image_boundaries[] = {{"reflect", CUBED_BOUNDARY_REFLECT},
 static cubed_status wrong_count(const cb_call *c, int i, int n, int naxes)
 {
     return cb_call_blame(c, i,
-                         cb_fail(c->err, CUBED_E_ARG, "%s: %s has %d entries for %d axes",
+                         cb_fail(c->err, CUBED_E_ARG,
+                                 "%s: %s has %d entries for %d axes, expected one for each axis",
                                  c->function->name, c->function->params[i].name, n, naxes));
 }
 
@@ -194,8 +195,8 @@ static cubed_status take_numbers(const cb_call *c, int i, const int64_t *extents
     if (out->n == INT32_MAX || !is_box(v, extents, depth))
         return cb_call_blame(c, i,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "%s: %s is expected to be lists of the same length of real "
-                                     "numbers",
+                                     "%s: %s has rows of different lengths or items that are not "
+                                     "numbers, expected lists of equal length with real numbers",
                                      c->function->name, name));
     out->numbers = cb_alloc(&c->ctx->alloc, (size_t)out->n * sizeof *out->numbers);
     if (!out->numbers)
@@ -259,9 +260,9 @@ cubed_status cb_image_structure_take(const cb_call *c, int size, int footprint, 
     const bool has_heights = heights >= 0 && cb_call_has(c, heights);
     *out = (cb_image_structure){.of = {.size = out->size}};
     if (cb_call_has(c, size) && cb_call_has(c, footprint))
-        return cb_call_blame(
-            c, footprint,
-            cb_fail(c->err, CUBED_E_ARG, "%s: give one of size and footprint", c->function->name));
+        return cb_call_blame(c, footprint,
+                             cb_fail(c->err, CUBED_E_ARG, "%s: expected either size or footprint",
+                                     c->function->name));
     if (!cb_call_has(c, size) && !cb_call_has(c, footprint) && !has_heights)
         return cb_fail(c->err, CUBED_E_ARG, "%s: give one of size%s", c->function->name,
                        heights < 0 ? " and footprint" : ", footprint and structure");

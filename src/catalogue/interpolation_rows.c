@@ -372,8 +372,10 @@ static cubed_status call_rotate(const cb_call *c)
     CB_TRY(take_image(c, &image));
     CB_TRY(take_plane(c, &image, plane));
     if (!isfinite(angle))
-        return cb_call_blame(
-            c, 1, cb_fail(c->err, CUBED_E_ARG, "rotate: angle is %g, expected degrees", angle));
+        return cb_call_blame(c, 1,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "rotate: angle is %g, expected a finite number of degrees",
+                                     angle));
     const int n = image.ndim, a = plane[0], b = plane[1];
     const int64_t *from = cubed_array_shape(image.x);
     set_turn(angle, &cosine, &sine);

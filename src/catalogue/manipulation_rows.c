@@ -56,7 +56,8 @@ static cubed_status call_transpose(const cb_call *c)
     if (!axes) return reverse(x, c->out, c->err);
     if (n != ndim)
         return cb_call_blame(c, 1,
-                             cb_fail(c->err, CUBED_E_ARG, "%s: %d axes for an array with %d",
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: there are %d axes for an array with %d",
                                      c->function->name, n, ndim));
     return cubed_permute_dims(x, axes, c->out, c->err);
 }
@@ -83,7 +84,10 @@ static cubed_status call_moveaxis(const cb_call *c)
     cb_call_axes(c, 2, to, &m);
     if (n != m)
         return cb_call_blame(
-            c, 2, cb_fail(c->err, CUBED_E_ARG, "moveaxis: %d sources for %d destinations", n, m));
+            c, 2,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "moveaxis: there are %d sources for %d destinations, expected equal numbers", n,
+                    m));
     return cubed_moveaxis(cb_call_array(c, 0), from, to, n, c->out, c->err);
 }
 
@@ -163,8 +167,8 @@ static cubed_status call_expand_dims(const cb_call *c)
     if (n > CUBED_MAX_NDIM - cubed_array_ndim(x))
         return cb_call_blame(c, 1,
                              cb_fail(c->err, CUBED_E_UNSUPPORTED,
-                                     "expand_dims: %d new axes for an array with %d, expected at "
-                                     "most %d together",
+                                     "expand_dims: there are %d new axes for an array with %d, "
+                                     "expected at most %d in all",
                                      n, cubed_array_ndim(x), CUBED_MAX_NDIM));
     const int ndim = cubed_array_ndim(x) + n;
     for (int i = 0; i < n; i++) {
@@ -288,8 +292,10 @@ static cubed_status call_roll(const cb_call *c)
     const int64_t *shifts = cb_call_ints(c, 1, &n);
     if (!axes) return roll_flat(c, x, n, shifts);
     if (n != naxes && n != 1)
-        return cb_call_blame(c, 1,
-                             cb_fail(c->err, CUBED_E_ARG, "roll: %d shifts for %d axes", n, naxes));
+        return cb_call_blame(
+            c, 1,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "roll: there are %d shifts for %d axes, expected one for each axis", n, naxes));
     for (int i = 0; i < naxes; i++) each[i] = shifts[n == 1 ? 0 : i];
     return cubed_roll(x, each, axes, naxes, c->out, c->err);
 }

@@ -44,7 +44,7 @@ static cubed_status call_extreme(const cb_call *c)
     if (!cb_call_array(c, 0) && !cb_call_array(c, 1))
         return cb_call_blame(c, 0,
                              cb_fail(c->err, CUBED_E_TYPE,
-                                     "%s: x1 and x2 are numbers, expected an array at least",
+                                     "%s: x1 and x2 are numbers, expected at least one array",
                                      c->function->name));
     cubed_status st = cb_call_operands(c, 0, 1, false, in);
     if (st == CUBED_OK) st = (c->which ? cubed_fmax : cubed_fmin)(in[0], in[1], c->out, c->err);

@@ -63,7 +63,7 @@ static cubed_status call_close(const cb_call *c)
     if (is_number && !cb_call_array(c, 0))
         return cb_call_blame(c, 0,
                              cb_fail(c->err, CUBED_E_TYPE,
-                                     "%s: a and b are numbers, expected an array at least",
+                                     "%s: a and b are numbers, expected at least one array",
                                      c->function->name));
     o.rtol = cb_call_real(c, 2);
     o.atol = cb_call_real(c, 3);

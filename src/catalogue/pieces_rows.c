@@ -57,12 +57,13 @@ static cubed_status count_pieces(const cb_call *c, int64_t extent, bool even, in
     *n = v->kind == CUBED_VALUE_INTS ? (int64_t)v->n + 1 : v->as.integer;
     if (*n < 1 || *n >= INT32_MAX)
         return cb_call_blame(c, 1,
-                             cb_fail(c->err, CUBED_E_ARG, "%s: %lld pieces, expected 1 or more",
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: the number of pieces is %lld, expected 1 or more",
                                      c->function->name, (long long)*n));
     if (even && v->kind == CUBED_VALUE_INT && extent % *n != 0)
         return cb_call_blame(c, 1,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "%s: %lld elements are not %lld equal pieces",
+                                     "%s: %lld elements cannot be split into %lld equal pieces",
                                      c->function->name, (long long)extent, (long long)*n));
     return CUBED_OK;
 }
@@ -102,7 +103,7 @@ static cubed_status call_split_along(const cb_call *c)
     if (ndim < least)
         return cb_call_blame(c, 0,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "%s: the array has %d axes, expected %d at least",
+                                     "%s: the array has %d axes, expected at least %d",
                                      c->function->name, ndim, least));
     return split(c, ndim == 1 ? 0 : axis, true);
 }

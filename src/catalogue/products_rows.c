@@ -63,8 +63,8 @@ static cubed_array *number(cb_steps *s, cubed_dtype dtype, int64_t value)
     const cubed_value v = {.kind = CUBED_VALUE_INT, .as.integer = value};
     cubed_scalar scalar;
     if (cubed_number_scalar(&v, dtype, &scalar)) return cb_step_scalar(s, dtype, &scalar);
-    s->st = cb_fail(s->err, CUBED_E_TYPE, "%s has no number %lld", cubed_dtype_name(dtype),
-                    (long long)value);
+    s->st = cb_fail(s->err, CUBED_E_TYPE, "type %s cannot represent the number %lld",
+                    cubed_dtype_name(dtype), (long long)value);
     return NULL;
 }
 
@@ -134,8 +134,10 @@ static cubed_status call_kron(const cb_call *c)
         const int64_t n = d + na < ndim ? 1 : cubed_array_shape(a)[d + na - ndim];
         const int64_t m = d + nb < ndim ? 1 : cubed_array_shape(b)[d + nb - ndim];
         if (cb_mul_i64(n, m, &shape[d]))
-            return cb_fail(c->err, CUBED_E_ARG, "kron: axis %d has %lld times %lld elements", d,
-                           (long long)n, (long long)m);
+            return cb_fail(
+                c->err, CUBED_E_ARG,
+                "kron: axis %d of the result would have %lld x %lld elements, more than 2**63", d,
+                (long long)n, (long long)m);
     }
     cubed_array *left = spread(&s, a, ndim, 1), *right = spread(&s, b, ndim, 0);
     cubed_array *made = multiply(&s, left, right);
@@ -162,8 +164,7 @@ static cubed_status call_polyval(const cb_call *c)
     cubed_array *p = cb_call_array(c, 0), *x = cb_call_array(c, 1);
     if (cubed_array_ndim(p) != 1)
         return cb_call_blame(c, 0,
-                             cb_fail(c->err, CUBED_E_ARG,
-                                     "polyval: p has %d axes, expected one of coefficients",
+                             cb_fail(c->err, CUBED_E_ARG, "polyval: p has %d axes, expected 1",
                                      cubed_array_ndim(p)));
     const int64_t n = cubed_array_shape(p)[0];
     if (n > MOST_PARTS)
@@ -296,11 +297,12 @@ static cubed_status check_points(const cb_call *c)
                                      ny, (long long)(ny ? cubed_array_shape(y)[0] : 0),
                                      (long long)n));
     if (w && (cubed_array_ndim(w) != 1 || cubed_array_shape(w)[0] != n))
-        return cb_call_blame(c, FIT_W,
-                             cb_fail(c->err, CUBED_E_ARG,
-                                     "polyfit: w has another shape than x, expected a weight for "
-                                     "each of %lld points",
-                                     (long long)n));
+        return cb_call_blame(
+            c, FIT_W,
+            cb_fail(
+                c->err, CUBED_E_ARG,
+                "polyfit: w has another shape than x, expected one weight for each of %lld points",
+                (long long)n));
     return CUBED_OK;
 }
 
@@ -368,7 +370,7 @@ static cubed_status call_polyfit(const cb_call *c)
         s.st = cb_call_blame(c, FIT_COV,
                              cb_fail(c->err, CUBED_E_ARG,
                                      "polyfit: there are %lld points, expected more than %d for a "
-                                     "covariance; \"unscaled\" needs no more",
+                                     "covariance; cov=\"unscaled\" does not need more",
                                      (long long)f.n, f.order));
     if (s.st == CUBED_OK) {
         const cubed_status st =

@@ -160,8 +160,10 @@ static cubed_status call_random(const cb_call *c)
     if (!has_seed && !has_key)
         return cb_fail(c->err, CUBED_E_TYPE, "random: seed is missing, expected an integer");
     if (has_seed && has_key)
-        return cb_call_blame(c, 4,
-                             cb_fail(c->err, CUBED_E_TYPE, "random: seed and key are both given"));
+        return cb_call_blame(
+            c, 4,
+            cb_fail(c->err, CUBED_E_TYPE,
+                    "random: seed and key are both given, expected one of the two"));
     if (has_key) return random_blocks(c, ndim, shape, chunks);
     CB_TRY(cubed_array_random(c->ctx, ndim, shape, chunks, cb_call_int(c, 1), c->out, c->err));
     CB_TRY(in_dtype(c, 3, c->out));
@@ -261,10 +263,11 @@ static cubed_status call_integers(const cb_call *c)
     if (last < low) {
         char shown[64];
         cubed_value_format(&c->values[end], shown, sizeof shown);
-        return cb_call_blame(c, end,
-                             cb_fail(c->err, CUBED_E_ARG,
-                                     "integers: %s is %s, expected an integer above the least one",
-                                     c->function->params[end].name, shown));
+        return cb_call_blame(
+            c, end,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "integers: %s is %s, expected an integer above the lower bound",
+                    c->function->params[end].name, shown));
     }
     CB_TRY(in_range(c, 1, low, dtype, &range.low));
     CB_TRY(in_range(c, end, last, dtype, &range.last));

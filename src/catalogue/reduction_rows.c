@@ -112,8 +112,8 @@ static cubed_status get_initial(const cb_call *c, const places *at, cubed_array 
         cubed_value_format(v, shown, sizeof shown);
         return cb_call_blame(c, i,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "%s: initial is %s, which %s does not have", c->function->name,
-                                     shown, cubed_dtype_name(dtype)));
+                                     "%s: initial is %s, which type %s cannot represent",
+                                     c->function->name, shown, cubed_dtype_name(dtype)));
     }
     return cb_call_number(c, i, cubed_number_dtype(v, CUBED_BOOL, false), out);
 }

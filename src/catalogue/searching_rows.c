@@ -159,11 +159,11 @@ static cubed_status call_select(const cb_call *c)
 {
     const cubed_value *conditions = &c->values[0], *choices = &c->values[1];
     if (conditions->n != choices->n || choices->n < 1)
-        return cb_call_blame(
-            c, 1,
-            cb_fail(c->err, CUBED_E_ARG,
-                    "select: %d conditions and %d choices, expected as many, and one at least",
-                    conditions->n, choices->n));
+        return cb_call_blame(c, 1,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "select: there are %d conditions and %d choices, expected "
+                                     "equal numbers, at least 1",
+                                     conditions->n, choices->n));
     cubed_array *fallback = NULL;
     CB_TRY(cb_call_operand(c, 2, cubed_array_dtype(choices->as.arrays[0]), &fallback));
     cubed_status st = cubed_select(conditions->as.arrays, choices->as.arrays, choices->n, fallback,

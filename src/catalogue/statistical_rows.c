@@ -420,13 +420,15 @@ static cubed_status count_equal(const cb_call *c)
     if (range->n != 2)
         return cb_call_blame(
             c, 2,
-            cb_fail(c->err, CUBED_E_ARG, "histogram: a number of bins takes range=(first, last)"));
+            cb_fail(
+                c->err, CUBED_E_ARG,
+                "histogram: bins is a number and range is missing, expected range=(first, last)"));
     double first = range->as.reals[0], last = range->as.reals[1];
     if (!isfinite(first) || !isfinite(last) || first > last)
         return cb_call_blame(
             c, 2,
             cb_fail(c->err, CUBED_E_ARG,
-                    "histogram: range is (%g, %g), expected two finite numbers that ascend", first,
+                    "histogram: range is (%g, %g), expected two finite ascending numbers", first,
                     last));
     /* As in NumPy, a range of width 0 is widened. Otherwise its bins would contain only elements equal to the last edge. */
     if (first == last) {

@@ -147,7 +147,7 @@ static cubed_status check_order(const append_place *to, const places *old, const
         places_text(new, 0, first);
         places_text(old, old->n - 1, last);
         return cli_reject(err,
-                          "--append: \"%s\" begins at %s in the results, but %s goes to %s: append "
+                          "--append: \"%s\" begins at %s in the results, but %s ends at %s: append "
                           "only later elements, such as those of sel,%s=...",
                           to->dim, first, to->out, last, to->dim);
     }
@@ -220,8 +220,8 @@ static cubed_status not_exact(const append_place *to, const char *name, cubed_ca
 {
     char text[CUBED_TIME_TEXT_CAP], type[CUBED_DTYPE_TEXT_CAP];
     return cli_reject(err,
-                      "--append: %s of \"%s\" is no %s number in the units of %s: write the store "
-                      "anew with finer units, such as \"seconds since 1970-01-01\"",
+                      "--append: %s of \"%s\" is not representable as %s in the units of %s: "
+                      "create a new store with finer units, such as \"seconds since 1970-01-01\"",
                       cubed_time_text(calendar, us, text), name, cubed_dtype_text(dtype, type),
                       to->out);
 }

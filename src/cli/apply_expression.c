@@ -330,8 +330,8 @@ int apply_check_names(const apply *a)
                                        a->in[0], word, lang_guess_text(&g, text));
             else if (deletes && aside && code == EXIT_SUCCESS)
                 code = cli_usage_error("apply",
-                                       "delname: \"%s\" describes other variables, and stays with "
-                                       "them: expected a name of another variable",
+                                       "delname: \"%s\" describes other variables and stays with "
+                                       "them, expected another variable",
                                        word);
         }
         cli_free(list);

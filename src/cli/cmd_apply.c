@@ -176,9 +176,11 @@ static int read_operations(int argc, char **words, apply *a, int *at)
             return code;
         }
         if (o->kind == OPERATOR_SPLIT && a->noperations > 1)
-            return cli_usage_error("apply", "%s comes first: other functions follow it", o->name);
+            return cli_usage_error(
+                "apply", "%s must be the first function: put other functions after it", o->name);
         if (a->of_inputs != OPERATOR_NONE)
-            return cli_usage_error("apply", "%s comes last, because it takes several files",
+            return cli_usage_error("apply",
+                                   "%s must be the last function, because it takes several files",
                                    a->operations[a->noperations - 2].name);
         if (o->kind == OPERATOR_JOIN || o->kind == OPERATOR_MERGE || o->kind == OPERATOR_ENSEMBLE)
             a->of_inputs = o->kind;

@@ -41,14 +41,14 @@ static void tell(void *ctx, const char *path, cubed_leftover what)
     t->n++;
     if (what == CUBED_LEFTOVER_SILENT) {
         cli_say(stdout,
-                "left an unfinished run of another machine in %s%s%s: the store ignores the "
-                "conditions of puts, and the run may still write; make sure that it has ended, "
-                "then --take-over removes it\n",
+                "kept an unfinished run of another machine in %s%s%s: the store ignores the "
+                "conditions of puts, so the run may still write; make sure that the run has ended, "
+                "then use --take-over to remove it\n",
                 t->place, *path ? ": " : "", path);
         return;
     }
     if (what == CUBED_LEFTOVER_RUN) {
-        cli_say(stdout, "left an unfinished run of workers in %s%s%s: --detached removes it\n",
+        cli_say(stdout, "kept an unfinished run of workers in %s%s%s: --detached removes it\n",
                 t->place, *path ? ": " : "", path);
         return;
     }

@@ -401,7 +401,7 @@ static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays
     cubed_status st = build_again(e, allowed_mem, err);
     if (st == CUBED_OK && !eval_place_results(e, err)) st = err->status;
     if (st == CUBED_OK && e->nitems != kept.nitems)
-        st = cli_reject(err, "the expression has other results than before");
+        st = cli_reject(err, "the expression has different results in a second evaluation");
     if (st == CUBED_OK && e->region)
         e->again.region = cli_alloc((size_t)e->nitems * sizeof *e->again.region);
     for (int i = 0; i < kept.nitems && st == CUBED_OK; i++) {
@@ -473,7 +473,9 @@ static void advise_for_all(eval *e, cubed_error *err)
 /* Refuses results that pictures cannot show, before anything is computed. */
 static int check_picture(const eval *e)
 {
-    if (!e->out) return cli_usage_error(e->verb, "say where the picture goes: --out map.png");
+    if (!e->out)
+        return cli_usage_error(
+            e->verb, "--out is missing, expected the file of the picture, such as --out map.png");
     if (!archive_is_picture(e->out))
         return cli_usage_error(e->verb, "--out %s: expected a FILE.png, FILE.svg or FILE.pdf",
                                e->out);
@@ -510,7 +512,8 @@ static int prepare(eval *e)
     if (!eval_place_results(e, &err)) return cli_report(e->verb, &err);
     char *unused = inputs_unused(&e->in, eval_is_grouped(e) ? inputs_group(&e->in) : NULL);
     if (unused) {
-        code = cli_usage_error(e->verb, "the expression uses nothing of the input %s", unused);
+        code = cli_usage_error(e->verb, "the expression does not use the input %s: leave it out",
+                               unused);
         cli_free(unused);
         return code;
     }
@@ -521,16 +524,15 @@ static int prepare(eval *e)
     if (e->in.joined.along && !e->in.joined.has_along)
         return cli_usage_error(
             e->verb,
-            "--along is \"%s\": nothing that several files hold has a dimension of "
-            "that name",
+            "--along is \"%s\", expected a dimension of an array that several files contain",
             e->in.joined.along);
     if (e->nitems == 0) return cli_usage_error(e->verb, "no result: every name starts with _");
     for (int i = 0; i < e->nitems && !e->out && !e->common.plan_only; i++) {
         char text[32];
         if (e->item[i].bytes > PRINTED_BYTES)
             return cli_usage_error(
-                e->verb, "the result \"%s\" has %s: say where it goes with --out", e->item[i].name,
-                cli_format_bytes((double)e->item[i].bytes, text));
+                e->verb, "the result \"%s\" has %s, too much to print: store it with --out",
+                e->item[i].name, cli_format_bytes((double)e->item[i].bytes, text));
     }
     const int wrong = check_csv(e);
     return wrong == EXIT_SUCCESS ? run(e) : wrong;
@@ -629,7 +631,7 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
         return cli_usage_error(e->verb,
                                "--raw and --decode contradict each other: give one of them");
     if ((e->in.raw || decode) && e->in.nspecs == 0)
-        return cli_usage_error(e->verb, "%s is about inputs, and there are none",
+        return cli_usage_error(e->verb, "%s is for inputs, but there are no inputs",
                                decode ? "--decode" : "--raw");
     if (e->out && (wrong = archive_refuse(e->out, e->common.plan_only || e->common.save_plan)))
         return refuse(e, "--out ", wrong);

@@ -291,7 +291,8 @@ static void print_table(const info_state *s)
         printf("%d arrays, %s, %s stored\n", s->narrays, cli_format_bytes(s->logical, a),
                cli_format_bytes(s->stored, b));
     if (s->copied)
-        printf("copied as they are, and not computed with, for types or codecs: %s\n", s->copied);
+        printf("copied unchanged, but not usable in expressions, because of types or codecs: %s\n",
+               s->copied);
     if (s->validator) printf("%s\n", cubed_validator_text(s->validator));
 }
 

@@ -294,7 +294,8 @@ static cubed_status add_copy(job *j, char *from, char *to, const cubed_zarr_info
 {
     const bool lost = inputs_is_of_file(info), changed = outputs_change_arrays(&j->outputs);
     if (changed && !lost)
-        (void)cli_reject(err, "%s: %s changes arrays, and this one is copied as it is, because %s",
+        (void)cli_reject(err,
+                         "%s: %s changes arrays, but this array is copied unchanged, because %s",
                          from, outputs_given(&j->outputs), info->unsupported);
     if (lost && j->ngroups)
         cli_say(stderr, "cubed %s: %s is left out: %s\n", j->verb->name, from, info->unsupported);
@@ -379,13 +380,13 @@ static int run_copies(const job *j, const cli_common *c, bool *ran)
     cubed_error err = CUBED_ERROR_INIT;
     if (c->plan_only || c->save_plan)
         return cli_usage_error(j->verb->name,
-                               "no array of %s can be computed with: all are copied as they are, "
-                               "which takes no plan",
+                               "no array of %s has a type and codecs for computation: all arrays "
+                               "are copied unchanged, without a plan",
                                j->src);
     if (archive_is_wanted(j->dst) || archive_is_unknown(j->dst) || archive_is_picture(j->dst))
         return cli_usage_error(j->verb->name,
-                               "%s: no array of %s can be computed with, and copies of such arrays "
-                               "alone go to a Zarr store",
+                               "%s: no array of %s has a type and codecs for computation; such "
+                               "arrays can only be copied to a Zarr store",
                                j->dst, j->src);
     cubed_plan_group *groups = make_groups(j, c->overwrite);
     cubed_status st = cubed_groups_make(j->ctx, groups, j->ngroups + j->ncopies, cli_task_mem(c),
@@ -398,7 +399,7 @@ static int run_copies(const job *j, const cli_common *c, bool *ran)
 static void put_copied(const char *url)
 {
     char *text = cli_visible(url, false);
-    printf("%s: copied as it is, in its own chunks\n", text);
+    printf("%s: copied unchanged, in its own chunks\n", text);
     cli_free(text);
 }
 
@@ -590,7 +591,7 @@ static int parse(int argc, char **argv, job *j, cli_common *common, const char *
                                placed ? "" : " (which --plan can do without)", argc - optind);
     if (!j->spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
     if (j->format == 2 && j->shards.n)
-        return cli_usage_error(v->name, "--shards: format 2 has none, they are of format 3");
+        return cli_usage_error(v->name, "--shards: format 2 has no shards, use --format 3");
     j->resume = common->resume;
     j->src = argv[optind];
     j->dst = argc - optind == 2 ? argv[optind + 1] : "(DST)";

@@ -132,9 +132,7 @@ int cmd_run(int argc, char **argv)
         if (code != EXIT_SUCCESS) return code;
     }
     if (!choice.engine && (detach || choice.noptions))
-        return cli_usage_error("run",
-                               "%s is of batch systems, which go on by themselves: expected "
-                               "--engine NAME",
+        return cli_usage_error("run", "%s is for batch systems, expected --engine NAME with it",
                                detach ? "--detach" : "--engine-option");
     if (choice.engine && (allow_code || not_for_engine(&c)))
         return cli_usage_error("run", "--engine: %s is not for jobs of batch systems",
@@ -148,7 +146,7 @@ int cmd_run(int argc, char **argv)
                                not_for_saved(&c));
     if (c.save_plan) return cli_usage_error("run", "--save-plan: the plan is saved already");
     if (c.plan_only && c.report)
-        return cli_usage_error("run", "--report is of a run: not with --plan");
+        return cli_usage_error("run", "--report describes a run: leave out --plan");
     if (argc - optind != 1)
         return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
     code = cli_context("run", &c, &ctx);

@@ -390,7 +390,7 @@ int cmd_status(int argc, char **argv)
     }
     if (code == EXIT_SUCCESS)
         cli_say(stdout, "run %s on %s: %" PRId64 " of %" PRId64 " tasks done%s\n", f.run, f.engine,
-                total_done(&f), f.tasks, f.over ? ", the results are whole" : "");
+                total_done(&f), f.tasks, f.over ? ", the results are complete" : "");
     if (code == EXIT_SUCCESS && !f.over) say_failures(f.dir, STDOUT_FILENO);
     if (code == EXIT_SUCCESS && !f.over) code = run_script("status", f.dir, "status");
     close_run(&f);
@@ -434,16 +434,16 @@ static int wait_for(const char *verb, followed *f, unsigned every)
         if (!jobs) {
             say_failures(f->dir, STDERR_FILENO);
             fprintf(stderr,
-                    "cubed %s: no jobs are left, and not all is done: see the logs in %s; to "
-                    "go on: sh %s/start\n",
+                    "cubed %s: no jobs are left, but tasks are missing: see the logs in %s; to "
+                    "continue: sh %s/start\n",
                     verb, f->dir, f->dir);
             return EXIT_FAILURE;
         }
         for (unsigned i = 0; i < every && !cubed_cancel_is_set(&cli_cancel); i++) sleep(1);
         if (cubed_cancel_is_set(&cli_cancel)) {
             fprintf(stderr,
-                    "cubed %s: the run goes on; to wait for it: cubed attach %s; to cancel "
-                    "it: cubed cancel %s\n",
+                    "cubed %s: the run continues; to wait for it: cubed attach %s; to cancel it: "
+                    "cubed cancel %s\n",
                     verb, f->dir, f->dir);
             return EXIT_INTERRUPTED;
         }
@@ -479,7 +479,7 @@ int cmd_cancel(int argc, char **argv)
     int code = one_directory("cancel", argc);
     if (code == EXIT_SUCCESS) code = open_run("cancel", argv[optind], &f);
     if (code == EXIT_SUCCESS) code = run_script("cancel", f.dir, "cancel");
-    if (code == EXIT_SUCCESS) printf("cancelled; to go on with it: sh %s/start\n", f.dir);
+    if (code == EXIT_SUCCESS) printf("cancelled; to continue the run: sh %s/start\n", f.dir);
     close_run(&f);
     return code;
 }
@@ -492,11 +492,11 @@ static int make_run_directory(const char *verb, const cubed_plan *plan, char **d
     cubed_plan_info info;
     cubed_plan_get_info(plan, &info);
     if (!info.work_dir || info.work_dir[0] != '/')
-        return cli_usage_error(verb,
-                               "--engine: jobs are told of in the work directory, and the plan has "
-                               "%s: expected --work-dir DIR, a directory that all nodes see, or "
-                               "`cubed submit PLAN DIR`",
-                               info.work_dir ? info.work_dir : "none");
+        return cli_usage_error(
+            verb,
+            "--engine: jobs read the plan in the work directory, but the plan has %s: expected "
+            "--work-dir DIR, a directory that all nodes see, or `cubed submit PLAN DIR`",
+            info.work_dir ? info.work_dir : "none");
     int code = make_directory(verb, info.work_dir);
     if (code == EXIT_SUCCESS) code = find_directory(verb, info.work_dir, dir);
     if (code != EXIT_SUCCESS) return code;
@@ -520,7 +520,8 @@ int engine_check_run(const char *verb, const batch_choice *c, bool detach)
                                "`cubed submit PLAN DIR --engine %s --start`",
                                name, name);
     if (detach && c->engine->leave == BATCH_STAYS)
-        return cli_usage_error(verb, "--detach: %s does not go on by itself", name);
+        return cli_usage_error(
+            verb, "--detach: a run with %s does not continue without this command", name);
     return EXIT_SUCCESS;
 }
 
@@ -538,7 +539,7 @@ int engine_run(const char *verb, const batch_choice *c, const cubed_plan *plan, 
     if (code == EXIT_SUCCESS) code = write_run(verb, &s, plan, bytes, size);
     if (code == EXIT_SUCCESS) code = run_script(verb, dir, "start");
     if (code == EXIT_SUCCESS && detach)
-        printf("started run %s on %s\nto see how far it is: cubed status %s\nto wait for it:       "
+        printf("started run %s on %s\nto see its progress:  cubed status %s\nto wait for it:       "
                "cubed attach %s\nto end it:            cubed cancel %s\n",
                s.run, c->engine->name, dir, dir, dir);
     if (code == EXIT_SUCCESS && !detach) code = attach(verb, dir, EVERY);

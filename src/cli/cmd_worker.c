@@ -238,11 +238,12 @@ static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_e
 static void warn_of_held(uint64_t held)
 {
     char text[32];
-    fprintf(stderr,
-            "cubed worker: warning: this process held %s before its first task, which leaves less "
-            "of the plan's allowed_mem than a task needs: make the plan with --reserved-mem "
-            "%" PRIu64 ", and with as much more --allowed-mem\n",
-            cli_format_bytes((double)held, text), held);
+    fprintf(
+        stderr,
+        "cubed worker: warning: this process used %s before its first task, which leaves less of "
+        "the plan's allowed_mem than a task needs: make the plan with --reserved-mem %" PRIu64
+        ", and raise --allowed-mem by as much\n",
+        cli_format_bytes((double)held, text), held);
 }
 
 /* Like perform_message, for a range given by arguments. */
@@ -369,14 +370,14 @@ static int check_request(request *r, int argc, char **argv)
     if (r->begin + r->finish + (r->message != NULL) > 1)
         return cli_usage_error("worker", "--begin, --finish and --message: expected one of them");
     if (r->message && r->run)
-        return cli_usage_error("worker", "--message names the run: --run is not expected");
+        return cli_usage_error("worker", "--message contains the name of the run: leave out --run");
     if (!r->begin && (r->takeover.take_over || r->takeover.silence_seconds))
         return cli_usage_error("worker", "--take-over and --silence: expected with --begin");
     if (alone && r->timeout_ms)
-        return cli_usage_error("worker", "--task-timeout is of tasks that are named: expected PLAN "
-                                         "STAGE");
+        return cli_usage_error("worker",
+                               "--task-timeout is for tasks of a stage: expected PLAN STAGE");
     if (alone && r->of > 0)
-        return cli_usage_error("worker", "--of is of tasks of a stage: expected PLAN STAGE");
+        return cli_usage_error("worker", "--of is for tasks of a stage: expected PLAN STAGE");
     const int want = alone ? 1 : r->of > 0 ? 2 : 3;
     if (left != want)
         return cli_usage_error("worker", "expected %s, got %d arguments",
@@ -427,7 +428,8 @@ static int run(int argc, char **argv, python_words *server)
             return cli_usage_error("worker", "--task-timeout \"%s\": expected " CLI_MILLISECONDS,
                                    optarg);
         if (key == KEY_OF && (!parse_count(optarg, &r.of)))
-            return cli_usage_error("worker", "--of \"%s\": expected a number from 1 on", optarg);
+            return cli_usage_error("worker", "--of \"%s\": expected a number of at least 1",
+                                   optarg);
         if (key == KEY_SERVE) serve_fd = optarg;
         if (key == KEY_LAMBDA) lambda = true;
         if (key == KEY_HTTP) http = true;
@@ -445,7 +447,8 @@ static int run(int argc, char **argv, python_words *server)
                                server->list[PYTHON_MODULE_WORDS]);
     if ((serve_fd || lambda || http) &&
         (optind < argc || r.begin || r.finish || r.run || r.message))
-        return cli_usage_error("worker", "%s is told what to do: no other arguments",
+        return cli_usage_error("worker",
+                               "%s gets its work from its caller: no other arguments are expected",
                                serve_fd ? "--serve"
                                : lambda ? "--lambda"
                                         : "--http");

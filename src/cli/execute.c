@@ -216,13 +216,12 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
     cli_format_bytes((double)resident, held);
     cli_format_bytes((double)info.reserved_mem, reserved);
     cli_format_bytes((double)(all - bound), over);
-    fprintf(
-        stderr,
-        "cubed %s: warning: this process holds %s before any task, but of each of %u workers %s is "
-        "reserved: it may use %s more than all workers are allowed; --reserved-mem %" PRIu64
-        " counts it\n",
-        verb, held, info.max_workers, reserved, over,
-        (resident + info.max_workers - 1) / info.max_workers);
+    fprintf(stderr,
+            "cubed %s: warning: this process holds %s before any task, but for each of %u workers "
+            "only %s is reserved, so it may use %s more than all workers are allowed: use "
+            "--reserved-mem %" PRIu64 "\n",
+            verb, held, info.max_workers, reserved, over,
+            (resident + info.max_workers - 1) / info.max_workers);
 }
 
 /* Like cli_warn_of_reserve, for worker processes, after their run. */
@@ -407,8 +406,8 @@ static cubed_status check_mem_after(const cubed_plan *plan, uint64_t mem, cubed_
     if (mem <= all) return CUBED_OK;
     err->status = CUBED_E_BUDGET;
     snprintf(err->message, sizeof err->message,
-             "writing NetCDF takes up to %s, five times the largest chunk and what HDF5 keeps, but "
-             "the process may use %s: make chunks smaller, or allowed_mem larger",
+             "writing NetCDF needs up to %s, five times the largest chunk and the buffers of HDF5, "
+             "but the process may use %s: make chunks smaller, or raise allowed_mem",
              cli_format_bytes((double)mem, need), cli_format_bytes((double)all, bound));
     return CUBED_E_BUDGET;
 }
@@ -429,7 +428,7 @@ static int execute(const cli_job *job, uint64_t mem_after, bool *ran, cubed_run_
     bool dry = c->plan_only || c->save_plan, unfinished = false;
     *ran = false;
     if (dry && c->report)
-        return cli_usage_error(verb, "--report is of a run: not with --plan or --save-plan");
+        return cli_usage_error(verb, "--report describes a run: leave out --plan and --save-plan");
     cli_catch_signals();
     o.groups = job->groups;
     o.num_groups = job->ngroups;
@@ -450,7 +449,7 @@ static int execute(const cli_job *job, uint64_t mem_after, bool *ran, cubed_run_
         st = cli_run_plan(plan, c, stats, &err);
         *ran = st == CUBED_OK;
         if (*ran && c->resume && stats && stats->num_tasks == 0 && stats->num_resumed > 0)
-            fputs("Nothing was left to do: an earlier run had done all tasks.\n", stderr);
+            fputs("Nothing to do: an earlier run has completed all tasks.\n", stderr);
         unfinished = st == CUBED_E_CANCELLED || st == CUBED_E_IO;
     }
 out:
@@ -458,11 +457,11 @@ out:
     if (missing) return cli_usage_error(verb, "%s", missing);
     int code = st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
     if (unfinished && targets[0].url)
-        fputs(
-            c->update
-                ? "The same command goes on from here: chunks that were up to date still are.\n"
-                : "The same command with --resume goes on from here; without it, it starts anew.\n",
-            stderr);
+        fputs(c->update ? "The same command continues from here: chunks that are up to date are "
+                          "not recomputed.\n"
+                        : "The same command with --resume continues from here; without --resume it "
+                          "starts again.\n",
+              stderr);
     return code;
 }
 
@@ -477,13 +476,13 @@ int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_pla
     *ran = false;
     if (to && archive_is_unknown(to))
         return cli_usage_error(verb,
-                               "%s: files of that kind are read, not written: name a file of "
-                               "NetCDF (r.nc), a Zarr store (r.zarr) or an archive of one (r.zip)",
+                               "%s: files of this format can only be read: name a file of NetCDF "
+                               "(r.nc), a Zarr store (r.zarr) or an archive of one (r.zip)",
                                to);
     if (to && !targets[0].region && archive_is_elsewhere(to))
         return cli_usage_error(verb,
-                               "%s: files are written to paths of this machine: name one, to be "
-                               "copied when it is whole, or a Zarr store",
+                               "%s: files can be written only to local paths: write a local file "
+                               "and copy it when it is complete, or write a Zarr store",
                                to);
     if (to && archive_is_picture(to) && !c->picture)
         return cli_usage_error(verb, "%s: `cubed plot` draws pictures", to);
@@ -499,9 +498,8 @@ int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_pla
                                "a Zarr store",
                                to);
     if (c->save_plan || targets[0].region)
-        return cli_usage_error(verb,
-                               "a file is written as a whole, by a run of the command: not with "
-                               "--save-plan or --region");
+        return cli_usage_error(verb, "a file is written as a whole, by a run of the command: leave "
+                                     "out --save-plan and --region");
     char *wrong = archive_begin(&a, targets, job->ntargets, job->groups, job->ngroups, c->picture,
                                 c->overwrite || c->resume);
     cli_job packed = *job;

@@ -306,7 +306,7 @@ static cubed_status convert(cubed_array *x, const cubed_time_axis *from, const c
 {
     int64_t times, more, offset;
     if (__builtin_sub_overflow(from->base, to->base, &offset))
-        return cli_reject(err, "units of time whose dates lie more than 290000 years apart");
+        return cli_reject(err, "units of time with dates more than 290000 years apart");
     cubed_status st = cubed_astype(x, real ? CUBED_FLOAT64 : CUBED_INT64, out, err);
     if (st != CUBED_OK) return st;
     if (is_exact(from, to, &times, &more)) {
@@ -602,8 +602,8 @@ static cubed_status open_members(joined_inputs *in, const char *pattern, parts *
     cubed_status st = joined_find_order(in, pattern, groups, p->n, in->stack, &order, err);
     if (st == CUBED_OK && order->has_coordinate)
         st = cli_reject(err,
-                        "%s has a coordinate \"%s\": files are joined along it by --along, and "
-                        "a new dimension has another name",
+                        "%s has a coordinate \"%s\": use --along to join files along it, or give "
+                        "--stack a new name",
                         p->url[0], in->stack);
     for (int d = 0; d < ndim && st == CUBED_OK; d++) {
         const char *dim = cubed_array_dim_name(x, d);
@@ -633,8 +633,8 @@ static cubed_status find_axis(joined_inputs *in, const parts *p, bool describes,
     if (*axis < 0 && ndim > 0 && !in->along && !first) *axis = 0;
     if (*axis >= 0 || ndim == 0 || coordinate || describes || in->along) return CUBED_OK;
     return cli_reject(err,
-                      "%s has no dimension \"time\" along which several files would be one: "
-                      "say which with --along",
+                      "%s has no dimension \"time\" along which files could be joined: name "
+                      "another dimension with --along",
                       p->url[0]);
 }
 

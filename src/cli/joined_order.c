@@ -222,9 +222,9 @@ static cubed_status find_direction(const joined_order *o, int *sign, cubed_error
             if (own == 0) own = step;
             if (step != 0 && step != own)
                 return cli_reject(err,
-                                  "%s: the coordinate \"%s\" is in no order: element %" PRId64
-                                  " is %s, behind %s; files are joined along a coordinate that "
-                                  "rises or falls",
+                                  "%s: the coordinate \"%s\" is not sorted: element %" PRId64
+                                  " is %s, after %s; files can be joined only along an ascending "
+                                  "or descending coordinate",
                                   f->url, o->dim, i, show(f, i, a), show(f, i - 1, b));
         }
         if (own != 0 && *sign != 0 && own != *sign)
@@ -327,10 +327,11 @@ static cubed_status put_in_order(joined_inputs *in, joined_order *o, cubed_error
     if (later < 0) return CUBED_OK;
     const joined_file *f = &o->file[earlier], *g = &o->file[later];
     if (in->overlap == JOINED_ERROR)
-        return cli_reject(err,
-                          "%s and %s overlap along \"%s\": the first one goes to %s, the other one "
-                          "begins at %s; say whose elements count with --overlap first or last",
-                          f->url, g->url, o->dim, show(f, f->n - 1, a), show(g, 0, b));
+        return cli_reject(
+            err,
+            "%s and %s overlap along \"%s\": the first one goes to %s, the other one begins at %s; "
+            "choose the file whose elements are used with --overlap first or last",
+            f->url, g->url, o->dim, show(f, f->n - 1, a), show(g, 0, b));
     if (o->total > AXIS_VALUES_MAX)
         return cli_reject(err,
                           "files that overlap along \"%s\" have %" PRId64
@@ -414,8 +415,8 @@ cubed_status joined_check_coordinate(joined_inputs *in, joined_order *order, con
             st = check_kinds(&first, first_units, &f, units, name, err);
         if (st == CUBED_OK && f.n == first.n && !are_equal(&first, &f))
             st = cli_reject(err,
-                            "%s: the elements of the coordinate \"%s\" are others than in %s: "
-                            "files are joined along \"%s\" if all else agrees",
+                            "%s: the elements of the coordinate \"%s\" differ from those in %s: "
+                            "files are joined along \"%s\" only if everything else agrees",
                             f.url, name, first.url, order->dim);
         free_file(&f);
         cli_free(units);

@@ -170,7 +170,7 @@ static void reject_verb(const char *name)
     char hint[2 * GUESS_TEXT];
     const char *guess =
         g.best[0] ? lang_guess_text(&g, text) : expr_function_hint(name, hint, sizeof hint);
-    cli_say(stderr, "cubed: \"%s\" is no verb%s\n", name, guess);
+    cli_say(stderr, "cubed: \"%s\" is not a verb%s\n", name, guess);
     if (*guess)
         fputs("try: cubed --help\n", stderr);
     else

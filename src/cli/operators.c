@@ -221,8 +221,8 @@ static char *select_numbers(const operator_row *row, const char *given, const ar
     for (int i = first; i <= last && ok && !absent; i++)
         ok = read_numbers(a->word[i], axes->length[d], &p, &beyond, &absent);
     if (absent)
-        *wrong = cli_printf("%s,%s: dimension \"%s\" has %" PRId64 " elements, and there is no "
-                            "number %" PRId64,
+        *wrong = cli_printf("%s,%s: dimension \"%s\" has %" PRId64 " elements, so number %" PRId64
+                            " does not exist",
                             row->name, given, axes->name[d], axes->length[d], beyond);
     else if (!ok || p.n == 0)
         *wrong = expected(row, given);

@@ -109,11 +109,11 @@ static void check_common(const char *verb, cli_common *c)
     const char *wrong = NULL;
     cli_take_executor_options(verb, c);
     if (c->explain && !c->plan_only)
-        wrong = "--explain says more of a plan: give it with --plan";
+        wrong = "--explain describes a plan: give it with --plan";
     else if (c->prices && !c->plan_only)
-        wrong = "--prices are of a plan: give them with --plan";
+        wrong = "--prices is for the costs of a plan: give it with --plan";
     else if (c->plan_only && c->events)
-        wrong = "--events is of a run: not with --plan";
+        wrong = "--events describes a run: leave out --plan";
     if (wrong) exit(cli_usage_error(verb, "%s", wrong));
 }
 
@@ -159,7 +159,7 @@ static void unknown_option(char **argv, const struct option *longs)
     if (optopt && isprint(optopt) && !(arg[0] == '-' && strchr(arg, optopt))) arg = argv[optind];
     if (arg[0] == '-' && arg[1] != '-')
         exit(cli_usage_error(
-            argv[0], "unknown option %s (an expression that starts with - goes behind --)", arg));
+            argv[0], "unknown option %s (write -- before an expression that starts with -)", arg));
     char *name = cli_printf("%.*s", (int)strcspn(arg, "="), arg);
     lang_guess_init(&g, name + strspn(name, "-"));
     for (; longs->name; longs++) lang_guess_list(&g, longs->name);

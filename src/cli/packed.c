@@ -118,8 +118,8 @@ static cubed_status choose(const packed *p, const struct packed_range *r, const 
     double low = r->low, high = r->high;
     if (isinf(low) || isinf(high))
         return cli_reject(err,
-                          "--pack: %s has infinite values, which no integer stands for: replace "
-                          "them first, as in where(isfinite(%s), %s, nan)",
+                          "--pack: %s has infinite values, which cannot be packed as integers: "
+                          "replace them first, as in where(isfinite(%s), %s, nan)",
                           name, name, name);
     if (isnan(low)) low = high = p->has_offset ? p->offset : 0; /* the array has no values */
     *scale = p->has_scale ? p->scale : high / steps - low / steps;

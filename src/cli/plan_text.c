@@ -95,7 +95,7 @@ void cli_explain_plan(FILE *f, const cubed_plan *plan)
     char dtype[CUBED_DTYPE_TEXT_CAP];
     reasons stored = {.n = 0}, apart = {.n = 0};
     cubed_plan_get_info(plan, &info);
-    if (info.num_stages == 1) fputs("it is one pass: each input is read once\n", f);
+    if (info.num_stages == 1) fputs("everything is one pass: each input is read once\n", f);
     for (int i = 0; i < info.num_stages; i++) {
         for (int k = 0; cubed_plan_get_output(plan, i, k, &x, NULL) == CUBED_OK; k++) {
             if (x.is_target) continue;
@@ -117,8 +117,8 @@ void cli_explain_plan(FILE *f, const cubed_plan *plan)
             cli_free(pair);
         }
     }
-    put_reasons(f, "what is stored on the way, and why", &stored);
-    put_reasons(f, "stages that read the same array, and why they are apart", &apart);
+    put_reasons(f, "intermediates, and why they are stored", &stored);
+    put_reasons(f, "stages that read the same array, and why they are separate", &apart);
 }
 
 static json_t *stored_json(const cubed_stored_info *x)

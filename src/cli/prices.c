@@ -31,7 +31,7 @@ static cubed_status read_prices(json_t *of, const char *file, cubed_store_price 
                      : strcmp(key, "read") == 0  ? &p->read
                      : strcmp(key, "write") == 0 ? &p->written
                                                  : NULL;
-        if (!to) return wrong_prices(err, file, "there is no price of ", key);
+        if (!to) return wrong_prices(err, file, "no price is given for ", key);
         if (!json_is_number(value) || json_number_value(value) < 0)
             return wrong_prices(err, file, "no number >= 0 is ", key);
         *to = json_number_value(value);

@@ -113,8 +113,7 @@ int cli_read_plan(const char *verb, cubed_context *ctx, const char *file, void *
     }
     const int e = cli_read_file(file, data, size);
     if (e == ENOENT)
-        cli_say(stderr, "cubed %s: there is no %s: a plan is written with --save-plan\n", verb,
-                file);
+        cli_say(stderr, "cubed %s: %s does not exist: write a plan with --save-plan\n", verb, file);
     else if (e)
         cli_say(stderr, "cubed %s: cannot read %s: %s\n", verb, file, strerror(e));
     return e ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -190,11 +190,11 @@ static cubed_status read_header(const cubed_codec_call *call, size_t src_size, s
     size_t real = block_memory(out->block) + inner_decode_memory(inner ? inner : "");
     size_t allowed = decode_need(call->conf, call->ctx, raw_size).library;
     if (real > allowed)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "the chunk (%s, blocks of %zu bytes) takes %zu bytes to decode, the plan "
-                       "allows for %zu: rewrite the array, or state its cname and blocksize in "
-                       "the metadata",
-                       inner ? inner : "unknown", out->block, real, allowed);
+        return cb_fail(
+            err, CUBED_E_BUDGET,
+            "the chunk (%s, blocks of %zu bytes) needs %zu bytes to decode, but the plan allows "
+            "%zu: rewrite the array, or state its cname and blocksize in the metadata",
+            inner ? inner : "unknown", out->block, real, allowed);
     return CUBED_OK;
 }
 

@@ -83,7 +83,8 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
         /* A chunk may contain several streams. Each starts with empty scratch. */
         bump = cb_bump_of(call);
         rc = BZ2_bzDecompressInit(&z, 0, 0);
-        if (rc != BZ_OK) return cb_fail(err, CUBED_E_INTERNAL, "BZ2_bzDecompressInit gives %d", rc);
+        if (rc != BZ_OK)
+            return cb_fail(err, CUBED_E_INTERNAL, "BZ2_bzDecompressInit returned %d", rc);
         rc = BZ2_bzDecompress(&z);
         BZ2_bzDecompressEnd(&z);
     } while (rc == BZ_STREAM_END && z.avail_in > 0);
@@ -102,7 +103,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     bz_stream z = {.bzalloc = bump_alloc, .bzfree = bump_free, .opaque = &bump};
     CB_CHECK(call->src_size <= UINT32_MAX, err);
     int rc = BZ2_bzCompressInit(&z, (int)c->level, 0, 0);
-    if (rc != BZ_OK) return cb_fail(err, CUBED_E_INTERNAL, "BZ2_bzCompressInit gives %d", rc);
+    if (rc != BZ_OK) return cb_fail(err, CUBED_E_INTERNAL, "BZ2_bzCompressInit returned %d", rc);
     z.next_in = (char *)(uintptr_t)call->src;
     z.avail_in = (unsigned)call->src_size;
     z.next_out = call->dst;
@@ -110,7 +111,8 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     size_t room = z.avail_out;
     rc = BZ2_bzCompress(&z, BZ_FINISH);
     BZ2_bzCompressEnd(&z);
-    if (rc != BZ_STREAM_END) return cb_fail(err, CUBED_E_INTERNAL, "BZ2_bzCompress gives %d", rc);
+    if (rc != BZ_STREAM_END)
+        return cb_fail(err, CUBED_E_INTERNAL, "BZ2_bzCompress returned %d", rc);
     *got = room - z.avail_out;
     return CUBED_OK;
 }

@@ -198,8 +198,9 @@ static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, cb
                                    .scratch_size = n.arena};
     cubed_status st = (way == CB_DECODE ? t->vt->decode : t->vt->encode)(&call, got, err);
     if (st == CUBED_OK && *got > io->dst_cap)
-        st = cb_fail(err, CUBED_E_FORMAT, "it reports %zu bytes of output, expected at most %zu",
-                     *got, io->dst_cap);
+        st = cb_fail(err, CUBED_E_FORMAT,
+                     "the codec reports %zu bytes of output, expected at most %zu", *got,
+                     io->dst_cap);
     return end_call(t, &w, io->scratch, st, err);
 }
 
@@ -291,8 +292,9 @@ static cubed_status decode_shard(const cb_codec_chain *c, const cb_codec_step *s
     void *index, *buffer;
     CB_CHECK(io->dst_cap >= s->raw_size, err);
     if (io->src_size < index_bytes)
-        return cb_fail(err, CUBED_E_FORMAT, "a shard of %zu bytes, expected an index of %zu",
-                       io->src_size, index_bytes);
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the shard has %zu bytes, expected at least an index of %zu", io->src_size,
+                       index_bytes);
     const char *src = io->src;
     const char *at = src + (s->index_in_front ? 0 : io->src_size - index_bytes);
     CB_GO(cb_arena_alloc(scratch, cb_subread_bytes(c, s->index), "shard index", &index, err));

@@ -261,12 +261,12 @@ static cubed_status parse_list(const char *where, cb_codec_chain *c, const char 
         CB_TRY(parse_entry(where, in->codecs, json_array_get(list, (size_t)i), &vt, &conf, err));
         if (have_bytes != (vt->kind == CUBED_CODEC_BYTES_TO_BYTES))
             return cb_fail(err, CUBED_E_FORMAT, "%s: codec \"%s\" is placed %s", where, vt->name,
-                           have_bytes ? "behind \"bytes\"" : "before \"bytes\"");
+                           have_bytes ? "after \"bytes\"" : "before \"bytes\"");
         if (of == LIST_OF_INDEX && vt != &cb_codec_bytes && vt != &cb_codec_crc32c &&
             vt != &cb_codec_transpose)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "%s: codec \"%s\" is not supported for the index of a shard; there are: "
-                           "bytes crc32c transpose",
+                           "%s: codec \"%s\" is not supported for the index of a shard, expected "
+                           "bytes, crc32c or transpose",
                            where, vt->name);
         cb_codec_step *s = &c->step[part->first + i];
         begin_step(s, vt, in);

@@ -115,7 +115,8 @@ static cubed_status decode(sum_fn sum, const cubed_codec_call *call, size_t *got
     const uint32_t stored = (uint32_t)cb_le_get(src + (c->in_front ? 0 : n), 4);
     const uint32_t real = sum(sum(0, NULL, 0), data, n);
     if (stored != real)
-        return cb_fail(err, CUBED_E_FORMAT, "the checksum is %08x, stored is %08x", real, stored);
+        return cb_fail(err, CUBED_E_FORMAT, "the checksum is %08x, but %08x is stored", real,
+                       stored);
     memcpy(call->dst, data, n);
     *got = n;
     return CUBED_OK;
@@ -247,10 +248,11 @@ cubed_status cb_sum_stream_step(void *state, cb_stream_io *io, cubed_error *err)
         skip(io, 1);
     }
     if (!io->last || io->left > 0) return CUBED_OK;
-    if (s->n < 4) return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 4 and more", s->n);
+    if (s->n < 4) return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected at least 4", s->n);
     const uint32_t stored = (uint32_t)cb_le_get(s->stored, 4), real = s->end(s);
     if (stored != real && (!s->other || stored != s->other(real)))
-        return cb_fail(err, CUBED_E_FORMAT, "the checksum is %08x, stored is %08x", real, stored);
+        return cb_fail(err, CUBED_E_FORMAT, "the checksum is %08x, but %08x is stored", real,
+                       stored);
     io->ended = true;
     return CUBED_OK;
 }

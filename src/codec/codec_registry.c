@@ -93,7 +93,7 @@ static cubed_status check(const cubed_codec_vtable *vt, cubed_error *err)
                              CUBED_CODEC_VERSION, err));
     if (!vt->name || !*vt->name || (vt->name_v2 && !*vt->name_v2))
         return cb_fail(err, CUBED_E_ARG,
-                       "a codec needs a name in format 3, and in format 2 one or NULL");
+                       "a codec needs a name of format 3, and a name of format 2 or NULL");
     if (!vt->parse || !vt->print || !vt->bound || !vt->decode_need || !vt->encode_need ||
         !vt->decode || !vt->encode)
         return cb_fail(err, CUBED_E_ARG,

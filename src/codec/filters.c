@@ -69,7 +69,7 @@ static cubed_status check_decoded(const char *codec, const cubed_codec_ctx *ctx,
     size_t size = cubed_dtype_size(conf->dtype[DECODED]);
     if (ctx->item_size != size || ctx->unit_size != size)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "codec %s: its type has %zu bytes, but the elements %zu", codec, size,
+                       "codec %s: its type has %zu bytes, but the elements have %zu", codec, size,
                        ctx->item_size);
     return CUBED_OK;
 }

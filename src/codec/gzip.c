@@ -225,7 +225,7 @@ static cubed_status stream_step(void *state, cb_stream_io *io, cubed_error *err)
         }
         io->ended = io->last && io->left == 0;
         if (io->left == 0) return CUBED_OK;
-        if (!s->gzip) return cb_fail(err, CUBED_E_FORMAT, "there are bytes behind the end");
+        if (!s->gzip) return cb_fail(err, CUBED_E_FORMAT, "there are bytes after the end");
         if (inflateReset(&s->z) != Z_OK)
             return cb_fail(err, CUBED_E_INTERNAL, "inflateReset fails");
         s->between = false;

@@ -60,7 +60,8 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
     int n = LZ4_decompress_safe((const char *)in + HEADER, call->dst,
                                 (int)(call->src_size - HEADER), (int)size);
     if (n < 0 || (uint32_t)n != size)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes do not decode to the %u that are stated",
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%zu bytes do not decode to the %u bytes that the header states",
                        call->src_size, size);
     *got = size;
     return CUBED_OK;

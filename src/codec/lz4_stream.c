@@ -142,7 +142,7 @@ static cubed_status one_state(lz4_stream *s, cb_stream_io *io, cubed_error *err)
         else
             s->state = OFFSET;
         if (s->made == s->size && io->left > 0)
-            return cb_fail(err, CUBED_E_FORMAT, "there are bytes behind the block");
+            return cb_fail(err, CUBED_E_FORMAT, "there are bytes after the block");
         break;
     case OFFSET:
         if (!take(s, io, 2)) break;

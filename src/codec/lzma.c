@@ -49,8 +49,8 @@ static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_c
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "codec lzma: filters, and raw streams, are not supported");
     if (c->check >= 0 && !lzma_check_is_supported((lzma_check)c->check))
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "codec lzma: this library does not have check %d",
-                       (int)c->check);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "codec lzma: check %d is not supported by this liblzma", (int)c->check);
     if (lzma_lzma_preset(&options, preset_of(c)))
         return cb_fail(err, CUBED_E_FORMAT, "codec lzma: unknown \"preset\" %lld",
                        (long long)c->preset);

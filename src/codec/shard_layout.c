@@ -27,8 +27,8 @@ cubed_status cb_shard_find(const uint64_t *index, int64_t i, size_t most, uint64
     }
     if (*size == 0 || *size > most || *offset > object_size || *size > object_size - *offset)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "the index has inner chunk %" PRId64 " at %" PRIu64 ", %" PRIu64
-                       " bytes, of an object of %" PRIu64 " (at most %zu for one)",
+                       "the index has inner chunk %" PRId64 " at byte %" PRIu64 " with %" PRIu64
+                       " bytes, in an object of %" PRIu64 " bytes (at most %zu bytes for a chunk)",
                        i, *offset, *size, object_size, most);
     return CUBED_OK;
 }

@@ -155,7 +155,7 @@ static cubed_status read_header(zfp_stream *z, const cubed_codec_ctx *ctx, size_
     }
     if (bits == 0 || f->nx == 0 || f->type != own.type || n != own_n)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "zfp's header is of %zu elements of type %d, expected %zu of type %d",
+                       "zfp's header has %zu elements of type %d, expected %zu of type %d",
                        bits ? n : 0, (int)f->type, own_n, (int)own.type);
     if (zfp_stream_maximum_size(z, f) > room)
         return cb_fail(err, CUBED_E_FORMAT,
@@ -201,10 +201,10 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     const size_t n = wrote ? zfp_compress(&z, &f) : 0;
     stream_close(z.stream);
     if (!wrote)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "zfp has no header for axes of such a length");
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "zfp's header cannot hold axes of this length");
     const size_t whole = (n + WORD - 1) / WORD * WORD; /* as builds with longer words expect */
     if (n == 0 || whole > call->dst_cap)
-        return cb_fail(err, CUBED_E_INTERNAL, "zfp gives %zu bytes, expected at most %zu", n,
+        return cb_fail(err, CUBED_E_INTERNAL, "zfp returned %zu bytes, expected at most %zu", n,
                        call->dst_cap);
     memcpy(call->dst, call->scratch, n);
     memset((char *)call->dst + n, 0, whole - n);

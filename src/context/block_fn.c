@@ -39,7 +39,7 @@ cubed_status cubed_context_set_raised_fn(cubed_context *ctx, const cubed_raised_
     CB_TRY(cb_check_made_for("cubed_raised_fn", fn->struct_size, sizeof *fn, fn->version,
                              CUBED_RAISED_VERSION, err));
     if (!fn->save || !fn->load)
-        return cb_fail(err, CUBED_E_ARG, "cubed_raised_fn needs save and load");
+        return cb_fail(err, CUBED_E_ARG, "a cubed_raised_fn needs the functions save and load");
     ctx->raised_fn = fn;
     return CUBED_OK;
 }
@@ -50,7 +50,8 @@ cubed_status cubed_context_add_block_fn(cubed_context *ctx, const cubed_block_fn
     CB_TRY(cb_check_made_for("a function on blocks", fn->struct_size, sizeof *fn, fn->version,
                              CUBED_BLOCK_VERSION, err));
     if (!fn->name || !fn->run || cb_block_fn_is_shared(fn->name))
-        return cb_fail(err, CUBED_E_ARG, "a function on blocks needs a name without ':' and a run");
+        return cb_fail(err, CUBED_E_ARG,
+                       "a function on blocks needs a name without ':' and the function run");
     cb_added_block_fn *added = cb_alloc_zero(&ctx->alloc, sizeof *added);
     if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for a function on blocks");
     added->fn = fn;

@@ -18,8 +18,9 @@ cubed_status cb_shared_block_fn_name(cb_zone *zone, const char *library, const c
     if (!realpath(library, path))
         return cb_fail(err, CUBED_E_NOT_FOUND, "cannot find shared object \"%s\"", library);
     if (strchr(path, ':') || strchr(symbol, ':'))
-        return cb_fail(err, CUBED_E_ARG, "shared object \"%s\", symbol \"%s\": a name with ':'",
-                       path, symbol);
+        return cb_fail(err, CUBED_E_ARG,
+                       "shared object \"%s\", symbol \"%s\": neither name may contain ':'", path,
+                       symbol);
     size_t length = strlen(path), size = length + strlen(symbol) + 2;
     char *name = cb_zone_alloc(zone, size);
     if (!name) return cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");

@@ -17,7 +17,8 @@ cubed_status cb_check_source_fn(const cubed_source_fn *fn, cubed_error *err)
     CB_TRY(cb_check_made_for("a kind of source", fn->struct_size, sizeof *fn, fn->version,
                              CUBED_SOURCE_VERSION, err));
     if (fn->name && fn->read && fn->close) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "a kind of source needs a name, a read and a close");
+    return cb_fail(err, CUBED_E_ARG,
+                   "a kind of source needs a name and the functions read and close");
 }
 
 cubed_status cubed_context_add_source_fn(cubed_context *ctx, const cubed_source_fn *fn,

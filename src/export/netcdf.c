@@ -101,7 +101,7 @@ static cubed_status define_dim(cb_netcdf_writer *w, int group, const char *name,
     if (known && known->group == group)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: dimension \"%s\" has %" PRId64 " elements in one array and %" PRId64
-                       " in another, and a file of NetCDF one length for each name: write them to "
+                       " in another, but a NetCDF file has one length for each name: write them to "
                        "two files, or to a Zarr store",
                        w->path, name, known->n, n);
     /* A length of 0 would make the dimension unlimited, as for time. */
@@ -431,10 +431,10 @@ cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *co
     }
     json_decref(codecs);
     if (ok) return CUBED_OK;
-    return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "codecs %s: files of NetCDF have deflate alone, by codec gzip and its level "
-                   "behind bytes, or nothing, by bytes alone",
-                   codecs_json);
+    return cb_fail(
+        err, CUBED_E_UNSUPPORTED,
+        "codecs are %s, expected bytes alone, or bytes and gzip: NetCDF files support only deflate",
+        codecs_json);
 }
 
 uint64_t cb_netcdf_mem(uint64_t chunk_bytes, uint64_t n)

@@ -92,7 +92,7 @@ static cubed_status check_within(const cb_file *f, uint64_t offset, uint64_t siz
 {
     if (offset <= f->info.size && size <= f->info.size - offset) return CUBED_OK;
     return cb_fail(err, CUBED_E_FORMAT,
-                   "%s: %" PRIu64 " bytes are named at byte %" PRIu64 " of a file of %" PRIu64,
+                   "%s: %" PRIu64 " bytes are referenced at byte %" PRIu64 " of a file of %" PRIu64,
                    f->url, size, offset, f->info.size);
 }
 
@@ -170,5 +170,5 @@ cubed_status cb_file_find(cb_file *f, cubed_store_request *r, cb_entry *e, cubed
     CB_TRY(f->kind->find(f, r->key, e, err));
     r->info = (cubed_object_info){.size = e->size, .version = f->info.version};
     if (cubed_store_allows(r, f->info.version.text)) return CUBED_OK;
-    return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", f->url);
+    return cb_fail(err, CUBED_E_EXISTS, "%s has another version than expected, or exists", f->url);
 }

@@ -158,7 +158,7 @@ static cubed_status locate(const heap *x, uint64_t block, uint64_t rows, uint64_
         }
         begin = cb_sat_add(begin, all);
     }
-    if (row == rows) return cb_h5_bad(x->h, err, "an object behind the end of its heap");
+    if (row == rows) return cb_h5_bad(x->h, err, "an object after the end of its heap");
     const uint64_t number = row * x->columns + child;
     CB_TRY(cb_h5_read(x->h, block, 4, "FHIB", &b, err));
     CB_TRY(cb_h5_read(x->h, cb_sat_add(block, head + number * (uint64_t)x->h->osize),

@@ -47,7 +47,7 @@ static cubed_status read_part(cb_file_texts *x, uint64_t address, cubed_error *e
     if (address > x->f->info.size || size > x->f->info.size - address)
         return cb_h5_bad(x->h, err, "a heap that is not within the file");
     if (size > x->most)
-        return cb_fail(err, CUBED_E_BUDGET, "%s: a heap of texts takes more than %zu bytes",
+        return cb_fail(err, CUBED_E_BUDGET, "%s: a heap of strings has more than %zu bytes",
                        x->f->url, x->most);
     if (size > x->cap) {
         uint8_t *more = cb_resize(x->f->head.alloc, x->part, x->cap, (size_t)size);

@@ -119,8 +119,8 @@ static cubed_status read_flat(cubed_store *store, const char *url, const char *k
                      type);
     if (st == CUBED_OK && (h[36] < 1 || h[36] > 2 || h[38] > 1))
         st = cb_fail(err, CUBED_E_UNSUPPORTED,
-                     "%s: %s is of version %d of Icechunk's format, compressed by method %d: 1 and "
-                     "2 are read, with method 0 or 1",
+                     "%s: %s is of version %d of Icechunk's format, compressed by method %d, "
+                     "expected version 1 or 2, and method 0 or 1",
                      url, key, h[36], h[38]);
     if (st == CUBED_OK && h[38] == 1)
         st = inflate_all(url, &raw, NULL, &n, passing, err);
@@ -308,7 +308,7 @@ static cubed_status get_manifest(cb_file *f, const uint8_t *id, const cb_flat **
         read_flat(f->within, f->url, key, MANIFEST, f->zone, &m->flat, &f->passing, &why);
     if (st ==
         CUBED_E_NOT_FOUND) /* NOT_FOUND would make its chunks look as if they had never been written */
-        return cb_fail(err, CUBED_E_FORMAT, "%s: %s is not there", f->url, key);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: %s does not exist", f->url, key);
     if (st != CUBED_OK && err) *err = why;
     if (st != CUBED_OK) return st;
     m->id = id;
@@ -416,7 +416,7 @@ static cubed_status take_ref(cb_file *f, const cb_flat *m, uint64_t ref, cb_entr
     }
     if (cb_flat_field(m, ref, REF_PACKED, 4))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: places of chunks that are compressed are not supported", f->url);
+                       "%s: compressed locations of chunks are not supported", f->url);
     return cb_file_bad(f, err, "a reference of a manifest leads nowhere");
 }
 

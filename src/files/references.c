@@ -92,7 +92,7 @@ static cubed_status fill_in(const builder *b, const char *url, cb_buf *out, cube
         const char *text = json_string_value(json_object_get(b->r->templates, name));
         if (!text)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "%s: \"%s\" is not supported: templates are names with texts", b->f->url,
+                           "%s: \"%s\" is not supported: templates map names to strings", b->f->url,
                            url);
         cb_buf_puts(out, text);
         url = close + 2;
@@ -254,8 +254,8 @@ static cubed_status add_fields(builder *b, const json_t *doc, const json_t *meta
     json_t *v;
     CB_TRY(cb_json_get_int(b->f->url, doc, "record_size", &b->r->record_size, err));
     if (b->r->record_size < 1 || b->r->record_size > MOST_RECORD_SIZE)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"record_size\" is %lld", b->f->url,
-                       (long long)b->r->record_size);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"record_size\" is %lld, expected at least 1",
+                       b->f->url, (long long)b->r->record_size);
     json_object_foreach((json_t *)(uintptr_t)metadata, key, v)
     {
         const size_t n = strlen(key);
@@ -459,7 +459,7 @@ static cubed_status build(builder *b, const json_t *doc, cubed_error *err)
     if (!json_object_get(refs, ".zgroup") && !json_object_get(refs, ".zarray") &&
         !json_object_get(refs, "zarr.json"))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s is JSON, but no references of kerchunk to a Zarr group or array",
+                       "%s is JSON, expected kerchunk references to a Zarr group or array",
                        b->f->url);
     b->r->list = cb_zone_alloc(b->f->zone, json_object_size(refs) * sizeof *b->r->list);
     b->r->objects = json_object();
@@ -485,7 +485,7 @@ static cubed_status open_references(cb_file *f, cubed_error *err)
     if (!b.r) return cb_file_no_memory(f, err);
     f->data = b.r;
     if (f->info.size > MAX_BYTES)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: references of more than 1 GiB", f->url);
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: the references have more than 1 GiB", f->url);
     char *text = cb_alloc(f->head.alloc, (size_t)f->info.size);
     if (!text) return cb_file_no_memory(f, err);
     cubed_status st = cb_file_read(f, 0, text, (size_t)f->info.size, err);

@@ -191,7 +191,8 @@ static cubed_status find_zip(cb_file *f, const char *key, cb_entry *out, cubed_e
                        "%s: the entry %s is compressed by method %d, expected stored or deflated",
                        f->url, key, e->method);
     if (e->method == STORED ? e->stored != e->size : e->size > 0 && e->stored == 0)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: the entry %s has two sizes", f->url, key);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: the entry %s states two different sizes", f->url,
+                       key);
     CB_TRY(find_data(f, e, &out->offset, err));
     out->size = out->there = e->size;
     out->deflated = e->method == DEFLATED ? e->stored : 0;

@@ -346,8 +346,9 @@ static cubed_status axis_of(const grid_text *t, const grid_entries *e, char axis
     CB_TRY(many_numbers(t, e, vals, units, n, out));
     if (*out) return CUBED_OK;
     if (!find_entry(e, first) || !find_entry(e, inc))
-        return cb_fail(t->err, CUBED_E_ARG, "grid description: there is no %s, nor %s and %s", vals,
-                       first, inc);
+        return cb_fail(t->err, CUBED_E_ARG,
+                       "grid description: expected %s, or %s and %s, got neither", vals, first,
+                       inc);
     CB_TRY(one_number(t, e, first, 0, &start));
     CB_TRY(one_number(t, e, inc, 0, &step));
     double *v = numbers(t, n);
@@ -407,7 +408,9 @@ static cubed_status of_cells(grid_text *t, const grid_entries *e, bool two, int6
 {
     int64_t n = nx, corners = 0;
     if (two && (nx < 1 || ny < 1 || nx > CB_GRID_MOST_CELLS / ny))
-        return cb_fail(t->err, CUBED_E_ARG, "grid description: xsize is %lld and ysize %lld",
+        return cb_fail(t->err, CUBED_E_ARG,
+                       "grid description: xsize is %lld and ysize %lld, expected positive numbers "
+                       "with a product in range",
                        (long long)nx, (long long)ny);
     if (two) n = nx * ny;
     CB_TRY(one_count(t, e, "gridsize", n, &n));
@@ -452,7 +455,7 @@ static cubed_status of_description(grid_text *t, const char *text)
     if (!e) return no_memory(t);
     CB_TRY(read_entries(t, text, e));
     const grid_entry *at = find_entry(e, "gridtype");
-    if (!at) return cb_fail(t->err, CUBED_E_ARG, "grid description: there is no gridtype");
+    if (!at) return cb_fail(t->err, CUBED_E_ARG, "grid description: gridtype is missing");
     first_word(at, type, sizeof type);
     CB_TRY(one_count(t, e, "xsize", 0, &nx));
     CB_TRY(one_count(t, e, "ysize", 0, &ny));

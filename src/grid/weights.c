@@ -19,9 +19,9 @@ cubed_status cb_weights_check_memory(uint64_t need, uint64_t allowed, cubed_erro
 {
     if (allowed == 0 || need <= allowed) return CUBED_OK;
     return cb_fail(err, CUBED_E_BUDGET,
-                   "remap: weights, and what makes them, need at least %" PRIu64
+                   "remap: computing the weights needs at least %" PRIu64
                    " bytes of memory, but a task may use %" PRIu64
-                   ": use a Spec with more allowed_mem, or weights of a file",
+                   ": use a Spec with more allowed_mem, or weights from a file",
                    need, allowed);
 }
 
@@ -257,7 +257,8 @@ cubed_status cubed_weights_from_links(cubed_context *ctx, const cubed_weights_sh
     const cubed_allocator *a = &ctx->alloc;
     cb_weights_builder b;
     if (n < 0 || n > INT64_MAX / 32)
-        return cb_fail(err, CUBED_E_ARG, "weights: %" PRId64 " links", n);
+        return cb_fail(err, CUBED_E_ARG,
+                       "weights: the number of links is %" PRId64 ", which is out of range", n);
     CB_TRY(cb_weights_begin(ctx, shape, 0, &b, err));
     const size_t nstarts = (size_t)b.w->rows + 2;
     int64_t *starts = cb_alloc_zero(a, nstarts * sizeof *starts);

@@ -386,15 +386,14 @@ cubed_status cb_weights_of_areas(cb_weights_builder *b, const cubed_grid *source
 {
     cb_zone *zone;
     if (second_order && !(source->regular && target->regular))
-        return cb_fail(
-            err, CUBED_E_UNSUPPORTED,
-            "remap: conservative weights of second order need two regular grids, and the "
-            "%s has cells; choose conservative",
-            source->regular ? "target" : "source");
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "remap: conservative weights of second order need two regular grids, but "
+                       "the %s has cells; choose conservative",
+                       source->regular ? "target" : "source");
     if (!source->lat_bounds || !target->lat_bounds)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "remap: conservative weights need the bounds of cells, and the %s has none; "
-                       "pass bounds or choose another method",
+                       "remap: conservative weights need the bounds of cells, but the %s has no "
+                       "bounds; pass bounds or choose another method",
                        source->lat_bounds ? "target" : "source");
     if (source->corners > MOST_CORNERS || target->corners > MOST_CORNERS)
         return cb_fail(

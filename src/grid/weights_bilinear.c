@@ -259,7 +259,7 @@ static cubed_status of_quads(cb_weights_builder *b, const cubed_grid *source,
     s.across = source->shape[1] - (s.around ? 0 : 1);
     if (source->shape[0] < 2 || s.across < 1)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "remap: bilinear weights need two rows and columns of cells, and the source "
+                       "remap: bilinear weights need two rows and columns of cells, but the source "
                        "has %lld and %lld; choose another method",
                        (long long)source->shape[0], (long long)source->shape[1]);
     CB_TRY(cb_weights_hold_index(b, (source->shape[0] - 1) * s.across, err));
@@ -282,7 +282,7 @@ cubed_status cb_weights_bilinear(cb_weights_builder *b, const cubed_grid *source
     cb_zone *zone;
     if (source->ndim != 2)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "remap: %s weights need a source with two dimensions, and this one is "
+                       "remap: %s weights need a source with two dimensions, but this source is "
                        "unstructured; choose distance, nearest or conservative",
                        cubic ? "bicubic" : "bilinear");
     CB_TRY(cb_zone_new(source->alloc, &zone, err));

@@ -26,7 +26,9 @@ cubed_status cubed_weights_new(cubed_context *ctx, const cubed_grid *source,
     case CUBED_REMAP_CONSERVATIVE:
     case CUBED_REMAP_LARGEST: st = cb_weights_of_areas(&b, source, target, false, err); break;
     case CUBED_REMAP_CONSERVATIVE2: st = cb_weights_of_areas(&b, source, target, true, err); break;
-    default: st = cb_fail(err, CUBED_E_ARG, "remap: method number %d", (int)o.method); break;
+    default:
+        st = cb_fail(err, CUBED_E_ARG, "remap: unknown method number %d", (int)o.method);
+        break;
     }
     if (st != CUBED_OK) {
         cubed_weights_unref(b.w);

@@ -25,7 +25,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     /* If n columns are requested and m is smaller than n, the further columns of q are zero, and so are the further rows of
      * r. */
     if (columns != m && columns != n)
-        return cb_fail(err, CUBED_E_FORMAT, "%lld columns of a %lld x %lld matrix",
+        return cb_fail(err, CUBED_E_FORMAT, "%lld columns are requested of a %lld x %lld matrix",
                        (long long)columns, (long long)m, (long long)n);
     CB_TRY(cb_linalg_shape(&call->out[0], m, columns, err));
     return cb_linalg_shape(&call->out[1], columns, n, err);

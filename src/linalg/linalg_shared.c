@@ -60,7 +60,8 @@ static cubed_status check_types(const cubed_block_call *call, cb_linalg_types ty
         const cubed_block *x = i < call->nin ? &call->in[i] : &call->out[i - call->nin];
         cubed_dtype want = type;
         if ((types.real | types.complex) >> i & 1) want = counterpart(type, types.complex >> i & 1);
-        if (x->dtype != want) return cb_fail(err, CUBED_E_FORMAT, "operands of different types");
+        if (x->dtype != want)
+            return cb_fail(err, CUBED_E_FORMAT, "the operands have different types");
     }
     return CUBED_OK;
 }
@@ -104,5 +105,5 @@ cubed_status cb_linalg_length(const cubed_block *x, int64_t n, cubed_error *err)
 cubed_status cb_linalg_no_convergence(cubed_error *err)
 {
     return cb_fail(err, CUBED_E_LINALG,
-                   "it does not converge: a matrix has elements that are not finite");
+                   "the algorithm does not converge: a matrix has elements that are not finite");
 }

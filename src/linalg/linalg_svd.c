@@ -38,7 +38,8 @@ static cubed_status check_svd(const cubed_block_call *call, void *ctx, cubed_err
     int64_t k = cb_min_i64(rows, columns), of_u = cb_columns(&call->out[0]);
     bool full = of_u == rows && cb_rows(&call->out[2]) == columns;
     if (!full && of_u != k)
-        return cb_fail(err, CUBED_E_FORMAT, "%lld singular vectors of a %lld x %lld matrix",
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%lld singular vectors are requested of a %lld x %lld matrix",
                        (long long)of_u, (long long)rows, (long long)columns);
     CB_TRY(cb_linalg_shape(&call->out[0], rows, of_u, err));
     CB_TRY(cb_linalg_length(&call->out[1], k, err));

@@ -66,8 +66,8 @@ static cubed_status arg_reduce(const char *name, cb_reduction kind, cubed_array 
     int64_t count = cb_op_reduce_count(x, reduced);
     if (type == CUBED_FLOAT64 && count > MAX_FLOAT_POSITIONS)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s over %" PRId64 " elements of %s, at most 2**53", name, count,
-                       cubed_dtype_name(x->node.dtype));
+                       "%s: %" PRId64 " elements of %s are reduced, expected at most 2**53", name,
+                       count, cubed_dtype_name(x->node.dtype));
     CB_GO(cb_op_cast(x, type, &wide, err));
     CB_GO(cb_op_reduce(name, wide, kind, reduced, &found, err));
     CB_GO(cb_op_cast(found, CUBED_INT64, out, err));

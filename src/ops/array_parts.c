@@ -132,7 +132,8 @@ cubed_status cubed_array_open_parts(cubed_context *ctx, const char *const *urls,
     cubed_array *joined = NULL;
     cubed_status st = CUBED_OK;
     int axis = -1;
-    if (n < 1) return cb_fail(err, CUBED_E_ARG, "there is no part of an array");
+    if (n < 1)
+        return cb_fail(err, CUBED_E_ARG, "no parts of an array are given, expected at least one");
     cubed_array **parts = cb_alloc_zero(&ctx->alloc, (size_t)n * sizeof *parts);
     if (!parts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %d parts of an array", n);
     opening o = {ctx, urls, parts};
@@ -141,7 +142,8 @@ cubed_status cubed_array_open_parts(cubed_context *ctx, const char *const *urls,
                        open_part, &o, err));
     axis = axis_of(parts[0], dim);
     if (axis >= parts[0]->node.grid->ndim)
-        CB_GO(cb_fail(err, CUBED_E_ARG, "%s has no axis to be put together along", urls[0]));
+        CB_GO(
+            cb_fail(err, CUBED_E_ARG, "%s has no axis along which parts could be joined", urls[0]));
     for (int i = 1; i < n; i++) CB_GO(check_part(parts[0], urls[0], parts[i], urls[i], axis, err));
     if (n == 1 || axis < 0) {
         *out = cubed_array_ref(parts[0]);

@@ -28,7 +28,8 @@ static cubed_status set_input(cb_zone *zone, const cubed_block_input *in,
         int64_t extent = x->shape[d];
         if (out->halo[d].padded) {
             if (!in->chunks)
-                return cb_fail(err, CUBED_E_ARG, "input %d is padded: chunks is NULL", number);
+                return cb_fail(err, CUBED_E_ARG, "input %d is padded, but its chunks are NULL",
+                               number);
             extent -= out->halo[d].before + out->halo[d].after;
             if (extent < 0)
                 return cb_fail(err, CUBED_E_ARG,
@@ -114,7 +115,8 @@ static cubed_status make_node(cubed_context *ctx, cb_zone *zone, const cubed_blo
         cb_block_operand *x = &out->in[i];
         if (!w->reaches[i]) continue;
         if (op->inputs[i].array->node.grid->ndim != out->out[0].blocks.ndim)
-            return cb_fail(err, CUBED_E_ARG, "input %d has %d axes, the output %d", i,
+            return cb_fail(err, CUBED_E_ARG,
+                           "input %d has %d axes and the output %d, expected equal numbers", i,
                            op->inputs[i].array->node.grid->ndim, out->out[0].blocks.ndim);
         *x = out->out[0];
         x->dtype = op->inputs[i].array->node.dtype;

@@ -18,13 +18,14 @@ static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cub
         if (x->ctx != args[0]->ctx)
             return cb_fail(err, CUBED_E_ARG, "concat: arrays are of different contexts");
         if (x->node.grid->ndim != ndim)
-            return cb_fail(err, CUBED_E_ARG, "concat: array %d has %d dimensions, the first %d", i,
-                           x->node.grid->ndim, ndim);
+            return cb_fail(err, CUBED_E_ARG,
+                           "concat: array %d has %d dimensions, expected %d as in the first array",
+                           i, x->node.grid->ndim, ndim);
         for (int d = 0; d < ndim; d++) {
             if (d != at && x->shape[d] != shape[d])
                 return cb_fail(err, CUBED_E_ARG,
                                "concat: axis %d of array %d has extent %" PRId64
-                               ", that of the first %" PRId64,
+                               ", expected %" PRId64 " as in the first array",
                                d, i, x->shape[d], shape[d]);
         }
         cubed_dtype both = cubed_dtype_promote(*dtype, x->node.dtype);

@@ -79,7 +79,7 @@ cubed_status cubed_array_arange(cubed_context *ctx, double start, double stop, d
                        start, stop, step);
     double length = ceil((stop - start) / step);
     if (length >= 0x1p60)
-        return cb_fail(err, CUBED_E_ARG, "arange: from %g to %g by %g are more than 2**60 elements",
+        return cb_fail(err, CUBED_E_ARG, "arange: from %g to %g by %g has more than 2**60 elements",
                        start, stop, step);
     cubed_array *f = NULL;
     CB_TRY(ramp(ctx, start, step, length > 0 ? (int64_t)length : 0, chunk, &f, err));

@@ -318,9 +318,8 @@ static cubed_status check_dims(const cubed_target *a, const cubed_target *b, cub
             if (name && other && strcmp(name, other) == 0 && x != y)
                 return cb_fail(
                     err, CUBED_E_UNSUPPORTED,
-                    "dimension \"%s\" has %lld elements in %s and %lld in %s, and a file "
-                    "of NetCDF one length for each name: write them to two files, or "
-                    "to a Zarr store",
+                    "dimension \"%s\" has %lld elements in %s and %lld in %s, but a NetCDF file "
+                    "has one length for each name: write them to two files, or to a Zarr store",
                     name, (long long)x, a->url, (long long)y, b->url);
         }
     }

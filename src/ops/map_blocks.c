@@ -23,8 +23,8 @@ static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed
         if (extent == 1) continue;
         if (l->extent[d] != 1 && l->extent[d] != extent)
             return cb_fail(err, CUBED_E_ARG,
-                           "axis %d of array %d has %" PRId64
-                           " elements, another array has %" PRId64,
+                           "axis %d of array %d has %" PRId64 " elements, expected %" PRId64
+                           " as in another array",
                            of, number, extent, l->extent[d]);
         const cb_axis *axis = &x->node.grid->axis[of];
         bool first = l->extent[d] == 1;

@@ -48,14 +48,14 @@ cubed_status cb_op_axis(const char *what, cb_zone *zone, int dim, int64_t extent
         if (length < 1 || length > extent - at)
             return cb_fail(err, CUBED_E_ARG,
                            "%s: chunk %" PRId64 " along axis %d has length %" PRId64
-                           ", expected 1 to %" PRId64 ", which is left of the axis",
+                           ", expected 1 to %" PRId64 ", the remainder of the axis",
                            what, i, dim, length, extent - at);
         starts[i + 1] = at += length;
     }
     if (at != extent)
         return cb_fail(err, CUBED_E_ARG,
-                       "%s: the chunks along axis %d add up to %" PRId64 ", the axis has %" PRId64
-                       " elements",
+                       "%s: the chunks along axis %d add up to %" PRId64 ", expected %" PRId64
+                       ", the length of the axis",
                        what, dim, at, extent);
     *out = cb_axis_irregular(extent, starts, n);
     return CUBED_OK;

@@ -28,7 +28,7 @@ cubed_status cubed_array_set_fields(cubed_array *x, const char *json, cubed_erro
     if (dtype != x->node.dtype) {
         char own[CUBED_DTYPE_TEXT_CAP], other[CUBED_DTYPE_TEXT_CAP];
         json_decref(fields);
-        return cb_fail(err, CUBED_E_TYPE, "fields: they describe %s, but the elements are %s",
+        return cb_fail(err, CUBED_E_TYPE, "fields: the fields describe %s, but the elements are %s",
                        cubed_dtype_text(dtype, other), cubed_dtype_text(x->node.dtype, own));
     }
     const char *kept = cb_record_text(fields, x->zone);
@@ -157,8 +157,8 @@ static cubed_status pick_all(cubed_array *x, const cb_field *list, int n, cubed_
     const cubed_status st =
         fits ? pick(x, p, dtype, like ? like->ndim : 0, like ? like->shape : NULL, fields, out, err)
              : cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "fields: they have more than %d pieces in other places or in another byte "
-                       "order; take fewer fields",
+                       "fields: the fields have more than %d pieces at other positions or in "
+                       "another byte order; choose fewer fields",
                        CB_PIECES);
     cb_free(&x->ctx->alloc, p, sizeof *p);
     return st;

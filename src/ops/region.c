@@ -24,7 +24,7 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
             "region_target: `into` is not an array in a store, expected an array that was "
             "opened with cubed_array_open");
     if (into->node.grid->ndim != x->node.grid->ndim)
-        return cb_fail(err, CUBED_E_ARG, "%s has %d dimensions, what is written to it has %d", url,
+        return cb_fail(err, CUBED_E_ARG, "%s has %d dimensions, but the written array has %d", url,
                        into->node.grid->ndim, x->node.grid->ndim);
     for (int d = 0; d < x->node.grid->ndim; d++) {
         const cb_axis *objects = &into->objects->axis[d];
@@ -37,14 +37,15 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
                                "to: rechunk the array",
                                url, d);
             if (__builtin_add_overflow(extent, x->shape[d], &extent))
-                return cb_fail(err, CUBED_E_ARG, "%s: axis %d would be too long", url, d);
+                return cb_fail(err, CUBED_E_ARG, "%s: axis %d would have more than 2**63 elements",
+                               url, d);
             more = cb_axis_regular(extent, objects->chunk);
             objects = &more;
         }
         if (start[d] < 0 || start[d] > extent || x->shape[d] > extent - start[d])
             return cb_fail(err, CUBED_E_ARG,
                            "%s: a region of %" PRId64 " elements from %" PRId64
-                           " on along axis %d, which has %" PRId64,
+                           " on is out of bounds for axis %d of %" PRId64 " elements",
                            url, x->shape[d], start[d], d, extent);
         part->lo[d] = start[d];
         part->hi[d] = start[d] + x->shape[d];
@@ -138,7 +139,8 @@ cubed_status cubed_append_target(cubed_array *x, const cubed_array *into, int ax
     for (int d = 0; d < ndim && ndim == x->node.grid->ndim; d++) {
         if (d != axis && x->shape[d] != into->shape[d])
             return cb_fail(err, CUBED_E_ARG,
-                           "append_target: %" PRId64 " elements along axis %d, expected %" PRId64,
+                           "append_target: there are %" PRId64
+                           " elements along axis %d, expected %" PRId64,
                            x->shape[d], d, into->shape[d]);
     }
     start[axis] = into->shape[axis];

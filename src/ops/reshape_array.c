@@ -170,7 +170,7 @@ static cubed_status resolve(const cubed_array *x, int ndim, int64_t *shape, cube
         return CUBED_OK;
     }
     if (open >= 0 || known != count)
-        return cb_fail(err, CUBED_E_ARG, "reshape: %" PRId64 " elements do not become %s%" PRId64,
+        return cb_fail(err, CUBED_E_ARG, "reshape: %" PRId64 " elements cannot become %s%" PRId64,
                        count, open >= 0 ? "a multiple of " : "", known);
     return CUBED_OK;
 }
@@ -203,7 +203,8 @@ static cubed_status repeat_axis(cubed_array *x, int64_t n, int axis, cubed_array
     cb_grid grid = cb_grid_copy(x->node.grid);
     cubed_status st = CUBED_OK;
     if (ndim == CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "repeat of %d dimensions", ndim);
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "repeat: x has %d dimensions, expected fewer",
+                       ndim);
     for (int d = 0; d <= ndim; d++)
         wide[d] = d <= axis ? x->shape[d] : d == axis + 1 ? n : x->shape[d - 1];
     memcpy(shape, x->shape, sizeof shape);

@@ -115,7 +115,8 @@ cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x, int axi
                        "cumulative: reduction number %d, expected sum, prod, max or min",
                        (int)reduction);
     if (extreme && include_initial)
-        return cb_fail(err, CUBED_E_ARG, "%s has no element that it starts from", name);
+        return cb_fail(err, CUBED_E_ARG, "%s has no initial element: leave out include_initial",
+                       name);
     if (reduction == CUBED_REDUCE_SUM && cubed_dtype_family(from) == CUBED_TIMEDELTA64)
         return running_time(x, axis, include_initial, out, err);
     if (cubed_dtype_kind(from) > (extreme ? CUBED_KIND_FLOAT : CUBED_KIND_COMPLEX))

@@ -196,7 +196,7 @@ cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype, int ndim, c
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "full: unknown dtype %d", (int)dtype);
     if (cubed_dtype_kind(dtype) >= CUBED_KIND_TEXT)
-        return cb_fail(err, CUBED_E_TYPE, "full: an array of %s has no one value",
+        return cb_fail(err, CUBED_E_TYPE, "full: an array of %s cannot be filled with a number",
                        cubed_dtype_name(dtype));
     CB_TRY(cb_op_grid("full", dtype, ndim, shape, chunks, &grid, err));
     return add_source(ctx, &n, chunks, out, err);

@@ -107,7 +107,7 @@ cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices, cubed_
                       (s->start < 0 || s->start >= x->shape[d] || last < 0 || last >= x->shape[d])))
             CB_GO(cb_fail(err, CUBED_E_INDEX,
                           "slice: %" PRId64 " elements from %" PRId64 " by %" PRId64
-                          " leave axis %d of extent %" PRId64,
+                          " are out of bounds for axis %d of extent %" PRId64,
                           s->len, s->start, s->step, d, x->shape[d]));
         if (s->drop && s->len != 1)
             CB_GO(cb_fail(err, CUBED_E_ARG,
@@ -175,8 +175,8 @@ cubed_status cubed_broadcast_to(cubed_array *x, int ndim, const int64_t *shape, 
     const char *names[CUBED_MAX_NDIM] = {NULL};
     CB_TRY(cb_check_shape("broadcast_to", ndim, shape, x->node.dtype, err));
     if (lead < 0)
-        return cb_fail(err, CUBED_E_ARG, "broadcast_to: %d dimensions do not become %d", have,
-                       ndim);
+        return cb_fail(err, CUBED_E_ARG, "broadcast_to: %d dimensions cannot be broadcast to %d",
+                       have, ndim);
     cb_op_repeated_axes(x, ndim, shape, &grid);
     for (int j = lead; j < ndim; j++) {
         int d = j - lead;
@@ -188,7 +188,8 @@ cubed_status cubed_broadcast_to(cubed_array *x, int ndim, const int64_t *shape, 
             grid.axis[j] = x->node.grid->axis[d];
         } else if (x->shape[d] != 1) {
             return cb_fail(err, CUBED_E_ARG,
-                           "broadcast_to: axis %d of extent %" PRId64 " does not become %" PRId64,
+                           "broadcast_to: axis %d of extent %" PRId64
+                           " cannot be broadcast to %" PRId64,
                            d, x->shape[d], shape[j]);
         }
     }

@@ -296,7 +296,7 @@ void cb_opt_advise(cb_request *q, int n, cubed_error *err)
     }
     err->enough_mem = enough;
     if (enough == 0) {
-        cb_note(err, "; %s machine does not have what it takes: make the chunks smaller",
+        cb_note(err, "; %s machine has too little memory: make the chunks smaller",
                 given->other_machines ? "a" : "this");
     } else if (enough < given->allowed_mem) {
         cb_note(err, "; allow at most %" PRIu64 " bytes, or use fewer workers", enough);

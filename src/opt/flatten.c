@@ -220,8 +220,8 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, con
         int64_t shard = t->shards[d];
         if (!t->chunks && x->listed >> d & 1)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "target %d: axis %d has irregular chunks, which shards do not "
-                           "hold: rechunk the array first",
+                           "target %d: axis %d has irregular chunks, which shards do not support: "
+                           "rechunk the array first",
                            i, d);
         if (shard == CUBED_CHUNKS_KEPT) {
             CB_TRY(list_shards(p->ir.zone, x, i, d, chunk[d], &grid->axis[d], err));
@@ -417,7 +417,8 @@ cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets, int ntar
     numbering m = {.alloc = &p->ctx->alloc};
     cubed_status st = CUBED_OK;
     int *uses = NULL;
-    if (ntargets < 1) return cb_fail(err, CUBED_E_ARG, "a plan needs a target, got %d", ntargets);
+    if (ntargets < 1)
+        return cb_fail(err, CUBED_E_ARG, "a plan needs at least one target, got %d", ntargets);
     p->ntargets = ntargets;
     p->targets = cb_zone_alloc(p->zone, (size_t)ntargets * sizeof(int));
     if (!p->targets) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");

@@ -41,8 +41,9 @@ static cubed_status check_grid(const cb_grid *g, const cb_grid *like, const char
                            a->extent, like->axis[d].extent);
         if (a->first < 1 || a->first > a->chunk)
             return cb_fail(err, CUBED_E_ARG,
-                           "axis %d of the %s grid has chunks of %" PRId64
-                           " with a first one of %" PRId64 ", expected 1 to the former",
+                           "axis %d of the %s grid has chunk length %" PRId64
+                           " and first chunk length %" PRId64
+                           ", expected a first length from 1 to the chunk length",
                            d, name, a->chunk, a->first);
     }
     return CUBED_OK;
@@ -298,12 +299,11 @@ cubed_status cb_rechunk_plan_make(const cb_rechunk_in *in, cb_rechunk_plan *out,
         return CUBED_OK;
     }
     if (least > in->mem)
-        return cb_fail(
-            err, CUBED_E_BUDGET,
-            "rechunking takes at least %zu bytes per task, for a source chunk of %zu and "
-            "a target chunk of %zu; %zu are allowed",
-            least, cb_tile_chunk_bytes(&in->source, in->item_size),
-            cb_tile_chunk_bytes(&in->target, in->item_size), in->mem);
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "rechunking needs at least %zu bytes per task, for a source chunk of %zu "
+                       "and a target chunk of %zu, but %zu are allowed",
+                       least, cb_tile_chunk_bytes(&in->source, in->item_size),
+                       cb_tile_chunk_bytes(&in->target, in->item_size), in->mem);
     p.memo = cb_pass_memo_new(p.in.alloc, in->source.ndim);
     if (!p.memo) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     walk(&p, least, &best);

@@ -34,19 +34,20 @@ static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stag
     /* Strings and records have no registers: a separate stage copies them. */
     if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) >= CUBED_KIND_TEXT ||
         cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) >= CUBED_KIND_TEXT)
-        return "texts are copied by themselves";
+        return "strings are copied in a stage of their own";
     if (a->op->joined && a->op->joined == b->op->joined && same_call(p, a, b)) return NULL;
     if (a->op->apart || b->op->apart) return a->op->apart ? a->op->apart : b->op->apart;
-    if (!a->reduce != !b->reduce) return "one reduces, the other does not";
-    if (a->op->joined != b->op->joined) return "one reduces in parts";
-    if (!same_tiles(a, b)) return "their tasks make other chunks";
+    if (!a->reduce != !b->reduce) return "only one of them is a reduction";
+    if (a->op->joined != b->op->joined) return "one is a reduction that is split into parts";
+    if (!same_tiles(a, b)) return "their tasks make different chunks";
     if (!a->reduce) {
         const cb_grid *x = p->ir.nodes[a->outs[0].node].grid;
-        if (!cb_grid_equal(x, p->ir.nodes[b->outs[0].node].grid)) return "they make other chunks";
+        if (!cb_grid_equal(x, p->ir.nodes[b->outs[0].node].grid))
+            return "they make different chunks";
         return cb_programs_share_a_load(&a->tail, &b->tail) ? NULL : "they read nothing in common";
     }
     if (!cb_stage_same_domain(&p->ir, a->reduce->list[0].node, b->reduce->list[0].node))
-        return "they reduce other elements";
+        return "they reduce different elements";
     return a->op->sibling_key || cb_programs_share_a_load(&a->reduce->body, &b->reduce->body)
                ? NULL
                : "they read nothing in common";
@@ -74,9 +75,9 @@ const char *cubed_plan_why_apart(const cubed_plan *p, int stage, int other)
         return NULL;
     const cb_stage *a = &p->stages[stage], *b = &p->stages[other];
     if (!read_the_same(a, b)) return NULL;
-    if (a->level != b->level) return "one waits for results that the other does without";
+    if (a->level != b->level) return "one waits for results that the other does not need";
     const char *why = why_not(p, a, b);
-    return why ? why : "a task of both would need more than the allowed memory has room for";
+    return why ? why : "a task of both would need more than the allowed memory";
 }
 
 /* --- Joining ------------------------------------------------------------------------------------------ */

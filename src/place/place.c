@@ -134,7 +134,7 @@ static cubed_status find_place(cb_zone *zone, const char *store, cb_place *p, cu
     cb_buf_init(&root, cb_zone_allocator(zone));
     cubed_status st = cb_url_decode(p->given, file, strlen(file), &root, err);
     if (st == CUBED_OK && root.size == 0)
-        st = cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", p->given);
+        st = cb_fail(err, CUBED_E_ARG, "the URL \"%s\" does not name a store", p->given);
     if (st == CUBED_OK) st = cb_place_find_local(zone, root.data, p, err);
     cb_buf_free(&root);
     return st;
@@ -149,7 +149,8 @@ static cubed_status parse(cb_zone *zone, const char *url, bool split, cb_place *
     const char *store = first(zone, p->given, length);
     p->path = first(zone, path, n);
     if (!store || !p->path) return no_memory(err);
-    if (length == 0) return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", p->given);
+    if (length == 0)
+        return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" does not name a store", p->given);
     const cubed_status key = n ? cb_key_check(p->path, err) : CUBED_OK;
     if (key != CUBED_OK) return cb_context(err, key, "%s", p->given);
     return find_place(zone, store, p, err);

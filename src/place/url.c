@@ -49,8 +49,8 @@ cubed_status cb_url_decode(const char *url, const char *from, size_t n, cb_buf *
             c = (char)(high * 16 + low);
             if (high < 0 || low < 0 || c == 0 || c == '/')
                 return cb_fail(err, CUBED_E_ARG,
-                               "the URL \"%s\" has a %% without the two hexadecimal digits of a "
-                               "character that names may have: %% itself is written %%25",
+                               "the URL \"%s\" has a %% that is not followed by two hexadecimal "
+                               "digits of an allowed character: write %%25 for %% itself",
                                url);
             i += 2;
         }
@@ -177,8 +177,8 @@ cubed_status cb_place_find_url(cb_zone *zone, const char *url, cb_place *p, cube
     cb_buf_init(&text, cb_zone_allocator(zone));
     if ((is_scheme(url, "http") || is_scheme(url, "https")) && strpbrk(url, "?#"))
         CB_GO(cb_fail(err, CUBED_E_ARG,
-                      "the URL \"%.*s...\" has a query or a fragment, expected none: URLs that are "
-                      "signed are not read",
+                      "the URL \"%.*s...\" has a query or a fragment, expected none: signed URLs "
+                      "cannot be read",
                       (int)strcspn(url, "?#") + 1, url));
     const char *scheme = usual_scheme(url);
     if (scheme) cb_buf_printf(&text, "%s://", scheme);

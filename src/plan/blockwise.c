@@ -140,8 +140,8 @@ static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int
         extent <= INT64_MAX / 4)
         return CUBED_OK;
     return cb_fail(err, CUBED_E_ARG,
-                   "axis %d of input %d comes with %" PRId64 " and %" PRId64
-                   " elements around its blocks, expected 0 to %" PRId64,
+                   "axis %d of input %d has a halo of %" PRId64 " and %" PRId64
+                   " elements, expected 0 to %" PRId64,
                    axis, number, halo->before, halo->after, most);
 }
 
@@ -155,7 +155,7 @@ static cubed_status check_repeated(const cb_block_operand *x, int d, bool output
             cb_axis_equal(&x->blocks.axis[e], &x->blocks.axis[d]))
             continue;
         return cb_fail(err, CUBED_E_ARG, "%s %d has the symbol %d twice%s", what, number,
-                       x->symbol[d], output ? "" : ", along axes that are not cut alike");
+                       x->symbol[d], output ? "" : ", along axes with different blocks");
     }
     return CUBED_OK;
 }

@@ -196,7 +196,7 @@ cubed_status cb_map_compose(const cb_map *inner, const cb_map *outer, cb_map *ou
             cb_mul_i64(inner->dim[d].stride, outer->dim[mid].stride, &stride) ||
             !is_position(m.dim[d].offset) || !is_position(stride))
             return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "views of views reach more than 2**61 elements apart");
+                           "nested views reach over more than 2**61 elements");
         m.dim[d].stride = m.dim[d].axis < 0 ? 0 : stride;
     }
     *out = m;

@@ -283,8 +283,8 @@ cubed_status cb_ir_check(const cb_ir *ir, cubed_error *err)
     }
     if (operands > CB_MAX_OPERANDS)
         return cb_fail(err, CUBED_E_BUDGET,
-                       "functions on blocks have %" PRId64 " inputs and outputs in all, at most %d "
-                       "are allowed in a plan",
+                       "functions on blocks have %" PRId64
+                       " inputs and outputs in all, expected at most %d in a plan",
                        operands, CB_MAX_OPERANDS);
     return ir->is_graph ? CUBED_OK : check_depth(ir, err);
 }

@@ -24,8 +24,9 @@ cubed_status cb_source_find(const cubed_context *ctx, cb_source *s, cubed_error 
 {
     s->fn = cb_context_find_source_fn(ctx, s->name);
     if (s->fn && s->fn->open) return CUBED_OK;
-    return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "the plan reads a source of kind \"%s\", which is not known here", s->name);
+    return cb_fail(
+        err, CUBED_E_UNSUPPORTED,
+        "the plan reads a source of kind \"%s\", which is not registered in this process", s->name);
 }
 
 cubed_status cb_source_open(const cubed_context *ctx, cb_source *s, cubed_error *err)
@@ -49,7 +50,8 @@ cubed_status cb_source_save(const cb_source *s, cb_buf *out, cubed_error *err)
     if (s->params) return append(out, s->params, s->params_size, err);
     if (!s->fn->save)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the plan reads a source of kind \"%s\", which stays in its process",
+                       "the plan reads a source of kind \"%s\", which only the process that made "
+                       "the plan can read",
                        s->name);
     cubed_status st = s->fn->save(s->handle, append, out, err);
     return st == CUBED_OK ? st : cb_context(err, st, "a source of kind \"%s\"", s->name);

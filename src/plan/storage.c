@@ -159,9 +159,10 @@ static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
                is_in_chunks(&objects.axis[d], n->first_chunk[d], n->grid->axis[d].extent,
                             n->part[d], n->part[n->grid->ndim + d]);
     if (fits) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG,
-                   "%s: a region that is not of whole chunks of the array, or of another type",
-                   n->url);
+    return cb_fail(
+        err, CUBED_E_ARG,
+        "%s: the region does not consist of whole chunks of the array, or has another type",
+        n->url);
 }
 
 cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)

@@ -242,7 +242,7 @@ static void put_work(const report *r, const report_run *run, FILE *f)
     row(f, "busy_seconds", "time of all tasks", text_time((double)t->busy_ns * 1e-9, text),
         (double)t->busy_ns * 1e-9, "");
     row(f, "queue_seconds", "time in queue", text_time(s->queue_seconds, text), s->queue_seconds,
-        "of ranges of tasks, until a worker began");
+        "time of ranges of tasks, until a worker began");
     row(f, "worker_seconds", "time of workers", text_time(s->worker_seconds, text),
         s->worker_seconds, "including attempts that failed, or that ended after another one");
     snprintf(text, sizeof text, "%.3g GB s", s->gb_seconds);

@@ -39,7 +39,7 @@ static cubed_status get_object(cubed_store *store, const char *key, size_t bound
     *object = there->data;
     *info = there->info;
     if (there->size != info->size && info->size <= bound)
-        return cb_fail(err, CUBED_E_FORMAT, "it ends before its size");
+        return cb_fail(err, CUBED_E_FORMAT, "the object is shorter than its stated size");
     return CUBED_OK;
 }
 

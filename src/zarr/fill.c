@@ -15,12 +15,12 @@ static cubed_status wrong(const char *where, const json_t *v, cubed_dtype dtype,
 {
     const char *s = json_string_value(v), *big = cb_json_big(v);
     if (s)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: fill value %s%s%s is no %s", where,
+        return cb_fail(err, CUBED_E_FORMAT, "%s: fill value %s%s%s is not a valid %s", where,
                        big ? "" : "\"", big ? big : s, big ? "" : "\"", cubed_dtype_name(dtype));
     if (json_is_number(v))
-        return cb_fail(err, CUBED_E_FORMAT, "%s: fill value %.17g is no %s", where,
+        return cb_fail(err, CUBED_E_FORMAT, "%s: fill value %.17g is not a valid %s", where,
                        json_number_value(v), cubed_dtype_name(dtype));
-    return cb_fail(err, CUBED_E_FORMAT, "%s: the fill value is no %s", where,
+    return cb_fail(err, CUBED_E_FORMAT, "%s: the fill value is not a valid %s", where,
                    cubed_dtype_name(dtype));
 }
 

@@ -48,8 +48,9 @@ static cubed_status read_layout(const char *where, const json_t *zarray, cb_zarr
     CB_TRY(cb_json_get_ints(where, zarray, "shape", 0, &m->ndim, m->shape, err));
     CB_TRY(cb_json_get_ints(where, zarray, "chunks", 0, &nchunk, m->chunk, err));
     if (nchunk != m->ndim)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"chunks\" has %d entries, \"shape\" %d", where,
-                       nchunk, m->ndim);
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s: \"chunks\" has %d entries and \"shape\" %d, expected equal numbers",
+                       where, nchunk, m->ndim);
     for (int d = 0; d < m->ndim; d++) {
         /* Old writers used chunks of length 0 for empty axes. */
         if (m->chunk[d] == 0 && m->shape[d] > 0)

@@ -19,8 +19,10 @@ static cubed_status read_grid(const char *where, const json_t *doc, cb_zone *zon
     CB_TRY(cb_json_get_ints(where, json_object_get(grid, "configuration"), "chunk_shape", 1, &n,
                             m->chunk, err));
     if (n != m->ndim)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"chunk_shape\" has %d entries, \"shape\" %d",
-                       where, n, m->ndim);
+        return cb_fail(
+            err, CUBED_E_FORMAT,
+            "%s: \"chunk_shape\" has %d entries and \"shape\" %d, expected equal numbers", where, n,
+            m->ndim);
     return CUBED_OK;
 }
 

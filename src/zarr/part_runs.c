@@ -22,7 +22,7 @@ cubed_status cb_zarr_get_ranges(cb_zarr_encoded *e, cubed_range *ranges, size_t 
     for (size_t i = 0; i < n; i++) {
         if (e->size != UINT64_MAX &&
             (ranges[i].offset > e->size || ranges[i].size > e->size - ranges[i].offset))
-            return cb_fail(err, CUBED_E_FORMAT, "it ends within a range that is read");
+            return cb_fail(err, CUBED_E_FORMAT, "the object ends within a range that is read");
         ranges[i].offset += e->offset;
     }
     CB_TRY(

@@ -35,6 +35,6 @@ cubed_status cb_zarr_put(cubed_store *store, const cb_zarr_fence *fence, const c
         }
         CB_TRY(find_replaced(store, fence, key, &there, err));
     }
-    return cb_fail(err, CUBED_E_IO, "other requests replaced it %d times while it was written",
-                   FENCE_TRIES);
+    return cb_fail(err, CUBED_E_IO,
+                   "other requests replaced the object %d times while it was written", FENCE_TRIES);
 }

@@ -27,10 +27,10 @@ static cubed_status read_run(const char *where, int d, const json_t *v, int64_t 
     if (json_is_integer(first) && *length >= 1 && *length <= INT64_MAX / 4 && *times >= 1 &&
         (!json_is_array(v) || (json_array_size(v) == 2 && json_is_integer(count))))
         return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT,
-                   "%s: \"chunk_shapes\"[%d] must have integers >= 1 and pairs of a length and how "
-                   "often it comes",
-                   where, d);
+    return cb_fail(
+        err, CUBED_E_FORMAT,
+        "%s: \"chunk_shapes\"[%d] must have integers >= 1 and pairs of a length and a count", where,
+        d);
 }
 
 /* Counts the chunks up to the one that reaches the end of the axis. Stores where they start if `starts` is not NULL. */
@@ -55,8 +55,8 @@ static cubed_status walk(const char *where, int d, const json_t *list, int64_t e
     if (starts) starts[*n] = at;
     if (at < extent)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "%s: \"chunk_shapes\"[%d] ends at %" PRId64 ", the axis has %" PRId64
-                       " elements",
+                       "%s: \"chunk_shapes\"[%d] ends at %" PRId64 ", expected %" PRId64
+                       ", the length of the axis",
                        where, d, at, extent);
     return CUBED_OK;
 }

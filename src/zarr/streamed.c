@@ -142,7 +142,7 @@ cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, const cb_zarr_streamed *
         CB_TRY(cb_codec_stream_read(&stream, piece, most, &got, err));
         if (got > chunk_bytes - s.came)
             return cb_fail(err, CUBED_E_FORMAT,
-                           "the chunk decodes to more than %zu bytes, expected as many",
+                           "the chunk decodes to more than %zu bytes, expected exactly this size",
                            chunk_bytes);
         if (s.unit)
             take_shuffled(&s, piece, got);

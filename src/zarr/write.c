@@ -258,7 +258,8 @@ static cubed_status merge(const shared_chunk *x, cubed_error *err)
             return st;
         }
         if (cubed_cancel_is_set(x->scratch->cancel))
-            return cb_fail(err, CUBED_E_CANCELLED, "cancelled between two tries to write it");
+            return cb_fail(err, CUBED_E_CANCELLED,
+                           "cancelled between two attempts to write the chunk");
         if (!blind) {
             x->done->conflicts++;
             pause_before(tries, x->all);
@@ -266,8 +267,8 @@ static cubed_status merge(const shared_chunk *x, cubed_error *err)
         blind = false;
     }
     cubed_status st = cb_fail(err, CUBED_E_IO,
-                              "others replaced it %d times between reading and writing: let fewer "
-                              "write to the same chunk at once",
+                              "other writers replaced the chunk %d times between reading and "
+                              "writing: use fewer concurrent writers for one chunk",
                               MERGE_TRIES);
     if (err) err->transient = true;
     return st;

@@ -28,7 +28,7 @@ typedef struct reading {
 
 static cubed_status damaged(cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_FORMAT, "it does not hold the texts of a chunk");
+    return cb_fail(err, CUBED_E_FORMAT, "the object does not contain the strings of a chunk");
 }
 
 /* Measures or stores element number `i` of the array. */
@@ -43,7 +43,7 @@ static cubed_status put_text(reading *r, int64_t i, const unsigned char *text, s
         if (took == 0) return cb_fail(err, CUBED_E_FORMAT, "a string is not valid UTF-8");
         if (!to) continue;
         if (n == r->longest)
-            return cb_fail(err, CUBED_E_IO, "it has been changed while it was read");
+            return cb_fail(err, CUBED_E_IO, "the object has been changed while it was read");
         memcpy(to + 4 * n, &code, sizeof code);
     }
     if (!to) r->longest = cb_max_size(r->longest, n);
@@ -227,7 +227,7 @@ static cubed_status read_chunks(reading *r, cubed_error *err)
 static cubed_status no_texts(const reading *r, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "%s%s%s: elements of type \"%s\" by these codecs are not read as texts",
+                   "%s%s%s: elements of type \"%s\" with these codecs cannot be read as strings",
                    r->store->url, *r->path ? "::" : "", r->path, r->o->type);
 }
 
@@ -297,7 +297,7 @@ static cubed_status find_file_codecs(reading *r, const cb_codecs *known, json_t 
     CB_TRY(cb_file_texts_open(r->store, r->most, &r->leads, &r->item, err));
     if (cb_count(m->ndim, m->chunk, &n) || cb_mul_size((size_t)n, r->item, &bytes) ||
         bytes > r->most)
-        return cb_fail(err, CUBED_E_BUDGET, "%s%s%s: a chunk takes more than %zu bytes",
+        return cb_fail(err, CUBED_E_BUDGET, "%s%s%s: a chunk has more than %zu bytes",
                        r->store->url, *r->path ? "::" : "", r->path, r->most);
     return parse_bytes(r, known, list, bytes, err);
 }
@@ -320,9 +320,8 @@ static cubed_status add_index(const reading *r, const cb_codec_step *s, cb_need 
     const cb_codec_step *nested = cb_codec_part_shard(c, s->inner);
     if (nested) CB_TRY(add_index(r, nested, need, err));
     if (cb_codec_index_bytes(c, s) > r->most)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "%s%s%s: the index of a shard takes more than %zu bytes", r->store->url,
-                       *r->path ? "::" : "", r->path, r->most);
+        return cb_fail(err, CUBED_E_BUDGET, "%s%s%s: the index of a shard has more than %zu bytes",
+                       r->store->url, *r->path ? "::" : "", r->path, r->most);
     const size_t index = cb_arena_round(cb_codec_index_numbers(s) * sizeof(uint64_t));
     *need = cb_need_both((cb_need){index, 0}, cb_need_either(*need, cb_codec_index_need(c, s)));
     return CUBED_OK;
@@ -346,7 +345,8 @@ static cubed_status make_room(reading *r, int64_t n, cb_zarr_texts *out, cubed_e
     CB_TRY(cubed_dtype_fixed(CUBED_STRING, (int64_t)r->longest, &out->dtype, err));
     if (cb_mul_size((size_t)n, 4 * r->longest, &bytes) || bytes > r->most)
         return cb_fail(err, CUBED_E_BUDGET,
-                       "%s%s%s: %" PRId64 " texts of up to %zu characters take more than %zu bytes",
+                       "%s%s%s: %" PRId64
+                       " strings of up to %zu characters need more than %zu bytes",
                        r->store->url, *r->path ? "::" : "", r->path, n, r->longest, r->most);
     CB_TRY(cb_arena_new(r->store->alloc, (cb_need){cb_arena_round(cb_max_size(bytes, 1)), 0},
                         &out->owner, err));
@@ -366,7 +366,7 @@ static cubed_status read_all(reading *r, cb_zarr_texts *out, cubed_error *err)
     cb_need need;
     int64_t n;
     if (cb_count(m->ndim, m->shape, &n) || (uint64_t)n > r->most)
-        return cb_fail(err, CUBED_E_BUDGET, "%s%s%s: more than %zu texts", r->store->url,
+        return cb_fail(err, CUBED_E_BUDGET, "%s%s%s: more than %zu strings", r->store->url,
                        *r->path ? "::" : "", r->path, r->most);
     CB_TRY(find_need(r, &need, err));
     CB_TRY(cb_arena_new(r->store->alloc, need, &r->arena, err));

@@ -245,7 +245,8 @@ static void test_what_gives_too_much_is_an_error(void **state)
     cubed_plan *plan = plan_of(
         f->ctx, &(cubed_target){.url = f->url, .codecs = "[" LITTLE ", {\"name\": \"test.lie\"}]"},
         x);
-    expect(cubed_run(plan, NULL, NULL, &err), CUBED_E_FORMAT, &err, "codec test.lie: it reports");
+    expect(cubed_run(plan, NULL, NULL, &err), CUBED_E_FORMAT, &err,
+           "codec test.lie: the codec reports");
     cubed_plan_unref(plan);
     cubed_array_unref(x);
 }

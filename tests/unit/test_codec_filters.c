@@ -256,7 +256,7 @@ static void test_wrong_configurations(void **state)
          "\"many\", which is not a valid type", CUBED_INT32, CUBED_E_UNSUPPORTED},
         {BEFORE(CODEC("numcodecs.delta", "\"dtype\": 4")), "dtype", CUBED_INT32, CUBED_E_FORMAT},
         {BEFORE(CODEC("numcodecs.delta", "\"dtype\": \"<i4\"")),
-         "its type has 4 bytes, but the elements 8", CUBED_INT64, CUBED_E_FORMAT},
+         "its type has 4 bytes, but the elements have 8", CUBED_INT64, CUBED_E_FORMAT},
         {BEFORE(CODEC("numcodecs.quantize", "\"dtype\": \"<i4\", \"digits\": 1")), "not floats",
          CUBED_INT32, CUBED_E_FORMAT},
         {BEFORE(CODEC("numcodecs.quantize", "\"dtype\": \"<f4\"")), "\"digits\" must be an integer",

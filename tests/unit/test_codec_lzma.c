@@ -314,7 +314,7 @@ static void test_wrong_configurations(void **state)
         {LZMA("\"format\": 4"), "\"format\" is 4, expected 0 to 3", CUBED_E_FORMAT},
         {LZMA("\"format\": \"xz\""), "\"format\" must be an integer", CUBED_E_FORMAT},
         {LZMA("\"check\": 16"), "\"check\" is 16", CUBED_E_FORMAT},
-        {LZMA("\"check\": 2"), "does not have check 2", CUBED_E_UNSUPPORTED},
+        {LZMA("\"check\": 2"), "check 2 is not supported", CUBED_E_UNSUPPORTED},
         {LZMA("\"preset\": 10"), "unknown \"preset\" 10", CUBED_E_FORMAT},
         {LZMA("\"preset\": 4294967296"), "\"preset\" is 4294967296", CUBED_E_FORMAT},
         {LZMA("\"preset\": 1.5"), "\"preset\" must be an integer", CUBED_E_FORMAT},

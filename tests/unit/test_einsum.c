@@ -167,15 +167,15 @@ static void test_what_is_refused(void **state)
     } wrong[] = {
         {"ab,bd,d", "3 terms for 2 operands"},
         {"ab", "1 terms for 2 operands"},
-        {"abc,bd", "term 'abc' for an operand with 2 axes"},
-        {"ab,b", "term 'b' for an operand with 2 axes"},
+        {"abc,bd", "term 'abc' does not match its operand, which has 2 axes"},
+        {"ab,b", "term 'b' does not match its operand, which has 2 axes"},
         {"ab,bd->x", "the result 'x' has 'x', which no term has"},
         {"ab,bd->aa", "the result 'aa' has 'a' twice"},
-        {"ab,bd->a.", "the result 'a.' has other characters than letters"},
-        {"a1,bd", "other characters than letters"},
-        {"......ab,bd", "other characters than letters"},
+        {"ab,bd->a.", "the result 'a.' contains characters other than letters"},
+        {"a1,bd", "characters other than letters"},
+        {"......ab,bd", "characters other than letters"},
         {"ab,ad", "index 'a' has extents 3 and 4"},
-        {"aa,bd", "'a' is 3 and 4 in one operand"},
+        {"aa,bd", "'a' has extents 3 and 4 in one operand"},
     };
     static double data[OPERANDS][MOST];
     char many[2 * CUBED_EINSUM_MAX_OPERANDS + 2];

@@ -99,7 +99,7 @@ static void test_what_errors_stand_for_is_of_this_version(void **state)
     fn.struct_size = sizeof fn;
     fn.load = NULL;
     assert_int_equal(cubed_context_set_raised_fn(ctx, &fn, &err), CUBED_E_ARG);
-    assert_string_equal(err.message, "cubed_raised_fn needs save and load");
+    assert_string_equal(err.message, "a cubed_raised_fn needs the functions save and load");
     cubed_context_unref(ctx);
 }
 

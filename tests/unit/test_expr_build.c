@@ -176,7 +176,7 @@ static void test_errors_of_building(void **state)
         {"concat(f)", "expected a list of arrays"},
         {"concat([])", "no arrays are given, expected at least one"},
         {"hstack([])", "hstack: no arrays are given, expected at least one"},
-        {"permute_dims(f, (0,))", "1 axes for an array with 2"},
+        {"permute_dims(f, (0,))", "there are 1 axes for an array with 2"},
         {"rechunk(f, (1, 2, 3))", "3 lengths, expected one for each of 2 dimensions"},
         {"astype(f, 'float128')", "float128"},
         {"[f, f] + 1", "not a value here"},

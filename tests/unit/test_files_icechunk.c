@@ -286,7 +286,7 @@ static void test_places_that_are_none(void **state)
         {{.location = "file:///etc/passwd"},
          CUBED_E_ARG,
          "refers to \"file:///etc/passwd\", which is /etc/passwd: expected"},
-        {{.packed = true}, CUBED_E_UNSUPPORTED, "places of chunks that are compressed"},
+        {{.packed = true}, CUBED_E_UNSUPPORTED, "compressed locations of chunks"},
         {{.length = 4}, CUBED_E_FORMAT, "a reference of a manifest leads nowhere"},
         {{.inside = "abc", .owner = "node y.."}, CUBED_E_NOT_FOUND, "has no x/c/1/2"},
     };
@@ -302,7 +302,7 @@ static void test_malformed_objects(void **state)
     cubed_store *within = repository((reference){.inside = "a"}), *s;
     assert_int_equal(cb_store_del(within, MANIFEST_KEY, NULL), CUBED_OK);
     s = open_ref(*state, within, "@tag.v1");
-    expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, MANIFEST_KEY " is not there");
+    expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, MANIFEST_KEY " does not exist");
     put_bytes(within, MANIFEST_KEY, "nothing", 7);
     expect_failure(s, "x/c/1/2", CUBED_E_FORMAT,
                    MANIFEST_KEY " is not an Icechunk object of type 2");

@@ -70,8 +70,8 @@ static void test_what_is_refused(void **state)
         {WITH("[\"a\", 1]"), CUBED_E_FORMAT, "the reference x is invalid"},
         {WITH("[\"a\", -1, 2]"), CUBED_E_FORMAT, "the reference x is invalid"},
         {WITH("[\"a\", 1, 2.5]"), CUBED_E_FORMAT, "the reference x is invalid"},
-        {WITH("[\"{{u}}/a\", 1, 2]"), CUBED_E_UNSUPPORTED, "templates are names with texts"},
-        {WITH("[\"{{u/a\", 1, 2]"), CUBED_E_UNSUPPORTED, "templates are names with texts"},
+        {WITH("[\"{{u}}/a\", 1, 2]"), CUBED_E_UNSUPPORTED, "templates map names to strings"},
+        {WITH("[\"{{u/a\", 1, 2]"), CUBED_E_UNSUPPORTED, "templates map names to strings"},
         {WITH("[\"memory://t/\", 1, 2]"), CUBED_E_FORMAT, "is not the URL of a file"},
         {WITH("[\"none://t/a\", 1, 2]"), CUBED_E_ARG,
          "refers to \"none://t/a\": expected a place in memory://t"},
@@ -80,7 +80,7 @@ static void test_what_is_refused(void **state)
         {WITH("\"base64:?\""), CUBED_E_FORMAT, "the reference x is not base64"},
         {"{\"version\": 1, \"gen\": [{}], \"refs\": {\".zgroup\": \"{}\"}}", CUBED_E_UNSUPPORTED,
          "generated references"},
-        {"{\"x\": 1}", CUBED_E_UNSUPPORTED, "is JSON, but no references of kerchunk"},
+        {"{\"x\": 1}", CUBED_E_UNSUPPORTED, "is JSON, expected kerchunk references"},
         {"{\"x\": ", CUBED_E_FORMAT, "not JSON"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -105,7 +105,7 @@ static void test_folders_that_are_refused(void **state)
         cubed_status status;
         const char *says;
     } cases[] = {
-        {FOLDER("0", CHUNKS), CUBED_E_FORMAT, "\"record_size\" is 0"},
+        {FOLDER("0", CHUNKS), CUBED_E_FORMAT, "\"record_size\" is 0, expected at least 1"},
         {FOLDER("2", ", \"chunks\": [2]"), CUBED_E_FORMAT, "shape and chunks differ in length"},
         {FOLDER("2", CHUNKS ", \"dimension_separator\": \"/\""), CUBED_E_UNSUPPORTED,
          "chunks in records have keys with \".\", not \"/\""},

@@ -119,7 +119,7 @@ static void test_damaged_heaps(void **state)
         {8, {2, 0, 1}, CUBED_E_FORMAT, "a heap that is not within the file"},
         {24, {2, 0, 1}, CUBED_E_FORMAT, "an object that is longer than its heap"},
         {-1, {2, 0, 3}, CUBED_E_FORMAT, "an object that is not in its heap"},
-        {-1, {2, H5_CAP, 1}, CUBED_E_FORMAT, "bytes are named at byte"},
+        {-1, {2, H5_CAP, 1}, CUBED_E_FORMAT, "bytes are referenced at byte"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static h5_file f;
@@ -145,7 +145,7 @@ static void test_budgets(void **state)
     const h5_lead lead = {299, h5_heap(&f, (const char *[]){text}, 1), 1};
     write_texts(&f, &lead, 1);
     cubed_store *s = open_bytes(*state, f.at, f.n);
-    expect_error(s, 200, CUBED_E_BUDGET, "a heap of texts takes more than 200 bytes");
+    expect_error(s, 200, CUBED_E_BUDGET, "a heap of strings has more than 200 bytes");
     cb_store_close(s);
 }
 

@@ -161,7 +161,7 @@ static void test_damaged_entries(void **state)
          "the entry x is not at the position in the central directory"},
         {STORED, 8, true, 1, CUBED_E_UNSUPPORTED, "the entry x is encrypted"},
         {STORED, 10, true, 14, CUBED_E_UNSUPPORTED, "the entry x is compressed by method 14"},
-        {STORED, 20, true, 8, CUBED_E_FORMAT, "the entry x has two sizes"},
+        {STORED, 20, true, 8, CUBED_E_FORMAT, "the entry x states two different sizes"},
         {DEFLATED, 20, true, 4, CUBED_E_FORMAT, "an entry does not inflate to its size"},
         {DEFLATED, 31, false, 0xff, CUBED_E_FORMAT, "an entry does not inflate to its size"},
     };

@@ -151,7 +151,7 @@ static void test_keys_that_do_not_fit(void **state)
     const cubed_key wide = {.kind = CUBED_KEY_POSITIONS, .positions = deep};
     assert_int_equal(cubed_index(x, &wide, 1, false, &y, &err), CUBED_E_UNSUPPORTED);
     assert_int_equal(cubed_index_assign(x, &wide, 1, x, &y, &err), CUBED_E_UNSUPPORTED);
-    assert_string_equal(err.message, "index: a result of 33 axes, expected at most 32");
+    assert_string_equal(err.message, "index: the result has 33 axes, expected at most 32");
     /* Numbers between elements of an array with the maximum number of axes have too many axes, too. */
     assert_int_equal(cubed_spaced(deep, deep, NULL, &y, &err), CUBED_E_UNSUPPORTED);
     cubed_array_unref(deep);

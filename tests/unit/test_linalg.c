@@ -416,11 +416,12 @@ static void test_refusals(void **state)
     cubed_svd_compressed_options o = CUBED_SVD_COMPRESSED_OPTIONS_INIT;
     cubed_error *e = &f->err;
     refused(f, cubed_lu(v, &y[0], &y[1], &y[2], e), CUBED_E_LINALG,
-            "lu: an array of 1 dimensions, expected at least 2");
+            "lu: the array has 1 dimensions, expected at least 2");
     refused(f, cubed_solve_triangular(few, v, CUBED_TRIANGLE_LOWER, 0, y, e), CUBED_E_LINALG,
-            "solve_triangular: matrices of 2 x 3, expected square ones");
+            "solve_triangular: the matrices are 2 x 3, expected square matrices");
     refused(f, cubed_solve_triangular(square, v, CUBED_TRIANGLE_LOWER, 0, y, e), CUBED_E_LINALG,
-            "solve_triangular: matrices of 2 x 2 and 6 equations");
+            "solve_triangular: the matrices are 2 x 2 and the right side has 6 rows, expected "
+            "equal numbers");
     refused(f, cubed_solve_triangular(square, number, CUBED_TRIANGLE_LOWER, 0, y, e), CUBED_E_ARG,
             "solve_triangular: the right side has no dimensions, expected one at least");
     refused(f, cubed_lstsq(v, v, NULL, 0, &y[0], &y[1], &y[2], &y[3], e), CUBED_E_LINALG,
@@ -428,17 +429,17 @@ static void test_refusals(void **state)
     refused(f, cubed_lstsq(few, number, NULL, 0, &y[0], &y[1], &y[2], &y[3], e), CUBED_E_LINALG,
             "lstsq: b has 0 dimensions, expected 1 or 2");
     refused(f, cubed_lstsq(few, v, NULL, 0, &y[0], &y[1], &y[2], &y[3], e), CUBED_E_LINALG,
-            "lstsq: a has 2 rows and b 6");
+            "lstsq: a has 2 rows and b 6, expected equal numbers");
     refused(f, cubed_multi_dot(list, 1, y, e), CUBED_E_ARG,
-            "multi_dot: 1 arrays, expected two at least");
+            "multi_dot: there are 1 arrays, expected at least 2");
     refused(f, cubed_multi_dot(list, 3, y, e), CUBED_E_LINALG,
             "multi_dot: arrays[1] has 1 dimensions, expected 2");
     refused(f, cubed_multi_dot(list + 1, 2, y, e), CUBED_E_ARG,
-            "multi_dot: arrays[0] has 6 columns and arrays[1] 2 rows, expected as many");
+            "multi_dot: arrays[0] has 6 columns and arrays[1] 2 rows, expected equal numbers");
     refused(f, cubed_tensorinv(few, 0, 0, y, e), CUBED_E_ARG,
             "tensorinv: ind is 0, expected 1 or more");
     refused(f, cubed_tensorinv(few, 1, 0, y, e), CUBED_E_LINALG,
-            "tensorinv: matrices of 2 x 3, expected square ones");
+            "tensorinv: the matrix is 2 x 3, expected a square matrix");
     refused(f, cubed_tensorsolve(few, v, NULL, 0, 0, y, e), CUBED_E_LINALG,
             "tensorsolve: a is a matrix of 2 x 3 and b has 6 elements, expected a square matrix "
             "and one element of b for each row");
@@ -470,9 +471,9 @@ static void test_refusals(void **state)
     assert_int_equal(cubed_svd_compressed(few, 1, &of, 0, y, NULL, NULL, e), CUBED_E_ARG);
     assert_non_null(strstr(e->message, "svd_compressed: options.struct_size is "));
     refused(f, cubed_cond(v, CUBED_NORM_2, 0, y, e), CUBED_E_LINALG,
-            "cond: an array of 1 dimensions, expected at least 2");
+            "cond: the array has 1 dimensions, expected at least 2");
     refused(f, cubed_cond(none, CUBED_NORM_2, 0, y, e), CUBED_E_LINALG,
-            "cond: matrices without elements, expected some");
+            "cond: the matrices have no elements, expected at least one");
 }
 
 static cubed_dtype date_type(void)

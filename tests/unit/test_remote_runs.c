@@ -246,7 +246,7 @@ static void test_functions_that_fail(void **state)
          "signal: killed"},
         {403, "", "{\"Message\": \"not authorized\"}", "check credentials and the policy"},
         {404, "", "{\"Message\": \"Function not found\"}", "check the function's name"},
-        {200, "", "{\"hello\": \"world\"}", "does not answer as a worker of this library"},
+        {200, "", "{\"hello\": \"world\"}", "is not a worker of this library"},
     };
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     o.executor = "lambda:worker";

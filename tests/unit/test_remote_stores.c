@@ -445,7 +445,7 @@ static void test_settings_that_are_wrong(void **state)
     static const struct {
         const char *url, *variables[4], *says;
     } cases[] = {
-        {"s3://b/x", {"AWS_ACCESS_KEY_ID=me"}, "no secret to it"},
+        {"s3://b/x", {"AWS_ACCESS_KEY_ID=me"}, "without its secret"},
         {"s3://b/x", {"AWS_PROFILE=none", "HOME=%s"}, "cannot find profile \"none\""},
         {"s3://b/x",
          {"AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_ENDPOINT_URL=ftp://x"},
@@ -453,7 +453,7 @@ static void test_settings_that_are_wrong(void **state)
         {"s3://b/x",
          {"AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_REQUEST_PAYER=perhaps"},
          "expected true or false"},
-        {"az://c/x", {NULL}, "it names no account"},
+        {"az://c/x", {NULL}, "the URL names no account"},
         {"az://c/x", {"AZURE_STORAGE_ACCOUNT_NAME=a", "AZURE_STORAGE_ACCOUNT_KEY=***"}, "base64"},
         {"gs://b/x", {"GOOGLE_APPLICATION_CREDENTIALS=%s/none.json"}, "none.json"},
         {"redis://127.0.0.1:1/x", {"REDIS_EXPIRY=soon"}, "REDIS_EXPIRY"},
@@ -596,7 +596,8 @@ static void test_credentials_that_are_not_there(void **state)
         const char *variables[4], *says;
     } cases[] = {
         {{ENDPOINT, "AWS_EC2_METADATA_DISABLED=true"}, "no credentials were found"},
-        {{ENDPOINT, "AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:%d/empty"}, "has none"},
+        {{ENDPOINT, "AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:%d/empty"},
+         "the reply contains no credentials"},
         {{ENDPOINT, "AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:%d/text"}, "not JSON"},
         {{ENDPOINT, "AWS_CONTAINER_CREDENTIALS_FULL_URI=http://example.org/x"},
          "expected https:// or this machine"},

@@ -156,9 +156,9 @@ static void test_format_2(void **state)
     put_chunk(s, "0.0", 6, (const char *[]){"a", "d", "b", "e", "c", "f"});
     expect_texts(s, 1, 6, (const uint32_t[]){'a', 'b', 'c', 'd', 'e', 'f'});
     put(s, ".zarray", FORMAT_2 "\"filters\": [{\"id\": \"vlen-bytes\"}]}");
-    expect_error(s, MOST, CUBED_E_UNSUPPORTED, "are not read as texts");
+    expect_error(s, MOST, CUBED_E_UNSUPPORTED, "cannot be read as strings");
     put(s, ".zarray", FORMAT_2 "\"filters\": [{\"id\": \"vlen-utf8\"}, {\"id\": \"delta\"}]}");
-    expect_error(s, MOST, CUBED_E_UNSUPPORTED, "are not read as texts");
+    expect_error(s, MOST, CUBED_E_UNSUPPORTED, "cannot be read as strings");
     cb_store_close(s);
 }
 
@@ -200,9 +200,9 @@ static void test_shards(void **state)
     expect_error(s, MOST, CUBED_E_FORMAT, "c/0");
     memset(few.data, 0, few.size);
     put_bytes(s, "c/0", &few);
-    expect_error(s, MOST, CUBED_E_FORMAT, "it does not hold the texts of a chunk");
+    expect_error(s, MOST, CUBED_E_FORMAT, "the object does not contain the strings of a chunk");
     put_meta(s, (fields){.shape = "[40000]", .chunk = "[40000]", .codecs = SHARDS("end")});
-    expect_error(s, MOST, CUBED_E_BUDGET, "the index of a shard takes more than 65536 bytes");
+    expect_error(s, MOST, CUBED_E_BUDGET, "the index of a shard has more than 65536 bytes");
     cb_store_close(s);
 }
 
@@ -240,16 +240,17 @@ static void test_shards_within_shards(void **state)
     expect_error(s, MOST, CUBED_E_FORMAT, "c/0: inner chunk 1: shard index");
     cb_le_put(b.data + inner + 24, 31, 8); /* one byte less than the index has */
     put_bytes(s, "c/0", &b);
-    expect_error(s, MOST, CUBED_E_FORMAT, "inner chunk 1: it does not hold the texts of a chunk");
+    expect_error(s, MOST, CUBED_E_FORMAT,
+                 "inner chunk 1: the object does not contain the strings of a chunk");
 
     put_meta(
         s,
         (fields){.shape = "[40000]", .chunk = "[40000]", .codecs = NESTED("[40000]", "[1]", "")});
-    expect_error(s, MOST, CUBED_E_BUDGET, "the index of a shard takes more than 65536 bytes");
+    expect_error(s, MOST, CUBED_E_BUDGET, "the index of a shard has more than 65536 bytes");
     put_meta(s, (fields){.shape = "[5]",
                          .chunk = "[8]",
                          .codecs = NESTED("[2]", "[1]", ", {\"name\": \"crc32c\"}")});
-    expect_error(s, MOST, CUBED_E_UNSUPPORTED, "are not read as texts");
+    expect_error(s, MOST, CUBED_E_UNSUPPORTED, "cannot be read as strings");
     put_meta(s, (fields){.shape = "[5]", .chunk = "[8]", .codecs = NESTED("[4]", "[3]", "")});
     expect_error(s, MOST, CUBED_E_FORMAT, "expected a divisor of 4");
     cb_store_close(s);
@@ -263,11 +264,12 @@ static void test_damaged_chunks(void **state)
         const char *text;
         const char *says;
     } cases[] = {
-        {3, 1, "a", "it does not hold the texts of a chunk"},
-        {1, 1, "a", "it does not hold the texts of a chunk"},
-        {2, 100, "a", "it does not hold the texts of a chunk"},
-        {2, UINT32_MAX, "a", "it does not hold the texts of a chunk"},
-        {2, 5, "a", "it does not hold the texts of a chunk"}, /* the second one has no size */
+        {3, 1, "a", "the object does not contain the strings of a chunk"},
+        {1, 1, "a", "the object does not contain the strings of a chunk"},
+        {2, 100, "a", "the object does not contain the strings of a chunk"},
+        {2, UINT32_MAX, "a", "the object does not contain the strings of a chunk"},
+        {2, 5, "a",
+         "the object does not contain the strings of a chunk"}, /* the second one has no size */
         {2, 1, "\xff", "a string is not valid UTF-8"},
         {2, 3, "\xed\xa0\x80", "a string is not valid UTF-8"}, /* half of a surrogate pair */
         {2, 1, "\xc3", "a string is not valid UTF-8"},
@@ -287,7 +289,7 @@ static void test_damaged_chunks(void **state)
     }
     const bytes nothing = {.size = 0};
     put_bytes(s, "c/0", &nothing);
-    expect_error(s, MOST, CUBED_E_FORMAT, "it does not hold the texts of a chunk");
+    expect_error(s, MOST, CUBED_E_FORMAT, "the object does not contain the strings of a chunk");
     cb_store_close(s);
 }
 
@@ -300,9 +302,9 @@ static void test_limits(void **state)
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
     put_chunk(s, "c/0", 2, (const char *[]){longest, ""});
-    expect_error(s, 4 * 2 * 299 - 1, CUBED_E_BUDGET, "2 texts of up to 299 characters take more");
+    expect_error(s, 4 * 2 * 299 - 1, CUBED_E_BUDGET, "2 strings of up to 299 characters need more");
     put_meta(s, (fields){.shape = "[1000000]", .chunk = "[2]"});
-    expect_error(s, MOST, CUBED_E_BUDGET, "more than 65536 texts");
+    expect_error(s, MOST, CUBED_E_BUDGET, "more than 65536 strings");
     cb_store_close(s);
 }
 
@@ -316,7 +318,7 @@ static void test_other_arrays(void **state)
     put_meta(s, (fields){.shape = "[2]", .chunk = "[2]", .type = "bytes"});
     expect_error(s, MOST, CUBED_E_UNSUPPORTED, "elements of type \"bytes\"");
     put_meta(s, (fields){.shape = "[2]", .chunk = "[2]", .codecs = "[\"bytes\"]"});
-    expect_error(s, MOST, CUBED_E_UNSUPPORTED, "are not read as texts");
+    expect_error(s, MOST, CUBED_E_UNSUPPORTED, "cannot be read as strings");
     put_meta(s, (fields){.shape = "[2]",
                          .chunk = "[2]",
                          .codecs = "[{\"name\": \"vlen-utf8\"}, {\"name\": \"nobodys\"}]"});

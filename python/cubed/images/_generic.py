@@ -58,7 +58,9 @@ def _each(name: str, what: str, given: Any, n: int) -> list[Any]:
     """Returns an entry for each axis, from one entry for all axes or a list."""
     listed = list(given) if isinstance(given, (list, tuple, np.ndarray)) else [given] * n
     if len(listed) != n:
-        raise ValueError(f"{name}: {what} has {len(listed)} entries for {n} axes")
+        raise ValueError(
+            f"{name}: {what} has {len(listed)} entries for {n} axes, expected one for each axis"
+        )
     return listed
 
 
@@ -136,7 +138,7 @@ def generic_filter(
     if over != sorted(set(over)):
         raise ValueError(f"generic_filter: axes is {axes}, expected increasing axes")
     if (size is None) == (footprint is None):
-        raise ValueError("generic_filter: give one of size and footprint")
+        raise ValueError("generic_filter: expected either size or footprint")
     if footprint is None:
         box = np.ones(
             [operator.index(n) for n in _each("generic_filter", "size", size, len(over))], bool

@@ -190,7 +190,7 @@ def _archive(url: str) -> tuple[str, str] | None:
         return None
     if kind == "read only":
         raise ValueError(
-            f"{store}: files of that kind are read, not written: name a file of NetCDF (r.nc), a"
+            f"{store}: files of this format can only be read: name a file of NetCDF (r.nc), a"
             " Zarr store (r.zarr) or an archive of one (r.zip)"
         )
     return (store, path) if kind in ("zip", "netcdf") else None

@@ -230,7 +230,7 @@ def _limit(range_: bytes, time_ms: int) -> int:
 
 
 def _too_long(limit_ms: int) -> str:
-    return f"a task took longer than the {limit_ms / 1000:g} s that it may, and did not end"
+    return f"a task did not end within its time limit of {limit_ms / 1000:g} s"
 
 
 def _run(plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:

@@ -38,10 +38,10 @@ static cubed_status frame(const cb_frame *f, void *out, cubed_error *err)
 
 static cubed_status other_mask(const cb_operands *r, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_ARG,
-                   "the mask has not the %lld true elements that were announced, or not where they "
-                   "were counted",
-                   (long long)r->c->op->out[0].blocks.axis[0].extent);
+    return cb_fail(
+        err, CUBED_E_ARG,
+        "the mask does not have %lld true elements at the positions that were counted before",
+        (long long)r->c->op->out[0].blocks.axis[0].extent);
 }
 
 /* Copies up to `room` elements that the mask selects in a block, starting with selected element `from`. `n` is the expected

@@ -24,7 +24,8 @@ static cubed_status set_kept(const cb_ir *ir, cb_stage *s, cubed_error *err)
             if (d < 0) continue;
             if (o == 0) kept.axis[d] = n->grid->axis[r];
             if (!cb_axis_equal(&kept.axis[d], &n->grid->axis[r]))
-                return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
+                return cb_fail(err, CUBED_E_FORMAT,
+                               "the outputs of one stage have different chunks");
         }
     }
     return cb_stage_keep(ir, s, &kept, err);
@@ -47,7 +48,8 @@ static cubed_status set_groups(const cb_ir *ir, cb_stage *s, cubed_error *err)
         for (int r = 0; r < g->ndim; r++) {
             if (out->axis[r] < 0) continue;
             if (!cb_axis_equal(&kept.axis[out->axis[r]], &g->axis[r]))
-                return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
+                return cb_fail(err, CUBED_E_FORMAT,
+                               "the outputs of one stage have different chunks");
         }
     }
     return cb_stage_keep(ir, s, &kept, err);

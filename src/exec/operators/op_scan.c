@@ -7,7 +7,9 @@
 static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[s->outs[0].node];
-    if (s->nouts > 1) return cb_fail(err, CUBED_E_FORMAT, "running totals share a stage");
+    if (s->nouts > 1)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "several running totals share a stage, expected one per stage");
     CB_TRY(cb_stage_set_domain(&p->ir, s, err));
     s->column = n->axis;
     for (int d = 0; d < s->kept->ndim; d++) s->task_chunks[d] = 1;

@@ -44,7 +44,7 @@ static cubed_status refuse_reduce(void *ctx, int node, const cb_map *map, cubed_
 {
     (void)ctx;
     (void)map;
-    return cb_fail(err, CUBED_E_FORMAT, "node %d reduces below a function on blocks", node);
+    return cb_fail(err, CUBED_E_FORMAT, "node %d is a reduction below a function on blocks", node);
 }
 
 static cubed_status find_outputs(const cb_ir *ir, cb_zone *zone, cb_stage *s, cubed_error *err)
@@ -79,9 +79,9 @@ static cubed_status check_gathered(const cb_ir *ir, const cb_stage_input *in,
                  n->stored && cb_node_is_intermediate(n);
     for (int d = 0; d < n->grid->ndim; d++)
         sound = sound && (d == x->gather.axis || n->grid->axis[d].chunk == 1);
-    return sound
-               ? CUBED_OK
-               : cb_fail(err, CUBED_E_FORMAT, "node %d is gathered, but no intermediate", in->node);
+    return sound ? CUBED_OK
+                 : cb_fail(err, CUBED_E_FORMAT, "node %d is gathered, but is not an intermediate",
+                           in->node);
 }
 
 static cubed_status lower_inputs(cubed_plan *p, cb_stage *s, cubed_error *err)
@@ -504,7 +504,7 @@ static cubed_status gather(cb_operands *r, int i, cubed_error *err)
         int64_t from = pairs[2 * k], to = pairs[2 * k + 1];
         if (from < lo || to < from || to > hi || to - from > g->most - filled)
             return cb_fail(err, CUBED_E_ARG,
-                           "range %lld of those to be gathered is %lld to %lld, expected at most "
+                           "range %lld of the gathered ranges is %lld to %lld, expected at most "
                            "%lld elements within %lld to %lld",
                            (long long)k, (long long)from, (long long)to,
                            (long long)(g->most - filled), (long long)lo, (long long)hi);

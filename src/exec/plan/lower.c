@@ -525,7 +525,7 @@ static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
                    .nreductions = l->q.nreductions,
                    .box = *box};
     if (out->nbranches == CB_MAX_BRANCHES)
-        return cb_fail(err, CUBED_E_BUDGET, "one stage puts together more than %d pieces of arrays",
+        return cb_fail(err, CUBED_E_BUDGET, "one stage concatenates more than %d pieces of arrays",
                        CB_MAX_BRANCHES);
     if (!cb_zone_grow(l->scratch, &out->branches, out->nbranches, &l->cap, sizeof(cb_branch)))
         return no_memory(err);

@@ -67,7 +67,8 @@ static void list_nodes(walk *w, const cb_stage *s)
 static cubed_status check_stage(const cubed_plan *p, int stage, cubed_error *err)
 {
     if (stage >= 0 && stage < p->nstages) return CUBED_OK;
-    return cb_fail(err, CUBED_E_INDEX, "stage %d: the plan has %d stages", stage, p->nstages);
+    return cb_fail(err, CUBED_E_INDEX, "stage %d does not exist: the plan has %d stages", stage,
+                   p->nstages);
 }
 
 cubed_status cubed_plan_get_block(const cubed_plan *p, int stage, int64_t task,
@@ -76,7 +77,8 @@ cubed_status cubed_plan_get_block(const cubed_plan *p, int stage, int64_t task,
     cb_box chunks;
     CB_TRY(check_stage(p, stage, err));
     if (task < 0 || task >= p->stages[stage].ntasks)
-        return cb_fail(err, CUBED_E_INDEX, "task %" PRId64 ": stage %d has %" PRId64 " tasks", task,
+        return cb_fail(err, CUBED_E_INDEX,
+                       "task %" PRId64 " does not exist: stage %d has %" PRId64 " tasks", task,
                        stage, p->stages[stage].ntasks);
     cb_stage_task_chunks(&p->stages[stage], task, &chunks);
     *ndim = chunks.ndim;

@@ -64,7 +64,8 @@ cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_in
                                   cubed_error *err)
 {
     if (stage < 0 || stage >= p->nstages)
-        return cb_fail(err, CUBED_E_INDEX, "stage %d: the plan has %d stages", stage, p->nstages);
+        return cb_fail(err, CUBED_E_INDEX, "stage %d does not exist: the plan has %d stages", stage,
+                       p->nstages);
     const cb_stage *s = &p->stages[stage];
     *info = (cubed_stage_info){.name = s->name,
                                .num_tasks = s->ntasks,

@@ -92,7 +92,7 @@ cubed_status cb_stage_set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &ir->nodes[s->outs[o].node];
         if (!cb_grid_equal(n->grid, s->kept))
-            return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
+            return cb_fail(err, CUBED_E_FORMAT, "the outputs of one stage have different chunks");
         for (int d = 0; d < n->grid->ndim; d++) s->outs[o].axis[d] = d;
         s->outs[o].alias = -1;
     }

@@ -38,8 +38,8 @@ static cubed_status check_frame(const cb_task *t, int64_t task, cubed_error *err
     (void)cb_stage_measure(t->plan, s, &box, CB_ARENA_LEAST, &least);
     if (taken <= most && (taken >= least || !all)) return CUBED_OK;
     return cb_fail(err, CUBED_E_INTERNAL,
-                   "bug: a task (%s) took %zu bytes, its frame is %zu to %zu", s->op->name, taken,
-                   least, most);
+                   "bug: a task (%s) used %zu bytes, but its frame is %zu to %zu", s->op->name,
+                   taken, least, most);
 }
 #endif
 

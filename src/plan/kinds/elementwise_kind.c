@@ -72,7 +72,7 @@ static cubed_status check_field(const cb_ir *ir, const cb_node *n, cubed_error *
     if (cubed_dtype_kind(n->dtype) > CUBED_KIND_TIME)
         return BAD("a field of type %s", cubed_dtype_name(n->dtype));
     if (n->offset < 0 || (size_t)n->offset + size > cubed_dtype_size(from))
-        return BAD("a field behind the record's end");
+        return BAD("a field that ends after its record");
     if (n->swapped && cb_unit_size(n->dtype) == 1) return BAD("a field without byte order");
     return cb_kind_check_same_shape(ir, n, err);
 }

@@ -46,8 +46,8 @@ static cubed_status put_memory(cb_buf *b, const cb_node *n, cb_plan_use use, cub
     if (cb_plan_is_shared(n, &bytes_all) && use != CB_PLAN_FOR_ARRAY) {
         if (use == CB_PLAN_FOR_FILE)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "the plan reads %zu bytes of the caller's memory; sources of more than "
-                           "%zu bytes do not travel in a saved plan: store the array first",
+                           "the plan reads %zu bytes of the caller's memory; a saved plan can "
+                           "contain at most %zu bytes of a source: store the array first",
                            bytes_all, CB_PLAN_EMBED_BYTES);
         cb_put_u(b, bytes_all);
         if (use != CB_PLAN_FOR_ID) cb_put_u(b, n->token);

@@ -352,8 +352,9 @@ bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why)
         *token = token_of(i, f);
         *why = (cubed_error)CUBED_ERROR_INIT;
         (void)cb_fail(why, CUBED_E_IO,
-                      "nothing was heard of tasks %" PRId64 " to %" PRId64
-                      " for %.3g s, which is longer than they may take: they are taken for lost",
+                      "tasks %" PRId64 " to %" PRId64
+                      " sent no report for %.3g s, which is longer than their time limit: they are "
+                      "considered lost",
                       f->next, f->last - 1, (double)(now - f->given_ns) * 1e-9);
         why->os_errno = ETIMEDOUT;
         why->failure = CUBED_FAILURE_LOST;
@@ -525,7 +526,8 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     if (!f || r->task < f->next) return CUBED_OK;
     if (r->task > f->next)
         return cb_fail(err, CUBED_E_ARG,
-                       "a report of task %" PRId64 " of stage %d came before that of task %" PRId64,
+                       "a report of task %" PRId64
+                       " of stage %d arrived before the report of task %" PRId64,
                        r->task, f->stage, f->next);
     const bool failed = r->error.status != CUBED_OK;
     in_flight *twin = f->twin ? &d->flights[f->twin - 1] : NULL;

@@ -156,7 +156,7 @@ static cubed_status serve_one(server *s, cubed_error *err)
     char id[128] = "";
     if (header && strlen(header) < sizeof id) memcpy(id, header, strlen(header) + 1);
     if (st == CUBED_OK && !*id)
-        st = cb_fail(err, CUBED_E_FORMAT, "%s: the reply names no invocation", s->url.data);
+        st = cb_fail(err, CUBED_E_FORMAT, "%s: the reply has no invocation ID", s->url.data);
     if (st == CUBED_OK) {
         const cubed_status worked = perform(s, &e.http.text, time_left(&e.http), &why);
         if (worked != CUBED_OK) st = put_error(s, &why, err);

@@ -102,7 +102,7 @@ static cubed_status check_going(const cubed_driver *d, cubed_error *err)
 {
     if (d->ended != CUBED_OK)
         return cb_fail(err, CUBED_E_ARG,
-                       "the driver has failed: another one may go on with the run");
+                       "the driver has failed: a new driver can continue the run");
     return CUBED_OK;
 }
 

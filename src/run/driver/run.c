@@ -49,8 +49,8 @@ static cubed_status check_options(const cubed_run_options *options, cubed_run_op
     CB_TRY(CB_OPTIONS_TAKE("run", options, out, err));
     if (out->update && out->resume)
         return cb_fail(err, CUBED_E_ARG,
-                       "update and resume exclude each other: an update that was interrupted goes "
-                       "on with update alone");
+                       "update and resume exclude each other: an interrupted update continues with "
+                       "update alone");
     return cb_run_check_retries(out->retries, err);
 }
 
@@ -109,11 +109,10 @@ static cubed_status check_executor(const cubed_plan *plan, const cubed_executor_
                        "executor %s needs options.worker_command: the program to start as a worker",
                        vt->name);
     if (c->shares_memory && o->task_timeout_ms)
-        return cb_fail(
-            err, CUBED_E_ARG,
-            "executor %s cannot end a task that takes too long, as it runs tasks in this "
-            "process: use processes, or no time limit of tasks",
-            vt->name);
+        return cb_fail(err, CUBED_E_ARG,
+                       "executor %s cannot end a task that takes too long, because it runs tasks "
+                       "in this process: use processes, or no time limit of tasks",
+                       vt->name);
     if (!c->remote) CB_TRY(cb_plan_check_here(plan, workers_of(plan, c), err));
     if (c->shares_memory || c->maps_memory) return CUBED_OK;
     return cb_run_check_parts(plan, err);

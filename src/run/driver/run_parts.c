@@ -23,8 +23,9 @@ static cubed_status check_name(const char *run, cubed_error *err)
 cubed_status cb_run_check_parts(const cubed_plan *plan, cubed_error *err)
 {
     if (!plan->work_dir)
-        return cb_fail(err, CUBED_E_ARG,
-                       "the plan has no work directory, where runs in parts keep what they share");
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "the plan has no work directory, in which a run in parts shares its data: set one");
     if (!cb_plan_is_known(plan))
         return cb_fail(
             err, CUBED_E_UNSUPPORTED,
@@ -74,7 +75,7 @@ static cubed_status check_tasks(cb_io *io, const cubed_plan *p, cubed_error *err
         const int64_t missing = cb_notes_missing(notes, i, 0), ntasks = p->stages[i].ntasks;
         if (missing < ntasks)
             st = cb_fail(err, CUBED_E_NOT_FOUND,
-                         "the run is not over: task %" PRId64 " of stage %d (%" PRId64
+                         "the run is not complete: task %" PRId64 " of stage %d (%" PRId64
                          " tasks) has not been done",
                          missing, i, ntasks);
     }
@@ -91,8 +92,8 @@ static cubed_status check_chunks(cb_io *io, const cubed_plan *p, int node, cubed
         bool found;
         CB_TRY(cb_chunks_find_whole(cb_io_chunks(io), node, c, &found, err));
         if (!found)
-            return cb_fail(err, CUBED_E_NOT_FOUND, "chunk number %" PRId64 " of %s is gone", c,
-                           n->url);
+            return cb_fail(err, CUBED_E_NOT_FOUND,
+                           "chunk number %" PRId64 " of %s does not exist any more", c, n->url);
     }
     return CUBED_OK;
 }

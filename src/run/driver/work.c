@@ -57,12 +57,13 @@ static cubed_status put_report(answer *to, const cubed_task_report *r, cubed_err
 static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *r, cubed_error *err)
 {
     if (r->stage < 0 || r->stage >= plan->nstages)
-        return cb_fail(err, CUBED_E_INDEX, "stage %d: the plan has %d stages", r->stage,
-                       plan->nstages);
+        return cb_fail(err, CUBED_E_INDEX, "stage %d does not exist: the plan has %d stages",
+                       r->stage, plan->nstages);
     const int64_t ntasks = plan->stages[r->stage].ntasks;
     if (r->first < 0 || r->last < r->first || r->last > ntasks)
         return cb_fail(err, CUBED_E_INDEX,
-                       "tasks %" PRId64 " to %" PRId64 ": stage %d has tasks 0 to %" PRId64,
+                       "tasks %" PRId64 " to %" PRId64
+                       " do not exist: stage %d has tasks 0 to %" PRId64,
                        r->first, r->last, r->stage, ntasks);
     return CUBED_OK;
 }
@@ -96,7 +97,7 @@ static cubed_status put_too_late(answer *to, const cubed_task_range *range, int6
     cubed_task_report r = {.token = range->token, .task = task, .coop = 1};
     r.start_ns = r.end_ns = cb_clock_ns();
     (void)cb_fail(&r.error, CUBED_E_CANCELLED,
-                  "task %" PRId64 " did not begin, because the worker's time ends", task);
+                  "task %" PRId64 " did not start, because the worker's time limit is near", task);
     r.error.failure = CUBED_FAILURE_PREEMPTED;
     return put_report(to, &r, err);
 }

@@ -42,7 +42,8 @@ static const char *advice(int code)
     switch (code) {
     case 401: return ": check the token's source, its audience and its issuer";
     case 403:
-        return ": who asks may not call it: grant the identity the right to (roles/run.invoker)";
+        return ": the caller's identity may not call it: grant the identity the right "
+               "(roles/run.invoker)";
     case 404: return ": check the URL";
     case 408:
     case 504: return ": the time limit of a request was over: raise it, or use smaller chunks";

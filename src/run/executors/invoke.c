@@ -149,7 +149,7 @@ static cubed_status read_reply(cb_invoker *x, const cb_invocation *i, cubed_erro
     if (!take_answer(x, i, &answer, err) ||
         cb_answer_read(answer->data, answer->size, &x->answer, err) != CUBED_OK)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "%s %s does not answer as a worker of this library: it is another one",
+                       "%s %s is not a worker of this library: its answer has another format",
                        x->kind->what, x->target);
     x->worker = number_of(x, x->answer.worker, x->answer.worker_size);
     return CUBED_OK;

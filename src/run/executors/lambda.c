@@ -99,7 +99,8 @@ static cb_http_ready prepare(cb_http_call *c)
 static const char *advice(int code)
 {
     switch (code) {
-    case 403: return ": who asks may not invoke it: check credentials and the policy";
+    case 403:
+        return ": these credentials do not permit the invocation: check credentials and the policy";
     case 404: return ": check the function's name and AWS_REGION";
     case 429:
         return ": the account's limit on concurrent executions, or the function's reserved "

@@ -269,10 +269,10 @@ static uint64_t end_worker(processes *x, worker *w, cubed_error *err)
                       "worker process %d was killed by the system, which had no more memory for it",
                       (int)pid);
     else if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == CB_STUCK_STATUS)
-        (void)cb_fail(err, CUBED_E_IO,
-                      "worker process %d ended itself: its task took longer than the %g s that it "
-                      "may, and did not end",
-                      (int)pid, x->args.task_timeout_ms / 1000.0);
+        (void)cb_fail(
+            err, CUBED_E_IO,
+            "worker process %d ended itself: its task did not end within its time limit of %g s",
+            (int)pid, x->args.task_timeout_ms / 1000.0);
     else if (status == -1)
         (void)cb_fail(err, CUBED_E_IO, "worker process %d ended", (int)pid);
     else if (WIFSIGNALED(status))

@@ -136,7 +136,7 @@ void cb_watchdog_end(cb_watchdog *w, cubed_task_report *report)
     const double seconds = (double)w->limit_ns * 1e-9;
     cb_mutex_unlock(&w->lock);
     if (!told || e->status == CUBED_OK || cubed_cancel_is_set(w->a.cancel)) return;
-    (void)cb_fail(e, CUBED_E_IO, "task %" PRId64 " took longer than the %.4g s that it may",
+    (void)cb_fail(e, CUBED_E_IO, "task %" PRId64 " took longer than its time limit of %.4g s",
                   report->task, seconds);
     e->os_errno = ETIMEDOUT;
     e->failure = CUBED_FAILURE_TIMED_OUT;

@@ -81,7 +81,7 @@ bool cb_wire_receive(int fd, void *data, size_t size)
 static cubed_status send_part(void *fd, const void *data, size_t size, cubed_error *err)
 {
     if (send_all(*(int *)fd, data, size)) return CUBED_OK;
-    return cb_fail(err, CUBED_E_IO, "the driver does not listen");
+    return cb_fail(err, CUBED_E_IO, "the driver does not accept connections");
 }
 
 bool cb_wire_send_report(const cubed_context *ctx, int fd, const cubed_task_report *report)

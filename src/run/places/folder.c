@@ -53,8 +53,8 @@ cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder,
     cb_io *io = ctx;
     if (!io->plan->work_dir && io->mode != CB_IO_RUN)
         return cb_fail(err, CUBED_E_ARG,
-                       "worker processes find each other's intermediates in a work directory, and "
-                       "the plan has none: name one");
+                       "worker processes share intermediates in a work directory, but the plan has "
+                       "no work directory: name one");
     if (!io->plan->work_dir)
         return cb_fail(
             err, CUBED_E_BUDGET,

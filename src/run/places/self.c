@@ -99,10 +99,10 @@ static cubed_status check_unchanged(void *plan, size_t i, cubed_error *err)
         return CUBED_OK;
     CB_TRY(cb_zarr_version(s->store, s->place.path, s->meta.format, &now, err));
     if (cb_version_equal(&now, cb_zarr_opened_version(s->array))) return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT,
-                   "%s has been %s since the plan was made: what was computed may be of both; open "
-                   "it again",
-                   p->ir.nodes[i].url, cb_version_is_none(&now) ? "removed" : "rewritten");
+    return cb_fail(
+        err, CUBED_E_FORMAT,
+        "%s has been %s since the plan was made: the results may mix both versions; open it again",
+        p->ir.nodes[i].url, cb_version_is_none(&now) ? "removed" : "rewritten");
 }
 
 cubed_status cb_run_check_unchanged(const cubed_plan *p, cubed_error *err)

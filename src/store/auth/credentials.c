@@ -196,7 +196,7 @@ cubed_status cb_credentials_option(const cb_credentials *c, const char *names, c
 static cubed_status keep(cb_credentials *c, const char *id, const char *secret, const char *token,
                          cubed_error *err)
 {
-    if (!secret) return cb_fail(err, CUBED_E_ARG, "there is an access key, and no secret to it");
+    if (!secret) return cb_fail(err, CUBED_E_ARG, "there is an access key without its secret");
     if (strlen(id) >= sizeof c->keys.id || strlen(secret) >= sizeof c->keys.secret ||
         (token && strlen(token) >= sizeof c->keys.token))
         return cb_fail(err, CUBED_E_ARG, "an access key, its secret or its token is too long");
@@ -272,15 +272,15 @@ static cubed_status use_profile(cb_credentials *c, bool named, cubed_error *err)
     else if (c->role && c->token_file)
         c->fetch = cb_fetch_for_token;
     else if (c->role || of_profile(c, "source_profile"))
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "profile \"%s\" assumes a role, which is not supported: use the keys that "
-                       "`aws configure export-credentials --profile %s` tells, or use it as "
-                       "credential_process",
-                       c->profile, c->profile);
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "profile \"%s\" assumes a role, which is not supported: use the keys that `aws "
+            "configure export-credentials --profile %s` prints, or use it as credential_process",
+            c->profile, c->profile);
     else if (of_profile(c, "sso_session") || of_profile(c, "sso_start_url"))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "profile \"%s\" signs on by sso, which is not supported: use `aws configure "
-                       "export-credentials --profile %s` as credential_process of another one",
+                       "export-credentials --profile %s` as credential_process of another profile",
                        c->profile, c->profile);
     return CUBED_OK;
 }

@@ -102,7 +102,7 @@ cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err)
     CB_TRY(cb_credentials_option(c, "IDENTITY_ENDPOINT", &of_host, err));
     if (secret || file) {
         if (!c->client || !c->tenant)
-            return cb_fail(err, CUBED_E_ARG, "%s is set, and no %s to it",
+            return cb_fail(err, CUBED_E_ARG, "%s is set without %s",
                            secret ? "AZURE_CLIENT_SECRET" : "AZURE_FEDERATED_TOKEN_FILE",
                            c->client ? "AZURE_TENANT_ID" : "AZURE_CLIENT_ID");
         if (c->sts && !cb_is_near(c->sts))

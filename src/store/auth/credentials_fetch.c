@@ -163,7 +163,7 @@ static cubed_status take_keys(const char *from, const char *id, const char *secr
         put(keys->secret, sizeof keys->secret, secret) &&
         put(keys->token, sizeof keys->token, token ? token : ""))
         return CUBED_OK;
-    return cb_fail(err, CUBED_E_IO, "credentials from %s: the reply has none", from);
+    return cb_fail(err, CUBED_E_IO, "credentials from %s: the reply contains no credentials", from);
 }
 
 static cubed_status take_json(const char *from, const cb_buf *text, const char *token,
@@ -234,7 +234,7 @@ out:
 cubed_status cb_read_token(cb_zone *zone, const char *path, const char **out, cubed_error *err)
 {
     CB_TRY(cb_read_file(zone, path, MOST_TOKEN, out, err));
-    if (!*out) return cb_fail(err, CUBED_E_IO, "credentials: there is no %s", path);
+    if (!*out) return cb_fail(err, CUBED_E_IO, "credentials: the file %s does not exist", path);
     char *end = (char *)(uintptr_t)*out + strlen(*out);
     while (end > *out && strchr(" \r\n", end[-1])) *--end = 0;
     return CUBED_OK;

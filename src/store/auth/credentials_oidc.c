@@ -66,7 +66,8 @@ static cubed_status take_token(const cb_credentials *c, const char *from, const 
     at += strspn(at, " \t\r\n");
     const size_t n = strcspn(at, " \t\r\n");
     if (n == 0 || at[n + strspn(at + n, " \t\r\n")])
-        return cb_fail(err, CUBED_E_IO, "%s gives no token, expected one line with a token", from);
+        return cb_fail(err, CUBED_E_IO, "%s returned no token, expected one line with a token",
+                       from);
     if (n >= sizeof keys->token)
         return cb_fail(err, CUBED_E_IO, "the token of %s has %zu bytes, expected less than %zu",
                        from, n, sizeof keys->token);

@@ -97,7 +97,8 @@ static cubed_status put_query(cb_buf *out, const char *query, cubed_error *err)
     const char *all[MOST_PARAMETERS];
     size_t n = 0;
     for (const char *at = query; *at; at += strcspn(at, "&"), at += *at == '&') {
-        if (n == MOST_PARAMETERS) return cb_fail(err, CUBED_E_INTERNAL, "bug: a long query");
+        if (n == MOST_PARAMETERS)
+            return cb_fail(err, CUBED_E_INTERNAL, "bug: the query of a signed request is too long");
         all[n++] = at;
     }
     qsort(all, n, sizeof *all, by_parameter);
@@ -149,7 +150,9 @@ static cubed_status put_date(const cb_sigv4 *s, char date[DATE], cubed_error *er
     struct tm utc;
     if (gmtime_r(&s->now, &utc) && strftime(date, DATE, "%Y%m%dT%H%M%SZ", &utc) > 0)
         return CUBED_OK;
-    return cb_fail(err, CUBED_E_IO, "the time of this machine is not one to sign requests with");
+    return cb_fail(
+        err, CUBED_E_IO,
+        "the clock of this machine shows no valid time for signed requests: set the clock");
 }
 
 /* Appends the canonical request. */

@@ -33,7 +33,7 @@ cubed_status cb_store_get_whole(cubed_store *s, const char *key, void *dst, size
     CB_TRY(cb_store_do_until(s, &r, cancel, err));
     *info = r.info;
     if (r.got == info->size || info->size > cap) return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT, "%s of %s ends before its size", key, s->url);
+    return cb_fail(err, CUBED_E_FORMAT, "%s of %s is shorter than its stated size", key, s->url);
 }
 
 cubed_status cb_store_get_parts(cubed_store *s, const char *key,

@@ -904,7 +904,7 @@ cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_hedge *hedg
     CB_TRY(cb_curl_load(err));
     /* Reference-counted and thread-safe in libcurl. */
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        return cb_fail(err, CUBED_E_NOMEM, "libcurl does not start");
+        return cb_fail(err, CUBED_E_NOMEM, "libcurl cannot be initialised");
     cb_http *h = cb_alloc_zero(a, sizeof *h);
     cubed_status st = CUBED_OK;
     if (!h) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));

@@ -215,7 +215,7 @@ cubed_status cb_http_reply_end(cb_http_call *c)
                        range);
     case CB_HTTP_WRONG_RANGE:
         return cb_fail(err, CUBED_E_IO,
-                       "the server sent another range than was asked for (content-range: %.60s, "
+                       "the server sent another range than requested (content-range: %.60s, "
                        "content-length: %.20s)",
                        range ? range : "none",
                        cb_http_header(c, "content-length") ? cb_http_header(c, "content-length")

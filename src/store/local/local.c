@@ -101,7 +101,7 @@ static int read_at(int fd, uint64_t offset, char *dst, size_t size, size_t *got)
 
 static cubed_status not_expected(const char *path, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", path);
+    return cb_fail(err, CUBED_E_EXISTS, "%s has another version than expected, or exists", path);
 }
 
 /* Reads the ranges of a request. Returns 0 or errno. A file truncated after it was opened is read up to its new end. */

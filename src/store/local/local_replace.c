@@ -222,7 +222,7 @@ cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store
     char *slash = strrchr(real, '/');
     if (!slash[1] || is_mounted(real))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s is where a file system is mounted: nothing can take its place; name a "
+                       "%s is the mount point of a file system, which cannot be replaced; name a "
                        "target below it",
                        path);
     if (strlen(slash + 1) >= cap)

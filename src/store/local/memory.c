@@ -73,7 +73,8 @@ static cubed_status missing(const cubed_store *s, const char *key, cubed_error *
 
 static cubed_status not_expected(const cubed_store *s, const char *key, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_EXISTS, "%s in %s is not what was expected", key, s->url);
+    return cb_fail(err, CUBED_E_EXISTS, "%s in %s has another version than expected, or exists",
+                   key, s->url);
 }
 
 static cubed_object_info info_of(const object *o)

@@ -343,7 +343,8 @@ static cb_http_verdict judge_copy(cb_remote *s, cb_remote_call *c)
     const char *state = cb_http_header(&c->http, "x-ms-copy-status");
     (void)s;
     if (!state || strcmp(state, "success") == 0) return CB_HTTP_DONE;
-    c->http.status = cb_fail(&c->http.error, CUBED_E_IO, "the copy's state is %s", state);
+    c->http.status =
+        cb_fail(&c->http.error, CUBED_E_IO, "the copy's state is %s, expected success", state);
     if (strcmp(state, "pending") != 0) return CB_HTTP_DONE;
     if (!c->body.size) cb_buf_puts(&c->body, state);
     return CB_HTTP_LATER;
@@ -359,7 +360,7 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
          "check AZURE_STORAGE_ACCOUNT_KEY or the SAS token, and this machine's clock"},
         {"AuthorizationFailure", "the account's network rules, or the SAS token, forbid it"},
         {"AuthorizationPermissionMismatch",
-         "who asks has no role, or a SAS token, that permits it"},
+         "the caller has no role, or no SAS token, that permits it"},
         {"InvalidBlobOrBlock",
          "another program has begun to put this blob in blocks of its own: delete the blob"},
         {"AuthorizationServiceMismatch", "the SAS token is not for blobs"},
@@ -380,8 +381,9 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
                    : "the token is not valid here, or has ended: get a new one";
     if (code == 403 && (s->anonymous || (!s->key_size && !s->sas && !s->bearer && !s->who)))
         return "it is not public: give an account's key or a SAS token";
-    return code == 403 ? "who asks may not do this: check the key, or what the SAS token permits"
-                       : NULL;
+    return code == 403
+               ? "these credentials do not permit it: check the key, or what the SAS token permits"
+               : NULL;
 }
 
 /* --- Listings ----------------------------------------------------------------------------------------- */
@@ -558,12 +560,13 @@ static cubed_status set_rest(cb_remote *remote, cubed_error *err)
     if (!s->account && endpoint) s->account = "";
     if (!s->account)
         return cb_fail(err, CUBED_E_ARG,
-                       "it names no account: set AZURE_STORAGE_ACCOUNT_NAME, or name it as in "
-                       "abfs://%s@ACCOUNT.dfs.core.windows.net/PATH",
+                       "the URL names no account: set AZURE_STORAGE_ACCOUNT_NAME, or write the "
+                       "account as in abfs://%s@ACCOUNT.dfs.core.windows.net/PATH",
                        s->container);
     CB_TRY(set_key(s, key, err));
     if (s->key_size && !*s->account && !s->sas)
-        return cb_fail(err, CUBED_E_ARG, "there is a key, and no AZURE_STORAGE_ACCOUNT_NAME to it");
+        return cb_fail(err, CUBED_E_ARG,
+                       "there is a key without AZURE_STORAGE_ACCOUNT_NAME: set both");
     CB_TRY(set_endpoint(s, endpoint, host, of_line(zone, line, "EndpointSuffix"), err));
     CB_TRY(cb_remote_get_upload_sizes(net, zone, url, &s->remote.uploads, err));
     return s->key_size || s->sas || s->bearer || s->anonymous

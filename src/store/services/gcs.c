@@ -289,8 +289,9 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
         return "check GS_ACCESS_KEY_ID: it is not known here";
     if (strcmp(f->code, "RequestTimeTooSkewed") == 0) return "set this machine's clock";
     if (strcmp(f->code, "NoSuchUpload") == 0)
-        return "the upload was ended by somebody else, or by a rule of the bucket";
-    return code == 403 ? "who asks may not do this: check the account and the bucket's permissions"
+        return "another process or a rule of the bucket ended the upload";
+    return code == 403 ? "these credentials do not permit it: check the account and the bucket's "
+                         "permissions"
                        : NULL;
 }
 

@@ -65,8 +65,10 @@ static cubed_status refused(const cb_resp_reply *r, cubed_error *err)
                  {"-WRONGPASS", ": check REDIS_USERNAME and REDIS_PASSWORD", false},
                  {"-NOPERM", ": the user may not do this", false},
                  {"-OOM", ": the server's memory is full (its maxmemory)", false},
-                 {"-READONLY", ": this is a copy of another server: name that", false},
-                 {"-MOVED", ": clusters are not supported: name a server that is none", false},
+                 {"-READONLY", ": this server is a replica: name its primary server", false},
+                 {"-MOVED",
+                  ": clusters are not supported: name a server that is not part of a cluster",
+                  false},
                  {"-LOADING", "", true},
                  {"-BUSY", "", true},
                  {"-TRYAGAIN", "", true},
@@ -89,7 +91,7 @@ static cubed_status expect(cb_resp *c, char type, cb_resp_reply *r, cubed_error 
     CB_TRY(cb_resp_read(c, r, err));
     if (r->type == '-') return refused(r, err);
     if (r->type == type) return CUBED_OK;
-    return cb_fail(err, CUBED_E_IO, "the reply is not what was expected");
+    return cb_fail(err, CUBED_E_IO, "the reply has an unexpected type");
 }
 
 /* Reads the head of a string of at most `most` bytes. */
@@ -271,7 +273,7 @@ static cubed_status read_ranges(cb_resp *c, const char *key, const cubed_range *
     }
     if (!there) return CUBED_E_NOT_FOUND;
     if (cubed_store_allows(r, r->info.version.text)) return CUBED_OK;
-    return cb_fail(err, CUBED_E_EXISTS, "it is not what was expected");
+    return cb_fail(err, CUBED_E_EXISTS, "the object has another version than expected, or exists");
 }
 
 static cubed_status do_head(redis_store *s, cb_resp *c, cubed_store_request *r, const char *key,
@@ -356,7 +358,9 @@ static cubed_status do_put(redis_store *s, cb_resp *c, cubed_store_request *r, c
                                     cb_resp_text(expiry)};
         CB_TRY(cb_resp_send(c, args, 8, err));
         CB_TRY(expect(c, ':', &reply, err));
-        if (reply.number == 0) return cb_fail(err, CUBED_E_EXISTS, "it is not what was expected");
+        if (reply.number == 0)
+            return cb_fail(err, CUBED_E_EXISTS,
+                           "the object has another version than expected, or exists");
     } else {
         const cb_resp_arg args[] = {cb_resp_text("SET"), cb_resp_text(key), value,
                                     cb_resp_text("PX"), cb_resp_text(expiry)};
@@ -406,7 +410,8 @@ static cubed_status do_delete(redis_store *s, cb_resp *c, cubed_store_request *r
                                 cb_resp_text(guard),  cb_resp_text(r->guard_version)};
     CB_TRY(cb_resp_send(c, args, 6, err));
     CB_TRY(expect(c, ':', &reply, err));
-    return reply.number < 0 ? cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", r->guard)
+    return reply.number < 0 ? cb_fail(err, CUBED_E_EXISTS,
+                                      "%s has another version than expected, or exists", r->guard)
                             : CUBED_OK;
 }
 
@@ -581,7 +586,7 @@ static cubed_status do_copy(redis_store *s, cb_resp *c, cubed_store_request *r, 
     CB_TRY(make_key(s, r->store_data, from, err));
     CB_TRY(send_text(c, "COPY", from, key, "REPLACE", err));
     CB_TRY(expect(c, ':', &reply, err));
-    return reply.number ? CUBED_OK : cb_fail(err, CUBED_E_NOT_FOUND, "there is no %s", from);
+    return reply.number ? CUBED_OK : cb_fail(err, CUBED_E_NOT_FOUND, "%s does not exist", from);
 }
 
 static cubed_status copy(cubed_store *store, const char *const *from, const char *const *to,

@@ -487,10 +487,11 @@ static cubed_status fail_with(cb_remote_call *c, const cb_remote_fault *f)
     c->http.status =
         cb_fail(err, CUBED_E_IO, "the reply is %d%s%s%s%s%s", code, *f->code ? " " : "", f->code,
                 *f->message ? " (" : "", f->message, *f->message ? ")" : "");
-    if (page) cb_note(err, ", a page for people: is the address right, and no proxy in between?");
-    if (!advice && code == 401) advice = "it wants to know who asks: give credentials";
-    if (!advice && code == 403) advice = "who asks may not do this: check credentials and rights";
-    if (!advice && code == 407) advice = "the proxy wants user and password";
+    if (page) cb_note(err, ", an HTML page: check the address, and whether a proxy answers");
+    if (!advice && code == 401) advice = "the server requires credentials: give them";
+    if (!advice && code == 403)
+        advice = "these credentials do not permit it: check credentials and rights";
+    if (!advice && code == 407) advice = "the proxy requires a user and a password";
     if (advice) cb_note(err, ": %s", advice);
     return c->http.status;
 }
@@ -510,7 +511,8 @@ static bool is_expected(cb_remote_call *c, const cubed_object_info *info)
     if (j->info.size == UINT64_MAX && *info->version.text) j->info.version = info->version;
     const bool known = *info->version.text;
     c->http.status = CUBED_E_EXISTS;
-    (void)cb_fail(&c->http.error, CUBED_E_EXISTS, "it is not what was expected");
+    (void)cb_fail(&c->http.error, CUBED_E_EXISTS,
+                  "the object has another version than expected, or exists");
     if (known && !cubed_store_allows(r, info->version.text)) return false;
     if (known && strcmp(j->info.version.text, info->version.text) != 0) return false;
     if (info->size != UINT64_MAX && j->info.size != info->size) return false;
@@ -546,11 +548,10 @@ static bool is_object(cb_remote_call *c)
     /* Reject pages of a proxy that asks for a login, or of a server with one page for all paths: chunks and metadata never
      * have this type. */
     if (type && strncasecmp(type, "text/html", 9) == 0 && (reads_only || c->what == CB_REMOTE_GET))
-        c->http.status =
-            cb_fail(&c->http.error, CUBED_E_IO,
-                    "the reply is %d and a page for people (%.60s): is the address right, "
-                    "and no proxy in between?",
-                    c->http.code, type);
+        c->http.status = cb_fail(&c->http.error, CUBED_E_IO,
+                                 "the reply is %d and an HTML page (%.60s): check the address, and "
+                                 "whether a proxy answers",
+                                 c->http.code, type);
     else if (coding && *coding && reads_only && strcasecmp(coding, "identity") != 0)
         c->http.status =
             cb_fail(&c->http.error, CUBED_E_IO,
@@ -629,7 +630,7 @@ static cb_http_verdict not_own(cb_remote_call *c)
     const bool lost = c->upload && (c->ended || (!c->if_match && !c->if_none_match));
     c->http.status = cb_fail(&c->http.error, lost ? CUBED_E_IO : CUBED_E_EXISTS,
                              lost ? "another process or a rule of the bucket ended the upload"
-                                  : "it is not what was expected");
+                                  : "the object has another version than expected, or exists");
     c->http.error.transient = lost; /* a retry begins another upload */
     return CB_HTTP_DONE;
 }
@@ -702,7 +703,8 @@ static cb_http_verdict other_than_expected(cb_remote_call *c)
         c->what = CB_REMOTE_CHECK;
         return CB_HTTP_AGAIN;
     }
-    c->http.status = cb_fail(&c->http.error, CUBED_E_EXISTS, "it is not what was expected");
+    c->http.status = cb_fail(&c->http.error, CUBED_E_EXISTS,
+                             "the object has another version than expected, or exists");
     return CB_HTTP_DONE;
 }
 
@@ -1078,7 +1080,7 @@ cubed_status cb_remote_around(cubed_store *store, const char *prefix, cubed_stor
     const char *last = slash ? slash + 1 : key;
     if (!*last)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s is a bucket: nothing can take its place; name a target below it",
+                       "%s is a bucket, which cannot be replaced; name a target below it",
                        store->url);
     if (strlen(last) >= cap)
         return cb_fail(err, CUBED_E_ARG, "the name of %s is longer than %zu bytes", store->url,

@@ -448,9 +448,10 @@ static const char *advice(const cb_remote *remote, int code, const cb_remote_fau
         {"SignatureDoesNotMatch", "check AWS_SECRET_ACCESS_KEY: it is not that of the access key"},
         {"ExpiredToken", "the session has ended: get new credentials"},
         {"InvalidToken", "check AWS_SESSION_TOKEN: it is not that of the access key"},
-        {"AccessDenied", "who asks may not do this: check credentials and the bucket's policy"},
+        {"AccessDenied",
+         "these credentials do not permit it: check credentials and the bucket's policy"},
         {"RequestTimeTooSkewed", "set this machine's clock"},
-        {"NoSuchUpload", "the upload was ended by somebody else, or by a rule of the bucket"},
+        {"NoSuchUpload", "another process or a rule of the bucket ended the upload"},
         {"PermanentRedirect", "the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL"},
     };
     const s3_store *s = (const s3_store *)remote;

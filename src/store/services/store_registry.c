@@ -222,7 +222,7 @@ static cubed_status open_root(cb_stores *s, const char *url, bool durable, cubed
         return vt->open(vt, &args, out, err);
     }
     if (durable)
-        return cb_fail(err, CUBED_E_ARG, "durable: \"%s\" is gone when the process ends", url);
+        return cb_fail(err, CUBED_E_ARG, "durable: \"%s\" is lost when the process ends", url);
     return cb_memory_open(&s->memory, url, out, err);
 }
 
@@ -246,11 +246,12 @@ const char *cubed_validator_text(cubed_validator v)
 {
     static const char *const texts[] = {
         NULL,
-        "the server tells no ETag, only dates of objects: an object that is replaced within a "
-        "second goes unnoticed",
-        "the server tells no ETag and no Last-Modified: an object that is replaced by another one "
-        "of the same size goes unnoticed",
-        "the server tells no versions of objects: an object that is replaced goes unnoticed"};
+        "the server reports no ETag, only dates of objects: the replacement of an object within a "
+        "second cannot be detected",
+        "the server reports no ETag and no Last-Modified: the replacement of an object by one of "
+        "the same size cannot be detected",
+        "the server reports no versions of objects: the replacement of an object cannot be "
+        "detected"};
     return texts[v];
 }
 

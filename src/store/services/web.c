@@ -184,9 +184,9 @@ static const cb_dialect web = {.options = WHO " " SECRET " " CB_REMOTE_OPTIONS "
                                .repair = repair,
                                .probe = probe,
                                .tell = tell,
-                               .if_changing = "a server that tells another version with each "
-                                              "reply is read with storage option " VERSIONS
-                                              " = modified, or size"};
+                               .if_changing =
+                                   "a server that reports another version with each reply is read "
+                                   "with storage option " VERSIONS " = modified, or size"};
 
 const cubed_store_vtable cb_web_vtable = {
     .struct_size = sizeof(cubed_store_vtable),

@@ -261,7 +261,7 @@ WRONG_LABELS = [
     ),
     ("quantile(t, 0.5, groupby=t, q=0.5, axis=(0, 1))", "q is given twice"),
     ("mean(t, groupby=t, axis=(0, 0))", "axis 0 is given twice"),
-    ("mean(t, groupby=t, axis=0)", "of 2 dimensions for 1 axes"),
+    ("mean(t, groupby=t, axis=0)", "have 2 dimensions for 1 axes"),
     ("mean(t, groupby=t, axis=(0, 7))", "axis 7 is out of range"),
     ("mean(t, groupby=mean(t))", "of 0 dimensions"),
     ("mean(t, groupby=t, method=3, axis=(0, 1))", "method is 3, expected one of"),

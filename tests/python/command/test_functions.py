@@ -151,9 +151,9 @@ def test_times_beyond_int64(value):
             "pad(arange(3), 1, constant_values=1.5)",
             "constant_values is 1.5, expected values that the array's type has",
         ),
-        ('full(2, 300, dtype="int8")', "int8 does not have the value 300"),
-        ('full(2, 1.5, dtype="timedelta64[s]")', "does not have the value"),
-        ('full(2, inf, dtype="datetime64[D]")', "does not have the value"),
+        ('full(2, 300, dtype="int8")', "type int8 cannot represent the value 300"),
+        ('full(2, 1.5, dtype="timedelta64[s]")', "cannot represent the value"),
+        ('full(2, inf, dtype="datetime64[D]")', "cannot represent the value"),
         ('zeros(2, dtype="nothing")', "nothing"),
     ],
 )

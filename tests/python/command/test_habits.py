@@ -137,7 +137,7 @@ def test_a_run_that_is_finished_is_not_run_again(store, tmp_path):
     args = ["eval", "t2m + 1", store, "--out", tmp_path / "o"]
     check(run(*args))
     again = check(run(*args, "--resume"))
-    assert "an earlier run had done all tasks" in again.err
+    assert "an earlier run has completed all tasks" in again.err
     plan = tmp_path / "plan"
     check(run("eval", "t2m + 1", store, "--out", tmp_path / "p", "--save-plan", plan))
     assert "4 tasks in" in check(run("run", plan)).out

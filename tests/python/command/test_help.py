@@ -109,7 +109,7 @@ def test_functions_without_a_row_have_help_and_are_completed():
         assert text.startswith(f"{name}(x") or name == "group_labels", text
         assert len(text.split("\n\n")) > 1, text
         assert name == "float32" or f"{name}(" in complete("eval", name[:-1])
-    assert run("help", "monmeam").err.startswith('cubed: "monmeam" is no verb')
+    assert run("help", "monmeam").err.startswith('cubed: "monmeam" is not a verb')
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])

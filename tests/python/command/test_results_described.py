@@ -238,7 +238,7 @@ def test_other_containers(store, tmp_path):
 def test_resuming_keeps_to_the_group(store, tmp_path):
     args = ["eval", "t * 2", store, "--out", tmp_path / "o", *QUIET]
     check(run(*args))
-    assert "an earlier run had done all tasks" in check(run(*args, "--resume")).err
+    assert "an earlier run has completed all tasks" in check(run(*args, "--resume")).err
 
 
 @pytest.mark.parametrize(

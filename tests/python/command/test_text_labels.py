@@ -113,7 +113,7 @@ def test_damaged_chunks(tmp_path, damage):
     r = run("eval", "x", "--in", f"x={tmp_path / 'x'}", *QUIET)
     assert r.code == 1
     assert "chunk c/0" in r.err
-    says = "UTF-8" if damage in ("no UTF-8", "half a character") else "does not hold the texts"
+    says = "UTF-8" if damage in ("no UTF-8", "half a character") else "does not contain the strings"
     assert says in r.err
 
 
@@ -123,12 +123,12 @@ def test_what_is_too_large_or_not_known(tmp_path):
     z[5] = "of nine characters"
     r = run("eval", "x", "--in", f"x={path}", *QUIET)
     assert r.code == 1
-    assert "2097152 texts of up to 18 characters" in r.err
+    assert "2097152 strings of up to 18 characters" in r.err
     big = zarr.create_array(tmp_path / "s", shape=(5,), chunks=(1,), shards=(1 << 23,), dtype=str)
     assert big.shape == (5,)
     r = run("eval", "s", "--in", f"s={tmp_path / 's'}", *QUIET)
     assert r.code == 1
-    assert "the index of a shard takes more than 67108864 bytes" in r.err
+    assert "the index of a shard has more than 67108864 bytes" in r.err
 
 
 def irregular(path, x, shapes, inner=None):
@@ -302,7 +302,7 @@ def test_strings_of_netcdf(tmp_path, engine, encoding, unlimited):
     ds.to_netcdf(place, engine=engine, encoding={"region": how}, unlimited_dims=unlimited)
     told = check(run("info", place)).out
     assert "HDF5's variable-length text" in told
-    assert "copied as they are" not in told
+    assert "copied unchanged" not in told
     got = check(run("eval", "region; n = name", place, "--json")).arrays()
     assert got["region"].tolist() == TEXTS.tolist()
     assert got["n"].tolist() == TEXTS[:6].tolist()

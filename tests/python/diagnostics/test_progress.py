@@ -90,4 +90,4 @@ def test_explanations_have_a_dozen_lines(store):
     assert 2 <= said.count("\n") <= 12
     assert re.search(r"\d+ and \d+, \d+ and \d+, .*\.\.\. \(\d+ in all\): ", said)
     one = check(run("eval", "x + 1", "--in", f"x={store}", "--plan", "--explain")).out
-    assert "it is one pass" in one
+    assert "everything is one pass" in one

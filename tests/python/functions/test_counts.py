@@ -179,8 +179,8 @@ def test_eval(tmp_path):
     np.testing.assert_array_equal(got["b"], np.bincount(a, minlength=12))
     np.testing.assert_array_equal(got["c"], np.histogram(a, 4, (1, 9))[0])
     for expression, message in {
-        "histogram(x, 5)": "takes range=",
-        "histogram(x, [3, 1])": "expected them to ascend",
+        "histogram(x, 5)": "expected range=",
+        "histogram(x, [3, 1])": "expected ascending edges",
         "histogram(x, [3])": "bins has 1 edges, expected at least 2",
         "bincount(x)": "length is missing",
         "bincount(x, 3)": "for a result of 3 elements",

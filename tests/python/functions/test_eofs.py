@@ -106,7 +106,7 @@ def test_bad_calls_of_eofs():
         cubed.eofs(x, 1, axis=2)
     with pytest.raises(TypeError, match="complex"):
         cubed.eofs(cubed.ones((3, 4), dtype="c16"), 1)
-    with pytest.raises(ValueError, match="extent 3 does not become 4"):
+    with pytest.raises(ValueError, match="extent 3 cannot be broadcast to 4"):
         cubed.eofs(x, 1, cubed.ones(3))
 
 

@@ -226,9 +226,9 @@ def test_shifts(tmp_path, dtype):
         ("fftn(x, s=(3,), axes=(0, 1))", "expected one for each of 2 axes"),
         ("rfftn(x, axes=())", "no axis"),
         ('fft(x, norm="both")', "expected one of 'backward', 'ortho', 'forward'"),
-        ("fftfreq(0)", "0 samples"),
-        ("fftfreq(3, 0)", "at a distance of 0"),
-        ('fftfreq(3, dtype="int8")', "not int8"),
+        ("fftfreq(0)", "n is 0"),
+        ("fftfreq(3, 0)", "d is 0"),
+        ('fftfreq(3, dtype="int8")', "got int8"),
     ],
 )
 def test_errors_name_what_is_wrong(tmp_path, text, message):

@@ -162,10 +162,10 @@ def test_command_says_what_is_wrong(tmp_path):
     for text, message in (
         ('groupby(x, by, "mode")', "'mode', expected one of 'count', 'nancount', 'sum'"),
         ('groupby(x, by, "sum", axis=1)', "4 codes for the 3 elements of axis 1"),
-        ('groupby(x, x, "sum", axis=0)', "of 2 dimensions for 1 axes"),
+        ('groupby(x, x, "sum", axis=0)', "have 2 dimensions for 1 axes"),
         ('groupby(x, by * 1.5, "sum", ngroups=2)', "codes are float64, expected integers"),
         ('groupby(x, by, "nanary")', "'nanary' (did you mean \"nanvar\"?), expected one of"),
-        ('groupby(x, by, "sum", ngroups=2)', "is of group 2, there are 2"),
+        ('groupby(x, by, "sum", ngroups=2)', "has group 2, expected less than 2"),
     ):
         failed = run("eval", text, *args, "--progress", "none")
         assert failed.code != 0 and message in failed.err, failed.err

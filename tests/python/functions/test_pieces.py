@@ -54,5 +54,5 @@ def test_a_single_piece_is_in_a_list():
 
 
 def test_no_piece():
-    with pytest.raises(ValueError, match="split: 0 pieces, expected 1 or more"):
+    with pytest.raises(ValueError, match="split: the number of pieces is 0, expected 1 or more"):
         cubed.split(cubed.asarray(X), 0)

@@ -578,7 +578,7 @@ def test_bands_need_less_memory_than_planes(tmp_path, method):
 # --- Memory --------------------------------------------------------------------------------------
 
 REFUSED = (
-    r"need at least \d+ bytes .* use 20000000: use a Spec with more allowed_mem, or weights of"
+    r"needs at least \d+ bytes .* use 20000000: use a Spec with more allowed_mem, or weights from"
 )
 
 
@@ -848,12 +848,12 @@ def test_coordinates_in_radians(units):
 def test_methods_that_are_not_there():
     with pytest.raises(ValueError, match="method is 'cubic', expected one of 'bilinear', "):
         remapping.make_weights("r6x4", "r3x2", "cubic")
-    with pytest.raises(NotImplementedError, match="need two regular grids, and the source has"):
+    with pytest.raises(NotImplementedError, match="need two regular grids, but the source has"):
         remapping.make_weights(as_cells(remapping.grid("r6x4")), "r3x2", "conservative2")
-    with pytest.raises(NotImplementedError, match="this one is unstructured"):
+    with pytest.raises(NotImplementedError, match="but this source is unstructured"):
         remapping.make_weights(as_cells(remapping.grid("r6x4"), True), "r3x2")
     bare = remapping.Grid(np.zeros((2, 2)), np.ones((2, 2)))
-    with pytest.raises(NotImplementedError, match="the source has none; pass bounds"):
+    with pytest.raises(NotImplementedError, match="the source has no bounds; pass bounds"):
         remapping.make_weights(bare, "r3x2", "conservative")
 
 

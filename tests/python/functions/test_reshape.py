@@ -104,10 +104,10 @@ def test_edges(tmp_path):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("reshape(zeros(6), (4, 2))", "6 elements do not become 8"),
-        ("reshape(zeros(6), (-1, 4))", "6 elements do not become a multiple of 4"),
+        ("reshape(zeros(6), (4, 2))", "6 elements cannot become 8"),
+        ("reshape(zeros(6), (-1, 4))", "6 elements cannot become a multiple of 4"),
         ("reshape(zeros(6), (-1, -1))", "or -1 once"),
-        ("reshape(zeros((0, 2)), (0, -1))", "0 elements do not become a multiple of 0"),
+        ("reshape(zeros((0, 2)), (0, -1))", "0 elements cannot become a multiple of 0"),
         ("reshape(zeros(6), (6, -2))", "extent -2"),
         ("repeat(zeros(6), -1)", "expected 0 or more"),
         ("repeat(zeros(6), 2, axis=1)", "out of range"),

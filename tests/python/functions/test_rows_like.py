@@ -21,7 +21,7 @@ def values_of(core):
 def test_they_are_those_of_the_package(name, dtype):
     x = cubed.asarray(np.zeros((3, 5), dtype), chunks=(2, 3))
     if name == "ones_like" and x.dtype.kind in "SU":
-        with pytest.raises(ValueError, match="does not have the value 1"):
+        with pytest.raises(ValueError, match="cannot represent the value 1"):
             _core.call(name, x._x)
         return
     made = _core.call(name, x._x)
@@ -35,7 +35,7 @@ def test_they_are_those_of_the_package(name, dtype):
 def test_a_value_has_to_fit_the_type():
     x = cubed.asarray(np.zeros(3, "uint8"))
     assert values_of(_core.call("full_like", x._x, 7)) == values_of(cubed.full_like(x, 7)._x)
-    with pytest.raises(ValueError, match=r"full_like: uint8 does not have the value -1"):
+    with pytest.raises(ValueError, match=r"full_like: type uint8 cannot represent the value -1"):
         _core.call("full_like", x._x, -1)
     with pytest.raises(ValueError, match=r"full_like: chunks has 2 lengths, expected one for each"):
         _core.call("full_like", x._x, 1, None, None, (1, 1))

@@ -148,9 +148,9 @@ def test_find_objects(shape):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: ndimage.generic_filter(x, np.sum), "give one of size and footprint"),
+        (lambda x: ndimage.generic_filter(x, np.sum), "expected either size or footprint"),
         (lambda x: ndimage.generic_filter(x, np.sum, 3, origin=2), "origin is 2 for a box of 3"),
-        (lambda x: ndimage.generic_filter(x, np.sum, (3, 3, 3)), "size has 3 entries for 2 axes"),
+        (lambda x: ndimage.generic_filter(x, np.sum, (3, 3, 3)), "3 entries for 2 axes"),
         (lambda x: ndimage.generic_filter(x, np.sum, 3, axes=(1, 0)), "expected increasing axes"),
         (lambda x: ndimage.generic_filter(x, np.sum, 3, mode="mirorr"), "mode is 'mirorr'"),
         (lambda x: ndimage.generic_filter(x, np.sum, footprint=[[0]]), "0 elements that count"),

@@ -112,7 +112,10 @@ def test_ranks_are_exact_and_nan_is_the_greatest():
         (lambda x: ndimage.grey_dilation(x, structure=[[np.nan]]), "structure has NaN"),
         (lambda x: ndimage.binary_erosion(x, iterations=0), "iterations is 0, expected 1 or more"),
         (lambda x: ndimage.binary_erosion(x, mask=x[0]), "mask has another shape than the image"),
-        (lambda x: ndimage.binary_dilation(x, [[0]]), "footprint has no element that counts"),
+        (
+            lambda x: ndimage.binary_dilation(x, [[0]]),
+            "footprint has no true element, expected at least one",
+        ),
         (lambda x: ndimage.morphological_gradient(x > 0, 3), "not defined for bool, .*uint8"),
         (lambda x: ndimage.correlate(x + 1j, [[1]], output=float), "expected a complex one"),
     ],
@@ -227,11 +230,14 @@ def test_what_is_wrong():
     x = cubed.from_array(A, chunks=5)
     for call, message in (
         (lambda: ndimage.gaussian_filter(x, -1), "sigma is -1"),
-        (lambda: ndimage.gaussian_filter(x, (1, 2, 3)), "sigma has 3 entries for 2 axes"),
+        (
+            lambda: ndimage.gaussian_filter(x, (1, 2, 3)),
+            "sigma has 3 entries for 2 axes, expected one for each axis",
+        ),
         (lambda: ndimage.gaussian_filter(x, 1, mode="mirrored"), "mode is 'mirrored'"),
         (lambda: ndimage.gaussian_filter(x, 1, -1), "order is -1"),
-        (lambda: ndimage.median_filter(x, footprint=[[0]]), "no element that counts"),
-        (lambda: ndimage.median_filter(x), "give one of size and footprint"),
+        (lambda: ndimage.median_filter(x, footprint=[[0]]), "no true element"),
+        (lambda: ndimage.median_filter(x), "expected either size or footprint"),
         (lambda: ndimage.median_filter(x, 0), "size is 0"),
         (lambda: ndimage.median_filter(x, footprint=[1, 1]), "footprint has 1 axes"),
         (lambda: ndimage.label(x, np.ones((2, 2))), "structure has shape"),

@@ -312,4 +312,4 @@ def test_what_is_projected_is_enough(tmp_path, rows):
     for more in ((), ("--plan",)):
         refused = run(*args("much", 16_000_000 + plan["file_mem"] - 1), *more)
         assert refused.code != 0
-        assert "writing NetCDF takes up to" in refused.err
+        assert "writing NetCDF needs up to" in refused.err

@@ -238,7 +238,7 @@ def test_chunks_that_are_alike_make_a_regular_grid(tmp_path, x):
         (["--chunks", "5x9999999,17"], "expected lengths"),
         (["--chunks", "-1+5,17"], "expected lengths"),
         (["--chunks", "5+18,17", "--format", "2"], "format 2"),
-        (["--chunks", "5+18,17", "--shards", "23,17"], "shards do not hold"),
+        (["--chunks", "5+18,17", "--shards", "23,17"], "shards do not support"),
     ],
 )
 def test_what_cannot_be_written_is_refused(tmp_path, x, args, message):

@@ -224,7 +224,7 @@ def test_regions_keep_what_is_around(tmp_path, x, case, sharded):
     [
         (["--chunks", "3,17", "--shards", "5+18,17"], "shard 0 along axis 0 has length 5"),
         (["--chunks", "3,17", "--shards", "6+9,17"], "add up to 15"),
-        (["--chunks", "6+17,17", "--shards", "6+17,17"], "shards do not hold"),
+        (["--chunks", "6+17,17", "--shards", "6+17,17"], "shards do not support"),
         (["--chunks", "3,17", "--shards", "6+17,17", "--format", "2"], "format 2"),
     ],
 )

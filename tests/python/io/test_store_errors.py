@@ -32,8 +32,8 @@ class Case:
 
 
 BUCKET = "there is no (bucket|container) of that name"
-PAGE = "a page for people.*is the address right, and no proxy in between"
-FORBIDDEN = "who asks may not do this: check"
+PAGE = "an HTML page.*check the address, and whether a proxy answers"
+FORBIDDEN = "these credentials do not permit it: check"
 AS_NOBODY = "BlobEndpoint={0}/account1"
 CASES = [
     Case("s3", "bucket", "404 NoSuchBucket", BUCKET, bucket="other"),

@@ -382,8 +382,8 @@ def test_cleaning_where_conditions_are_ignored(unsigned, ignores):
     b = Bucket(unsigned, 700, ignores)
     before = b.bytes()
     left = check(b.run("clean", b.url))
-    assert "left an unfinished run of another machine in s3://b/z.zarr" in left.out
-    assert "--take-over removes it" in left.out
+    assert "kept an unfinished run of another machine in s3://b/z.zarr" in left.out
+    assert "use --take-over to remove it" in left.out
     assert b.bytes() == before
     assert "removed an unfinished array" in check(b.run("clean", b.url, "--take-over")).out
     assert not b.bytes()

@@ -1,4 +1,4 @@
-"""Servers that tell no versions of objects: plans and ``cubed info`` say what goes unnoticed."""
+"""Servers that report no versions of objects: plans and ``cubed info`` state the consequence."""
 
 import contextlib
 import json
@@ -17,8 +17,8 @@ import zarr
 
 SENTENCES = {
     "version": None,
-    "date": "an object that is replaced within a second goes unnoticed",
-    "size": "an object that is replaced by another one of the same size goes unnoticed",
+    "date": "the replacement of an object within a second cannot be detected",
+    "size": "the replacement of an object by one of the same size cannot be detected",
 }
 
 
@@ -67,7 +67,7 @@ def test_plans_say_so_once_for_each_source(folder, tells):
         result = check(run("eval", "sum(a + b)", *inputs, "--raw", "--json")).array()
     assert result == 2 * DATA.sum()
     assert plan["validators"] == ({} if tells == "version" else {f"{url}/g.zarr": tells})
-    assert text.count("goes unnoticed") == (tells != "version")
+    assert text.count("cannot be detected") == (tells != "version")
     assert SENTENCES[tells] is None or SENTENCES[tells] in text
 
 
@@ -79,12 +79,12 @@ def test_info_says_so_of_documents_of_references(folder, tells):
         result = check(run("eval", "x", f"{url}/refs.json", "--raw", "--json")).array()
     np.testing.assert_array_equal(result, DATA)
     assert {e["validator"] for e in entries} == {tells}
-    assert text.count("goes unnoticed") == (tells != "version")
+    assert text.count("cannot be detected") == (tells != "version")
 
 
 def test_local_stores_need_no_note(folder):
     array = folder / "g.zarr/a"
-    assert "unnoticed" not in check(run("eval", "sum(x)", f"--in=x={array}", "--plan")).out
+    assert "cannot be detected" not in check(run("eval", "sum(x)", f"--in=x={array}", "--plan")).out
     (entry,) = json.loads(check(run("info", array, "--json")).out)
     assert entry["validator"] == "version"
 
@@ -127,6 +127,6 @@ def test_buckets_without_etags(folder, monkeypatch):
         plan = json.loads(check(run("eval", "sum(x)", source, "--plan", "--json")).out)
         assert plan["validators"] == {f"s3://{s.bucket}/x": "none"}
         text = check(run("eval", "sum(x)", source, "--plan")).out
-        assert "the server tells no versions of objects" in text
+        assert "the server reports no versions of objects" in text
         result = check(run("eval", "sum(x)", source, "--raw", "--json")).array()
         assert result == DATA.sum()

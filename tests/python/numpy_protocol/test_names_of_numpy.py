@@ -402,7 +402,7 @@ def test_triangular_systems():
         unit = a - np.diag(np.diag(a)) + np.eye(5)
         got = cubed.linalg.solve_triangular(lazy(full), V[:5], lower=lower, unit_diagonal=True)
         np.testing.assert_allclose(got, np.linalg.solve(unit, V[:5]), rtol=1e-10, atol=1e-12)
-    with pytest.raises(ValueError, match="matrices of 7 x 5, expected square"):
+    with pytest.raises(ValueError, match="7 x 5, expected (a )?square"):
         cubed.linalg.solve_triangular(lazy(F), V[:7])
 
 
@@ -593,13 +593,15 @@ def test_extents_may_be_arrays_of_numpy():
 
 
 REFUSED = {
-    r"where: .*axis 0 of extent 3 does not become": lambda x: x.sum(where=np.ones(3, bool)),
+    r"where: .*axis 0 of extent 3 cannot be broadcast to": lambda x: x.sum(where=np.ones(3, bool)),
     "where is of type int64, expected bool": lambda x: x.sum(where=I),
     "max: where needs an initial": lambda x: x.max(where=B),
-    "max: initial is 300, which uint8 does not have": lambda x: cubed.max(
+    "max: initial is 300, which type uint8 cannot represent": lambda x: cubed.max(
         x.astype("uint8"), initial=300
     ),
-    "sum: initial is 128, which int8 does not have": lambda x: x.sum(dtype="int8", initial=128),
+    "sum: initial is 128, which type int8 cannot represent": lambda x: x.sum(
+        dtype="int8", initial=128
+    ),
     "initial is a lazy array": lambda x: x.sum(initial=x),
     "order is 'X'": lambda x: x.reshape(-1, order="X"),
     "choose: mode is 'no'": lambda x: cubed.choose(x > 0, [1, 2], mode="no"),
@@ -614,7 +616,7 @@ REFUSED = {
     "hsplit: the array has 0 axes": lambda x: cubed.hsplit(x[0, 0], 1),
     "ix_: argument 1 has 2 axes": lambda x: cubed.ix_([1], x),
     "2 positions for 3 axes": lambda x: cubed.ravel_multi_index((I, I), (2, 3, 4)),
-    "lstsq: a has 7 rows and b 2": lambda x: cubed.linalg.lstsq(x, [1, 2]),
+    "lstsq: a has 7 rows and b 2, expected equal numbers": lambda x: cubed.linalg.lstsq(x, [1, 2]),
     "multi_dot: 1 arrays": lambda x: cubed.linalg.multi_dot([x]),
     "fweights are float64": lambda x: cubed.cov(x, fweights=V[:5]),
     r"histogramdd: 3 bins for 5 axes": lambda x: cubed.histogramdd(x, [1, 2, 3]),
@@ -808,7 +810,7 @@ def test_numbers_between_arrays_in_chunks_types_and_bases():
     np.testing.assert_array_equal(
         got.compute(), np.logspace(0, 3, 4, base=base, axis=1, dtype="f4")
     )
-    with pytest.raises(ValueError, match="axis is 1, but numbers between two numbers"):
+    with pytest.raises(ValueError, match="axis is 1, expected 0 or -1"):
         cubed.linspace(0, 1, 3, axis=1)
 
 

@@ -361,7 +361,7 @@ def test_lazy_positions_are_checked_by_the_run():
     for bad in (20, -21, 1000):
         x = lazy(I)
         np.put(x, lazy(np.array([0, bad])), 1)
-        with pytest.raises(IndexError, match="is not in axis 0"):
+        with pytest.raises(IndexError, match="is out of bounds for axis 0"):
             x.compute()
 
 

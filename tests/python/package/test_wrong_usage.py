@@ -48,7 +48,7 @@ WRONG = [
     ("help eval --man-dir OUT", "expected one VERB"),
     ("completion bash zsh", "one shell"),
     ("--version more", "takes no arguments"),
-    ("nonsense", "is no verb"),
+    ("nonsense", "is not a verb"),
     # What would count once is given twice.
     ("eval a --in a=A::x --in a=B::x", '"a" is given twice'),
     ("eval x A --in A", "is given twice"),
@@ -68,10 +68,10 @@ WRONG = [
     ("eval x;result=x A", '"result" has two values'),
     ("eval q,q=qr(x) A", '"q" has two values'),
     # Inputs that nothing is taken from.
-    ("eval x A --in b=B::x", "nothing of the input b="),
-    ("eval arange(3) A", "nothing of the input"),
-    ("eval b --in b=B::x --in x=A::x", "nothing of the input x="),
-    ("eval arange(3) --decode", "there are none"),
+    ("eval x A --in b=B::x", "does not use the input b="),
+    ("eval arange(3) A", "does not use the input"),
+    ("eval b --in b=B::x --in x=A::x", "does not use the input x="),
+    ("eval arange(3) --decode", "there are no inputs"),
     # Empty words.
     ("eval '' A", "argument 1 is empty"),
     ("eval x ''", "argument 2 is empty"),
@@ -87,8 +87,8 @@ WRONG = [
     # Options that go with others, or not.
     ("eval x A --explain", "give it with --plan"),
     ("rechunk A OUT --chunks t=2 --explain", "give it with --plan"),
-    ("eval x A --plan --events OUT", "--events is of a run"),
-    ("eval x A --plan --report OUT", "--report is of a run"),
+    ("eval x A --plan --events OUT", "--events describes a run"),
+    ("eval x A --plan --report OUT", "--report describes a run"),
     ("eval x A --format 2", "with --out"),
     ("eval x A --codecs []", "with --out"),
     ("eval x A --overwrite", "with --out"),

@@ -27,14 +27,14 @@ def reasons(plan):
 
 
 CASES = {
-    "a reduction that is used for elements along other axes": lambda x: x - xp.mean(x, axis=0),
+    "a reduction whose reader also has other axes": lambda x: x - xp.mean(x, axis=0),
     "a reduction that is read block by block": lambda x: xp.sort(x - xp.mean(x, axis=0), axis=0),
-    "a reduction that another reduction needs whole": lambda x: xp.max(
+    "a reduction whose complete result another reduction needs": lambda x: xp.max(
         xp.sum(x, axis=0) * 2, axis=0
     ),
     "a reduction over other elements": lambda x: xp.sum(x, axis=0) + xp.sum(x[::2], axis=0),
-    "made in whole blocks": lambda x: xp.sort(x, axis=1) + 1,
-    "made chunk after chunk": lambda x: xp.cumulative_sum(x, axis=0) + 1,
+    "computed in whole blocks": lambda x: xp.sort(x, axis=1) + 1,
+    "computed chunk after chunk": lambda x: xp.cumulative_sum(x, axis=0) + 1,
     "read in another shape": lambda x: xp.reshape(xp.sum(x, axis=0), (20, 20)) + 1,
 }
 
@@ -48,7 +48,9 @@ def test_why_arrays_are_stored(spec, why):
 
 def test_reductions_in_parts(spec):
     plan = xp.sum(random(spec, (4000, 40), (10, 40))).plan()
-    assert reasons(plan) == ["a reduction in parts: its few chunks would leave workers idle"]
+    assert reasons(plan) == [
+        "a reduction split into parts, because its few chunks would leave workers idle"
+    ]
 
 
 def test_too_many_arrays(spec):
@@ -58,7 +60,7 @@ def test_too_many_arrays(spec):
     total = cubed.from_zarr(path, path="0", spec=spec)
     for i in range(1, 40):
         total = total + cubed.from_zarr(path, path=str(i), spec=spec)
-    assert any("more arrays than the allowed memory" in r for r in reasons(total.plan()))
+    assert any("more arrays than fit in the allowed memory" in r for r in reasons(total.plan()))
 
 
 def test_rechunking_on_the_way(spec):
@@ -67,7 +69,7 @@ def test_rechunking_on_the_way(spec):
     stored = cubed.from_zarr(spec.work_dir + "/x.zarr", spec=spec)
     plan = stored.rechunk((20000, 1)).plan()
     assert plan.num_stages > 1
-    assert all(r.startswith("on the way to other chunks") for r in reasons(plan))
+    assert all(r.startswith("an intermediate step of a rechunk") for r in reasons(plan))
 
 
 def test_as_written(spec):
@@ -82,22 +84,25 @@ def test_stages_that_stay_apart(spec):
     x = cubed.from_zarr(path, spec=spec)
     plan = cubed.plan(xp.sum(x, axis=0), x * 2)
     apart = {i: s["apart"] for i, s in enumerate(plan.stages)}
-    assert apart == {0: [(1, "one reduces, the other does not")], 1: [(0, apart[0][0][1])]}
-    assert "stages 0 and 1 read the same array separately: one reduces" in plan.explain()
+    assert apart == {0: [(1, "only one of them is a reduction")], 1: [(0, apart[0][0][1])]}
+    assert (
+        "stages 0 and 1 read the same array separately: only one of them is a reduction"
+        in plan.explain()
+    )
     together = cubed.plan(x * 2, x + 1)
     assert together.num_stages == 1 and together.stages[0]["apart"] == []
     later = (x - xp.mean(x, axis=0)).plan()
-    assert later.stages[0]["apart"] == [(1, "one waits for results that the other does without")]
+    assert later.stages[0]["apart"] == [(1, "one waits for results that the other does not need")]
 
 
 def test_the_command(tmp_path):
     assert run("eval", "arange(9)", "--out", tmp_path / "x.zarr").code == 0
     command = ("eval", "a=sum(x); b=x*2", "--in", f"x={tmp_path / 'x.zarr'}", "--plan")
     text = run(*command, "--explain").out
-    assert "0 and 1: one reduces, the other does not" in text
-    assert "one reduces" not in run(*command).out
+    assert "0 and 1: only one of them is a reduction" in text
+    assert "is a reduction" not in run(*command).out
     plan = json.loads(run(*command, "--json").out)
-    assert plan["apart"] == [{"stages": [0, 1], "why": "one reduces, the other does not"}]
+    assert plan["apart"] == [{"stages": [0, 1], "why": "only one of them is a reduction"}]
     saved = tmp_path / "p.cubed"
     out = ("--out", tmp_path / "o.zarr", "--work-dir", tmp_path, "--save-plan", saved)
     assert run("eval", "x - mean(x, axis=0)", *command[2:4], *out).code == 0

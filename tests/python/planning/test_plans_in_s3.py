@@ -254,7 +254,7 @@ def test_prices_are_those_of_a_file(wide, tmp_path):
     assert " per second to one prefix, limits 5500 and 3500\n" in out
     assert " s of all workers together, " in out
     for text, why in (
-        ('{"s3": {"gets": 1}}', "there is no price of gets"),
+        ('{"s3": {"gets": 1}}', "no price is given for gets"),
         ('{"s3": {"get": "1"}}', "no number >= 0 is get"),
         ('{"s3": 1}', "no object is s3"),
         ('{"gs": {"put": -1}}', "no number >= 0 is put"),

@@ -142,7 +142,7 @@ def test_a_quota_of_nothing(stored):
     [
         ("out of memory", "signal: killed.* projected to need .* not tried again with as much"),
         ("no permission", "invoking function worker in eu-north-1: the reply is 403.*policy"),
-        ("another program", "does not answer as a worker of this library"),
+        ("another program", "is not a worker of this library"),
     ],
 )
 def test_faults_that_stay(stored, fault, text):

@@ -104,7 +104,7 @@ def test_bytes_that_are_no_message_are_refused(plan):
         assert done.returncode == 1 and not done.stdout
         assert text in done.stderr.decode()
     assert run("worker", path, "--message", "-", "--begin").code == 2
-    assert "--run is not expected" in run("worker", path, "--message", "-", "--run", "x").err
+    assert "leave out --run" in run("worker", path, "--message", "-", "--run", "x").err
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def test_the_command_warns_of_less_than_it_holds_and_says_what_would_do(store, w
 
     little = sort("5MB", "1kB")
     assert little.code == 0
-    enough = re.search(r"warning: this process holds .* --reserved-mem (\d+) counts it", little.err)
+    enough = re.search(r"warning: this process holds .* use --reserved-mem (\d+)", little.err)
     assert enough is not None, little.err
     # Where tasks leave enough of what is allowed nothing is said.
     assert "warning" not in run("eval", "1 + 1", "--reserved-mem", "1kB").err

@@ -559,7 +559,7 @@ def test_three_of_ten_tasks_are_no_array(tmp_path, parts):
     assert f"task 3 of stage {many}" in refused.err
     assert not (tmp_path / "out/zarr.json").exists()
     told = check(run("clean", tmp_path / "out", tmp_path / "work")).out
-    assert told.count("left an unfinished run of workers") == told.count("\n") == 2
+    assert told.count("kept an unfinished run of workers") == told.count("\n") == 2
     check(run("clean", tmp_path / "out", tmp_path / "work", "--detached"))
     assert not leftovers(tmp_path)
 
@@ -595,7 +595,7 @@ def test_notes_of_workers_are_cleaned(tmp_path, finished):
         np.testing.assert_array_equal(read(tmp_path / "out"), np.arange(6.0) * 2)
     else:
         for dry in ((), ("--dry-run",)):
-            assert "left an unfinished run of workers" in check(run("clean", work, *dry)).out
+            assert "kept an unfinished run of workers" in check(run("clean", work, *dry)).out
         assert folder.exists()
         check(run("clean", tmp_path / "out", work, "--detached"))
         assert not leftovers(tmp_path)

@@ -136,7 +136,7 @@ def test_wrong_usage(tmp_path, plan):
     assert "no variable says which part" in worker(plan, 0, "--of", 7, "--run", "r").stderr
     for wrong, says in (
         (("worker", plan, 0, "1:2", "--of", 7, "--run", "r"), "expected PLAN STAGE, got 3"),
-        (("worker", plan, "--finish", "--of", 7, "--run", "r"), "--of is of tasks of a stage"),
+        (("worker", plan, "--finish", "--of", 7, "--run", "r"), "--of is for tasks of a stage"),
         (("worker", plan, 0, "--of", 0, "--run", "r"), '--of "0": expected a number from 1'),
         (("submit", plan, tmp_path / "d"), "expected --engine NAME"),
         (("submit", plan, tmp_path / "d", "--engine", "lsf"), '--engine "lsf"'),
@@ -441,7 +441,7 @@ def test_from_submit_to_results(tmp_path, plan, programs):
     assert "0 of 134 tasks done" in check(run("status", folder)).out
     lost = run("attach", folder, "--every", 1)
     assert lost.code == 1
-    assert f"to go on: sh {folder}/start" in lost.err
+    assert f"to continue: sh {folder}/start" in lost.err
     check(run("worker", plan, 0, "20:60", "--run", "run-1"))
     status = check(run("status", folder)).out
     assert "stage 0: 40 of 125 tasks done" in status
@@ -451,7 +451,7 @@ def test_from_submit_to_results(tmp_path, plan, programs):
     _, started = submit(plan, "slurm", "--elements", 6, "--start")
     assert f"cubed attach {folder}" in started.out
     assert "134 of 134 tasks done" in check(run("attach", folder)).err
-    assert "the results are whole" in check(run("status", folder)).out
+    assert "the results are complete" in check(run("status", folder)).out
     is_whole(tmp_path)
     done = [int(x.split()[0]) for x in (folder / "log").read_text().splitlines()]
     assert sum(done) == 134 - 40
@@ -501,7 +501,7 @@ def test_a_run_that_is_left(tmp_path, plan, programs):
         assert done.returncode == 0, done.stderr
     assert not (tmp_path / "y.zarr/y/zarr.json").exists()
     check(run("attach", folder))
-    assert "the results are whole" in check(run("status", folder)).out
+    assert "the results are complete" in check(run("status", folder)).out
     shutil.rmtree(folder)
     is_whole(tmp_path)
 
@@ -557,7 +557,7 @@ def test_a_driver_in_kubernetes(tmp_path, plan, programs):
     started = (folder / "start").read_text()
     assert "driver.json" in started
     assert "stage-0.json" not in started  # that is the driver's
-    assert "the results are whole" in check(run("status", folder)).out
+    assert "the results are complete" in check(run("status", folder)).out
     shutil.rmtree(folder)
     is_whole(tmp_path)
 
@@ -604,7 +604,7 @@ def test_coiled_batch(tmp_path, plan, programs, fails):
         subprocess.run([folder / "start"], check=True)
     else:
         check(started)
-    assert "the results are whole" in check(run("status", folder)).out
+    assert "the results are complete" in check(run("status", folder)).out
     calls = (tmp_path / "calls").read_text().splitlines()
     runs = [c.split() for c in calls if c.startswith("batch run")]
     assert [c[-1] for c in runs[-3:]] == [f"stage-{i}-plan.sh" for i in range(3)]
@@ -703,11 +703,11 @@ def test_a_job_of_beam_is_cancelled(tmp_path, beam_server):
     check(run("submit", plan, folder, *given, "--start"))
     job = (folder / "jobs").read_text().strip()
     assert f"{job} " in check(run("status", folder)).out
-    assert "to go on with it: sh" in check(run("cancel", folder)).out
+    assert "to continue the run: sh" in check(run("cancel", folder)).out
     until(lambda: f"{job} " not in check(run("status", folder)).out, 600)
     lost = run("attach", folder, "--every", 1)
     assert lost.code == 1
-    assert "not all is done" in lost.err
+    assert "tasks are missing" in lost.err
 
 
 def test_what_detaching_takes(tmp_path, plan):
@@ -718,7 +718,7 @@ def test_what_detaching_takes(tmp_path, plan):
         (("--engine", "lsf"), '--engine "lsf": expected one of'),
         (("--engine", "slurm", "--executor", "threads"), "--executor is not for jobs"),
         (("--engine", "slurm", "--resume"), "--resume is not for jobs"),
-        (("--engine", "cloud-run", *regions, "--detach"), "cloud-run does not go on by itself"),
+        (("--engine", "cloud-run", *regions, "--detach"), "a run with cloud-run does not continue"),
         (("--engine", "kubernetes"), "kubernetes needs --engine-option image"),
         (("--engine", "slurm", "--work-dir", "s3://b/w"), "the plan has s3://b/w: expected"),
     ):
@@ -838,7 +838,7 @@ def test_slurm_goes_on_alone(tmp_path, plan, slurm, monkeypatch):
     """Nobody stays; the run is found again by its directory."""
     monkeypatch.setenv("SLURM_CONF", str(slurm))
     folder = detached(run("run", plan, "--engine", "slurm", "--detach"))
-    until(lambda: "the results are whole" in check(run("status", folder)).out)
+    until(lambda: "the results are complete" in check(run("status", folder)).out)
     check(run("attach", folder))
     shutil.rmtree(folder)
     is_whole(tmp_path)
@@ -869,7 +869,7 @@ def test_slurm_goes_on_after_a_failure(tmp_path, slurm, monkeypatch):
     folder, _ = submit(saved, "slurm", "--elements", 8, "--start")
     lost = run("attach", folder, "--every", 1)
     assert lost.code == 1
-    assert "not all is done" in lost.err
+    assert "tasks are missing" in lost.err
     assert any("c/150/0" in p.read_text() for p in folder.glob("stage-0.*.log"))
     chunk.write_bytes(whole)
     subprocess.run(["sh", folder / "start"], check=True)
@@ -926,7 +926,7 @@ def test_slurm_workers_and_who_waits_are_killed_and_the_run_goes_on(tmp_path, sl
         waits.kill()
     lost = run("attach", folder, "--every", 1)
     assert lost.code == 1
-    assert "not all is done" in lost.err
+    assert "tasks are missing" in lost.err
     assert not (tmp_path / "y.zarr/y/zarr.json").exists()
     subprocess.run(["sh", folder / "start"], check=True)
     check(run("attach", folder, "--every", 1))
