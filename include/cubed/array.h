@@ -178,7 +178,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_retag(cubed_array *x, const 
                                                           void *ctx, cubed_error *err);
 /* Sets the origin of x: a nonzero number that tells the program where it made x. Plans and errors report it; saved plans do not
  * contain it. Has no effect if x has an origin. Inputs that were made by the same call and have no origin get the same number.
- * Call it before x is used otherwise. */
+ * Call it before any other use of x. */
 CUBED_API void cubed_array_set_origin(cubed_array *x, uint32_t origin);
 /* Marks the chunks of x as not chosen by the user. Functions with a `chunks` parameter do this if it is NULL. An array that is
  * made of several arrays then has the chunks of the other arrays. Call it before x is used otherwise. */

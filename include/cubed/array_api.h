@@ -85,8 +85,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diff(cubed_array *x, int axis, int64_t n,
                                                    cubed_array **out, cubed_error *err);
 
-/* Computes the differences of neighbours of x, flattened. The elements of two further arrays, cast to x's type, are added in
- * front and behind; NULL adds nothing. CUBED_E_TYPE if x's type cannot hold them. */
+/* Computes the differences of neighbours of x, flattened. The elements of `to_begin` are prepended to
+ * the result and those of `to_end` appended, cast to x's type; NULL adds nothing. CUBED_E_TYPE if x's type cannot hold them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ediff1d(cubed_array *x, cubed_array *to_begin,
                                                       cubed_array *to_end, cubed_array **out,
                                                       cubed_error *err);
@@ -162,8 +162,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_resize(cubed_array *x, int ndim, c
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_delete(cubed_array *x, const int64_t *positions,
                                                      int64_t n, int axis, cubed_array **out,
                                                      cubed_error *err);
-/* Puts values, which are cast to x's type and broadcast, in front of the elements at n positions along an axis. Positions
- * count in x: negative positions count from the end, and x's extent is the position behind the last element. A single position
+/* Inserts values, which are cast to x's type and broadcast, before the elements at n positions along an axis. Positions
+ * refer to x: negative positions count from the end, and x's extent is the position after the last element. A single position
  * receives all values along the axis. CUBED_E_INDEX for a position beyond the axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_insert(cubed_array *x, const int64_t *positions,
                                                      int64_t n, cubed_array *values, int axis,
@@ -461,9 +461,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_spaced(cubed_array *start, cubed_a
 
 /* --- Elements around an array ------------------------------------------------------------------------- */
 
-/* Elements around an array (cubed/pads.def): a constant; the nearest element; zeros; a ramp down to a value; the largest,
- * mean, median or smallest element along the axis; the array's elements, mirrored about the last element or behind it, or
- * continued periodically. */
+/* Elements that pad an array (cubed/pads.def): a constant; the nearest element; zeros; a ramp to a value; the largest, mean,
+ * median or smallest element along the axis; the array's elements, mirrored without (reflect) or with (symmetric) the edge, or
+ * continued periodically (wrap). */
 typedef enum cubed_pad_mode {
 #define CUBED_PAD(NAME, name, number) CUBED_PAD_##NAME = (number),
 #include "cubed/pads.def"
@@ -473,7 +473,7 @@ typedef enum cubed_pad_mode {
 /* Looks up a mode by NumPy's name. Returns false if no mode has that name. */
 CUBED_API bool cubed_pad_mode_parse(const char *name, cubed_pad_mode *mode);
 
-/* Options for each axis: [axis][0] in front of it and [axis][1] behind it. */
+/* Options for each axis: [axis][0] before its first element, [axis][1] after its last. */
 typedef struct cubed_pad_options {
     size_t struct_size;
     cubed_pad_mode mode;
@@ -533,7 +533,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensordot(cubed_array *x1, cubed_a
                                                         int naxes, cubed_array **out,
                                                         cubed_error *err);
 /* Sums products over indices that are named by letters, as NumPy's einsum. Each of n operands has a letter for each axis,
- * operands are separated by commas, "..." stands for axes that broadcast, and the letters of the result follow "->";
+ * operands are separated by commas, "..." represents axes that broadcast, and the letters of the result follow "->";
  * without it they are the letters that occur once, in order. A letter that occurs twice in an operand takes its diagonal.
  * Axes of extent 1 broadcast. CUBED_E_ARG for subscripts that do not fit the operands. */
 #define CUBED_EINSUM_MAX_OPERANDS 64
@@ -635,8 +635,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_svd(cubed_array *x, bool full_matr
                                                   cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem,
                                                       cubed_array **out, cubed_error *err);
-/* Compute real eigenvalues, which ascend, and orthonormal eigenvectors (columns) of Hermitian matrices, of which only the
- * lower triangle is read. */
+/* Compute real eigenvalues in ascending order, and orthonormal eigenvectors (columns), of Hermitian matrices. Only the lower
+ * triangle of a matrix is read. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_eigh(cubed_array *x, cubed_array **values,
                                                    cubed_array **vectors, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_eigvalsh(cubed_array *x, uint64_t task_mem,
@@ -681,15 +681,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_lstsq(cubed_array *a, cubed_array 
                                                     cubed_array **rank, cubed_array **s,
                                                     cubed_error *err);
 /* tensorinv: inverts `a` as a matrix whose rows are its first `ind` axes; the extents of the other axes come first in the
- * result. tensorsolve: solves a x = b, summed over x's axes, which are the axes of `a` behind as many as b has, after
- * `axes` are moved to its end (naxes 0: none). */
+ * result. tensorsolve: moves `axes` of `a` to its end (naxes 0: no axes), and solves a x = b. The first b.ndim axes of `a` are
+ * those of b; the other axes are those of x, and the product is summed over them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem,
                                                         cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensorsolve(cubed_array *a, cubed_array *b,
                                                           const int *axes, int naxes,
                                                           uint64_t task_mem, cubed_array **out,
                                                           cubed_error *err);
-/* Multiplies n matrices, of which the first and the last may be vectors, in the order with the fewest multiplications. */
+/* Multiplies n matrices in the order with the fewest multiplications. The first and the last may be vectors. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_multi_dot(cubed_array *const *arrays, int n,
                                                         cubed_array **out, cubed_error *err);
 
@@ -801,7 +801,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_arra
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign(cubed_array *x, const cubed_slice *slices,
                                                      cubed_array *value, cubed_array **out,
                                                      cubed_error *err);
-/* What an entry of a key selects. */
+/* Kinds of entries of a key, by their selection. */
 typedef enum cubed_key_kind {
     CUBED_KEY_SLICE,     /* a slice of the next axis; an integer is a slice that drops the axis */
     CUBED_KEY_NEW,       /* a new axis of extent 1 */
@@ -943,8 +943,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_total(cubed_array *x, cubed
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_each(cubed_array *x, cubed_array *repeats,
                                                           const int *axis, int64_t total,
                                                           cubed_array **out, cubed_error *err);
-/* Gets the int64 positions at which to insert the elements of x2 into the sorted 1-D x1, so that x1 stays sorted: in front of
- * equal elements, or behind them if `right` is true. NaN is larger than all numbers. Strings are compared with strings of their
+/* Gets the int64 positions at which to insert the elements of x2 into the sorted 1-D x1, so that x1 stays sorted: before
+ * equal elements, or after them if `right` is true. NaN is larger than all numbers. Strings are compared with strings of their
  * kind, of any length.
  *
  * sorter  positions that sort x1; NULL: x1 is sorted */
@@ -954,7 +954,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_searchsorted(cubed_array *x1, cube
 
 typedef struct cubed_interp_options {
     size_t struct_size;
-    /* Values in front of the first point and behind the last; NULL: the values of those points. */
+    /* Values before the first point and after the last; NULL: the values of those points. */
     cubed_array *left, *right;
     /* Period of x and xp, more than 0; the points may then be in any order. NULL: no period */
     const double *period;
@@ -984,8 +984,8 @@ typedef enum cubed_fft_norm {
 /* Discrete Fourier transforms along an axis (negative: from the last): of complex numbers (fft, ifft); of real numbers to n
  * / 2 + 1 complex ones (rfft, ihfft); of complex numbers to real ones (irfft, hfft).
  *
- * n is the number of elements that are transformed, or of real results; the input is truncated or padded with zeros behind
- * it. NULL: all elements, or 2 (m - 1) real results of m elements. Other numbers are cast to complex where complex numbers
+ * n is the number of elements that are transformed, or of real results; the input is truncated, or padded with zeros at
+ * its end. NULL: all elements, or 2 (m - 1) real results of m elements. Other numbers are cast to complex where complex numbers
  * are expected. float32 and complex64 stay single precision, but are transformed in double precision and rounded once per
  * axis. Any length is fast; powers of 2, 3, 5, 7 and 11 are fastest.
  *

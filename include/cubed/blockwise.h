@@ -35,7 +35,7 @@ typedef struct cubed_block_output {
     const char *const *dim_names; /* one name or NULL for each axis; NULL: no axis has a name */
 } cubed_block_output;
 
-/* Numbers of elements in front of and behind a block along an axis that are passed with the block. `padded`: the array has
+/* Numbers of elements before and after a block along an axis that are passed with the block. `padded`: the array has
  * these elements at its ends, and the blocks cover the part in between. Otherwise blocks at the ends get only existing
  * elements. */
 typedef struct cubed_block_halo {

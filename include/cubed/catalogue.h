@@ -164,7 +164,7 @@ CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size
  * convert integers to floats. */
 CUBED_API bool cubed_op_takes_any_integer(cubed_op op);
 /* Returns the type of a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) in an operation with an array of type `beside`, by the
- * rules for Python's scalars. CUBED_BOOL stands for a number without an array. With `any_integer`, an integer that the array's
+ * rules for Python's scalars. If `beside` is CUBED_BOOL, there is no array. With `any_integer`, an integer that the array's
  * type cannot represent is int64. */
 CUBED_API cubed_dtype cubed_number_dtype(const cubed_value *number, cubed_dtype beside,
                                          bool any_integer);

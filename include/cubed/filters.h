@@ -126,7 +126,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian_gradient(
 
 /* --- Morphology ---------------------------------------------------------------------------------------- */
 
-/* A structuring element: a box, of which a footprint selects elements. */
+/* A structuring element: a box and a footprint, which selects elements of the box. */
 typedef struct cubed_structure {
     const int64_t *size; /* extent for each axis */
     const uint8_t *

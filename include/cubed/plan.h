@@ -23,7 +23,7 @@ typedef struct cubed_target {
     /* Chunks of the Zarr array. NULL: the chunks of `array`, or shorter chunks if those of a function on whole blocks do not
      * fit into memory. */
     const int64_t *chunks;
-    /* Shape of shards (format 3), each of which holds several chunks and is written whole by a task: along each axis a
+    /* Shape of shards (format 3). A shard holds several chunks, and one task writes the whole shard. Along each axis a
      * multiple of the chunk, or -1 for the whole axis. CUBED_CHUNKS_KEPT: the array's own chunks along the axis, which may
      * be irregular, are the shards, and `chunks` is the shape of the chunks within. NULL: every chunk is an object. */
     const int64_t *shards;
@@ -67,14 +67,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, cons
                                                             const int64_t *start,
                                                             cubed_target *target, cubed_error *err);
 
-/* Makes *target the end of an array: x is written behind the last element of `into` along `axis`. When the run is complete,
- * `axis` is longer by the length of x.
+/* Makes *target append x to an array: x is written after the last element of `into` along `axis`. A complete run increases
+ * the length of `axis` by the length of x.
  *
  * The run changes the length in the metadata after it has written all chunks, in the order of the targets. Until then
- * readers find the old array, whose elements stay the same. If the length of one of several arrays cannot be changed, earlier
- * ones get their old lengths back. A failed run leaves chunks behind the end; the next run overwrites them. A process that
- * appends holds the array (cubed_place_hold) from before it opens `into` until the run has ended; otherwise another one may
- * write the same elements.
+ * readers find the old array, whose elements stay the same. If the length of one of several arrays cannot be changed, the run
+ * restores the lengths of earlier arrays. A failed run leaves chunks after the end; the next run overwrites them. A process that
+ * appends must hold the array (cubed_place_hold) from before it opens `into` until the run has ended; otherwise another process
+ * may write the same elements.
  *
  * x       has the shape of `into` except along `axis`; its elements are converted to the type of `into`
  * into    an array of cubed_array_open, which outlives *target
@@ -137,7 +137,7 @@ typedef struct cubed_plan_options {
                            const void **out, size_t *out_size, cubed_error *err);
     void *params_ctx;
     /* Makes the arrays of the targets again for another allowed_mem, because their functions depend on `task_mem`; may be NULL.
-     * With it, the advice of a refusal is valid for such arrays, too. arrays[i] is the array of targets[i]; a replacement is
+     * With it, the advice of a refusal is also valid for such arrays. arrays[i] is the array of targets[i]; a replacement is
      * borrowed until the next call and until the plan is made. CUBED_E_BUDGET if the arrays need more than `allowed_mem`. */
     cubed_status (*remake)(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err);
     void *remake_ctx;
@@ -400,7 +400,7 @@ CUBED_API void cubed_plan_get_usage(const cubed_plan *plan, bool apart, cubed_wo
 typedef struct cubed_store_price {
     double get, put, read, written;
 } cubed_store_price;
-/* Gets approximate list prices of the service behind a scheme ("s3", "gs", "az") for requests from within its region; all 0 for
+/* Gets approximate list prices of the service that a scheme ("s3", "gs", "az") names, for requests from its region; all 0 for
  * services that charge nothing. Returns false, with all 0, for a scheme without traffic. */
 CUBED_API bool cubed_store_list_price(const char *scheme, cubed_store_price *price);
 CUBED_API double cubed_traffic_cost(const cubed_store_traffic *traffic,

@@ -186,7 +186,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_set_nearest(cubed_weights 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_arrays(cubed_weights *weights,
                                                              cubed_array **out, cubed_error *err);
 /* Returns the number of weights, and sets the outputs that are not NULL: the shape; the position of the first weight of each
- * row, and behind it the number of weights; the columns; the values. The arrays belong to the weights. */
+ * row, followed by the number of weights; the columns; the values. The arrays belong to the weights. */
 CUBED_API int64_t cubed_weights_get(const cubed_weights *weights, cubed_weights_shape *shape,
                                     const int64_t **starts, const int32_t **columns,
                                     const double **values);

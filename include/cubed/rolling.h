@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* A window around each element: the element, `before` elements in front of it and `after` behind it. */
+/* A window around each element: the element, `before` elements before it and `after` elements after it. */
 typedef struct cubed_window {
     int axis; /* negative: counted from the last axis */
     int64_t before, after;

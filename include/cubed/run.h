@@ -71,7 +71,7 @@ typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
  * CHUNKS         chunks of targets, at their final place, next to a record that names the plan. Chunks of an array that
  *                will replace another one are next to that array.
  * INTERMEDIATES  chunks of intermediates that are in the work directory
- * RECORD         after a complete run, the record of each target, which tells a run that resumes it that everything is done
+ * RECORD         after a complete run, the record of each target, by which a resumed run detects that everything is done
  *
  * A run that is killed leaves all three. */
 #define CUBED_KEEP_CHUNKS        1u
@@ -164,8 +164,8 @@ typedef struct cubed_update {
     /* Reason why the record of sources could not be written, so that the next update will recompute everything; otherwise
      * "". */
     char no_record[CUBED_UPDATE_TEXT_CAP];
-    int64_t num_checked; /* stored objects of the sources, of which versions were compared, */
-    int64_t num_changed; /* and those that were new or had another version */
+    int64_t num_checked; /* stored objects of the sources whose versions were compared */
+    int64_t num_changed; /* objects of num_checked that were new or had another version */
     uint64_t bytes_read; /* bytes of sources and results that were read to compute versions */
 } cubed_update;
 
@@ -207,7 +207,7 @@ typedef struct cubed_run_options {
     /* Takes targets over from runs that may still write to them: see cubed_takeover_options. */
     bool take_over;
     /* Recomputes only chunks whose sources have changed since an earlier run with this option, which left a record next to
-     * each target. If sources have grown, the targets grow, too. The result has the same bits as the result of a full run.
+     * each target. If sources have grown, the targets grow as well. The result has the same bits as the result of a full run.
      *
      * Versions of chunks are compared: ETags or generations in object stores, otherwise hashes of the stored bytes. Chunks
      * that change are replaced in the array, one by one, and its metadata last. If other chunks might differ, everything is
@@ -343,7 +343,7 @@ CUBED_API cubed_resident cubed_resident_kinds(void);
 CUBED_API void cubed_code_count(cubed_context *ctx, cubed_resident before);
 /* Counts `resident` bytes of this process as memory of code. For a process that has no data yet. */
 CUBED_API void cubed_code_measured(cubed_context *ctx, uint64_t resident);
-/* Returns the resident bytes of code if they exceed `limit`, else 0. Mapped files of libraries count, too. */
+/* Returns the resident bytes of code if they exceed `limit`, else 0. Mapped files of libraries count as code. */
 CUBED_API uint64_t cubed_code_above(cubed_context *ctx, uint64_t limit);
 
 /* Loads the code of the plan's functions on blocks, and the libraries that the code imports, as a run in this process does
@@ -515,7 +515,7 @@ typedef enum cubed_leftover {
 /* Receives the path in the store and the kind of each leftover that cubed_clean removes, and of each run that is kept. */
 typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
 #define CUBED_CLEAN_DRY_RUN  1u /* report, and remove nothing */
-#define CUBED_CLEAN_DETACHED 2u /* also remove runs in parts that no process is executing */
+#define CUBED_CLEAN_DETACHED 2u /* also remove runs in parts that no known process executes */
 /* Removes what interrupted runs left below `url` (a target's STORE or STORE::PATH, or a work directory): chunks and
  * intermediates that runs kept (CUBED_KEEP_*) or left when they were killed, files under temporary names, and multipart
  * uploads. A file or an upload is removed if its writer has ended. If the writer is unknown, or was on another machine or in

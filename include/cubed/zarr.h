@@ -12,7 +12,7 @@ extern "C" {
 /* Returns the PATH in STORE::PATH without leading and trailing slashes. *n receives its length, 0 if there is no PATH. STORE is
  * the first *store characters of the URL.
  *
- * In a local path, the separator is the first "::" behind an existing file or directory; a path that exists as a whole has no
+ * In a local path, the separator is the first "::" after an existing file or directory; a path that exists as a whole has no
  * separator. If nothing exists, the separator is the first "::". */
 CUBED_API const char *cubed_url_path(const char *url, size_t *n, size_t *store);
 

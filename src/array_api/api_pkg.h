@@ -16,8 +16,8 @@
 uint64_t cb_api_line_bytes(uint64_t task_mem);
 
 /* cb_api_sorts_in_runs returns true if lines of x along an axis are too long for a task. cb_api_sort_runs sorts them in
- * parts that are merged (sort_runs.c). `values`, `positions`: NULL if not wanted. `beside`: int64 of x's shape instead of
- * positions; NULL: positions. */
+ * parts that are merged (sort_runs.c). `values`, `positions`: NULL if not wanted. `beside`: int64 values of x's shape,
+ * sorted with x and returned as `positions`; NULL: the positions. */
 bool cb_api_sorts_in_runs(const cubed_array *x, int axis, bool positions, uint64_t task_mem);
 CUBED_MUST_CHECK cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *beside, int axis,
                                                bool descending, uint64_t task_mem,

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Returns a number each bit of which depends on all bits of x: the finaliser of SplitMix64 (Steele, Lea and Flood 2014). Different
+/* Mixes x: each bit of the result depends on all bits of x. The finaliser of SplitMix64 (Steele, Lea and Flood 2014). Different
  * numbers have different results. */
 static inline uint64_t cb_mix(uint64_t x)
 {

@@ -180,9 +180,9 @@ typedef struct cb_rolling_params {
     int32_t unused;    /* 0 */
 } cb_rolling_params;
 
-/* "filter": x, whose blocks include `before` elements in front of them and `after` behind them along each axis, and a result
- * for each element. Some kinds filter one axis after another, the other kinds all elements of a box at once. Behind the
- * structure, in C order for boxes:
+/* "filter": x, whose blocks include a halo of `before` elements before and `after` elements after them along each axis, and a
+ * result for each element. Some kinds filter one axis after another, the other kinds all elements of a box at once. After the
+ * structure follow, in C order for boxes:
  *
  * CB_FILTER_CORRELATE             double: weights of each axis in `axes`, one axis after another
  * CB_FILTER_RANK                  a byte for each element of the box, 1 if it counts

@@ -7,7 +7,7 @@
 typedef struct append append;
 
 /* Reads the arrays of the store or file at `out`, which must exist. Unless the command only plans, holds each array of a store
- * that becomes longer, so that no other process extends it, and removes chunks behind its end that a killed command left. */
+ * that becomes longer, so that no other process extends it, and removes chunks after its end that a killed command left. */
 CUBED_MUST_CHECK cubed_status append_begin(cubed_context *ctx, const cli_common *common,
                                            const char *out, const char *dim, append **a,
                                            cubed_error *err);

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-/* Checks that a Python that can draw is available; otherwise reports what is missing and returns an exit code. */
+/* Checks that a Python that can draw is available; otherwise reports the missing module and returns an exit code. */
 int picture_check(const char *verb);
 /* Draws the store's arrays into a draft of the file, and removes the store, even after an error. */
 cubed_status picture_draw(const cli_picture *p, cubed_context *ctx, const char *store,

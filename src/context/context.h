@@ -43,7 +43,7 @@ struct cubed_context {
     _Atomic(cb_added_block_fn *) block_fns;
     _Atomic(cb_added_source_fn *) source_fns;
     _Atomic(cb_added_executor *) executors;
-    const cubed_raised_fn *raised_fn; /* NULL: exceptions behind errors are unknown */
+    const cubed_raised_fn *raised_fn; /* NULL: errors carry no exceptions */
 };
 
 /* Finds a built-in or added block function by name, and its `ctx`. The `ctx` of built-in functions is the kernels.

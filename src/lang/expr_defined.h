@@ -10,8 +10,8 @@ enum { DEFINED_MOST_ARRAYS = 3, DEFINED_MOST_NUMBERS = 2 };
 typedef struct expr_definition {
     const char *name, *alias; /* two names of one function; `alias` may be NULL */
     const char *arrays
-        [DEFINED_MOST_ARRAYS]; /* names of the arrays, the first arguments; NULL behind the last */
-    const char *numbers[DEFINED_MOST_NUMBERS]; /* names of the numbers; NULL behind the last */
+        [DEFINED_MOST_ARRAYS]; /* names of the arrays, the first arguments; NULL after the last */
+    const char *numbers[DEFINED_MOST_NUMBERS]; /* names of the numbers; NULL after the last */
     double number[DEFINED_MOST_NUMBERS];       /* defaults; NAN: a call states the number */
     const char *summary;
     const char *body;      /* statements; see expr_defined_text */

@@ -20,7 +20,7 @@ char *lang_strdup(const char *s);
 char *lang_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
 char *lang_vprintf(const char *fmt, va_list ap);
 
-/* Reads a decimal integer, and moves *text behind it. Returns false if there is no integer, or if it does not fit into *out. */
+/* Reads a decimal integer, and moves *text past it. Returns false if there is no integer, or if it does not fit into *out. */
 bool lang_parse_int(const char **text, int64_t *out);
 
 #endif

@@ -22,8 +22,8 @@
  * Memory that a run keeps in addition to tasks grows with the chunks of intermediates, and counts as memory of a plan.
  *
  * If the first pass computes something, or reads parts of chunks or irregular chunks, the formulas here are only estimates.
- * Then `judge` is asked: the climb compares the projected costs of plans, so that more memory does not increase those
- * either.
+ * Then the planner calls `judge` to compare the projected costs of plans, so that more memory does not increase those
+ * costs either.
  *
  * A pure function, except for the judge: no allocation, no state, and no loop over chunks. */
 #ifndef CB_OPT_RECHUNK_H

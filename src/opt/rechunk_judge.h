@@ -11,7 +11,7 @@ typedef struct cb_judge {
     int root;
     cb_stage first; /* first pass: the stage with its own loads */
     cb_stage copy;  /* all other passes: copies of an intermediate */
-    /* Arrays that are read, for the tile search, and a lower bound of what any plan reads. */
+    /* Arrays that are read, for the tile search, and a lower bound of the bytes that any plan reads. */
     int nsources;
     cb_tile_source *sources;
     cb_rechunk_cost least;

@@ -1,4 +1,4 @@
-/* The nodes behind cubed_array handles. A graph is the user's program; flatten.c copies the part that a computation needs
+/* The nodes of cubed_array handles. A graph is the user's program; flatten.c copies the part that a computation needs
  * into a plan's IR. */
 #ifndef CB_PLAN_GRAPH_H
 #define CB_PLAN_GRAPH_H

@@ -29,7 +29,7 @@ typedef enum cb_kind_is {
     CB_KIND_MIXED = 1 << 8 /* The inputs may have different types. */
 } cb_kind_is;
 
-/* What determines the processor time per element (exec/plan/costs.c). */
+/* The cause of the processor time per element (exec/plan/costs.c). */
 typedef enum cb_kind_cost {
     CB_COST_CHEAP,  /* The time is negligible. */
     CB_COST_OP,     /* The time is that of the node's operation. */
@@ -73,7 +73,7 @@ typedef struct cb_kind {
     /* Completes a deserialised array: takes ownership of the objects that the node points to, or opens them. NULL if the
      * kind has none. */
     cubed_status (*restore)(struct cubed_array *x, const struct cb_node *n, cubed_error *err);
-    /* Sets for each axis of an array of this kind what determined its chunks (`chunks_from`), and whether a user or a source
+    /* Sets for each axis of an array of this kind the origin of its chunks (`chunks_from`), and whether a user or a source
      * gave their lengths (`listed`). */
     void (*find_chunks_from)(struct cubed_array *x);
     /* Marks axes of a node and of its inputs in `fixed`, which has an entry for each node. Grown arrays must get the same

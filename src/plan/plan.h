@@ -121,7 +121,7 @@ CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, const cubed_pl
                                                    cubed_error *err);
 /* Number of sources to open concurrently, with a thread for each (cb_pool_each). */
 unsigned cb_plan_sources_at_once(const cubed_plan *p);
-/* Sets the place of a node, and what is already known about it. */
+/* Sets the place of a node, and the metadata that is known already. */
 CUBED_MUST_CHECK cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from,
                                                   cubed_error *err);
 /* Determines the metadata of one target whose chunks have changed. */
@@ -174,8 +174,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_P
 CUBED_MUST_CHECK cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err);
 /* Returns true if the id identifies all contents. Contents of sources that are functions are unknown. */
 bool cb_plan_is_known(const cubed_plan *p);
-/* Trust in a plan's bytes: they are data, which is checked; or their code may run; or they come from the driver of this
- * worker process. */
+/* Trust in a plan's bytes. DATA: they are checked, and code in them is refused; CODE: their code may run; DRIVER: they come
+ * from the driver of this worker process. */
 typedef enum cb_plan_trust { CB_TRUST_DATA, CB_TRUST_CODE, CB_TRUST_DRIVER } cb_plan_trust;
 /* Serialise and deserialise a plan. The stages of a deserialised plan are not compiled yet (exec/operators/finish.h). */
 CUBED_MUST_CHECK cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data,

@@ -2,7 +2,7 @@
  *
  *   "CUBEDPLN"  8 bytes; of an array "CUBEDARR"
  *   version     4 bytes, little endian
- *   checksum    4 bytes: CRC-32 of what follows
+ *   checksum    4 bytes: CRC-32 of the bytes that follow
  *   body        fields in the order of serial_write.c: integers as LEB128 varints (signed ones zigzag), strings
  *               as a length and bytes
  *

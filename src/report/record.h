@@ -63,7 +63,7 @@ struct report {
     int open[RECORD_LANES]; /* index of the last mark of each lane; -1: none */
     record_mark mark[RECORD_MARKS];
     int64_t backups; /* attempts of tasks that were given to two workers */
-    /* number of recorded hosts; the last entry stands for all others if there are more */
+    /* number of recorded hosts; the last entry sums up all others if there are more */
     int nhosts;
     struct {
         char name[64];

@@ -22,7 +22,7 @@ typedef struct cb_zarr_meta {
     int64_t inner[CUBED_MAX_NDIM];
     const char *
         fields; /* description of the fields of records (dtype/record_fields.h), as the chunks have them; otherwise NULL */
-    /* the whole fill value if the bytes behind those of `fill` are not all zeros; otherwise NULL */
+    /* the whole fill value if its bytes after those of `fill` are not all zeros; otherwise NULL */
     const unsigned char *wide_fill;
     cubed_scalar fill; /* the fill value; NaT or 0 for a null in v2, as shown by readers */
     bool fill_is_null; /* v2 only */
@@ -60,7 +60,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_open(cubed_store *store, const cb_codecs *
 CUBED_MUST_CHECK cubed_status cb_zarr_prepare(cubed_store *store, const char *path,
                                               const cb_zarr_meta *meta, cb_zarr_array **out,
                                               cubed_error *err);
-/* Finds what is at PATH, and its format. */
+/* Finds the kind of node at PATH (nothing, array, group) and its format. */
 typedef enum cb_zarr_kind { CB_ZARR_NOTHING, CB_ZARR_ARRAY, CB_ZARR_GROUP } cb_zarr_kind;
 CUBED_MUST_CHECK cubed_status cb_zarr_probe(cubed_store *store, const char *path,
                                             cb_zarr_kind *kind, int *format, cubed_error *err);
@@ -297,8 +297,8 @@ typedef struct cb_zarr_merged {
 /* Stores the elements of a part and keeps the rest of the chunk, even if other processes write other parts simultaneously:
  * reads the chunk, and puts it under the condition that it has not changed.
  *
- * A part that covers the whole chunk is stored like cb_zarr_write_chunk. `src` is a whole chunk in C order, of which only
- * the part is used. Thread-safe. CUBED_E_UNSUPPORTED if the store has no versions. */
+ * A part that covers the whole chunk is stored like cb_zarr_write_chunk. `src` is a whole chunk in C order; only the
+ * part of it is used. Thread-safe. CUBED_E_UNSUPPORTED if the store has no versions. */
 CUBED_MUST_CHECK cubed_status cb_zarr_merge_chunk(const cb_zarr_array *z, const int64_t *idx,
                                                   const cb_zarr_part *part, const void *src,
                                                   cb_arena *scratch, cb_zarr_merged *done,

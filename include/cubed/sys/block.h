@@ -65,7 +65,7 @@ typedef struct cubed_block_fn {
     uint32_t version;   /* CUBED_BLOCK_VERSION */
     /* Name in plans, such as "sort". The string and this structure must be static, or live at least as long as the context. */
     const char *name;
-    /* Checks whether the function accepts operands of these types and shapes with these parameters, all of which may come
+    /* Checks whether the function accepts operands of these types and shapes with these parameters, which may all come
      * from an untrusted plan. data and scratch are NULL. Called when an operation is made, when a plan is loaded (with the
      * shapes of the largest blocks), and before every call, so `run` need not check again. NULL: the function accepts
      * everything, or `run` checks. */

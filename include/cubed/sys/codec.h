@@ -130,7 +130,7 @@ typedef struct cubed_codec_vtable {
     /* Functions for ranges of the decoded chunk. A codec provides decode_range, range_need and locate, or none of the three.
      *
      * Decodes only a range of the chunk into call->dst, which has range->size bytes. call->src has the bytes that `locate`
-     * found: the first `head` bytes and, right behind them, those from `lo` to `hi`. */
+     * found: the first `head` bytes and, directly after them, those from `lo` to `hi`. */
     cubed_status (*decode_range)(const cubed_codec_call *call, const cubed_codec_range *range,
                                  cubed_error *err);
     cubed_codec_need (*range_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);

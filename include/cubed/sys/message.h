@@ -1,14 +1,14 @@
 /* Messages between a run's driver and its workers, as bytes: for adapters of engines.
  *
- * Numbers are little-endian, of fixed width, at fixed places. Signed numbers are two's complement. A reader refuses
- * another version. The plan is sent by itself (cubed_plan_save); messages name it.
+ * Numbers are little-endian, of fixed width, at fixed offsets. Signed numbers are two's complement. A reader refuses
+ * other versions. The plan is sent separately (cubed_plan_save); messages contain its ID.
  *
  * A range to run, CUBED_RANGE_BYTES:
  *     0  "CBDR"     4  version, 16 bits     6  1 if driven, else 0, 16 bits     8  token, 64 bits
  *    16  first     24  last, 64 bits each  32  stage, 32 bits   36  timeout_ms, 32 bits
  *    40  name of the run, padded with zeros, 40 bytes           80  ID of the plan, the same
  *
- * The report of a task, CUBED_REPORT_BYTES and the data behind them:
+ * The report of a task, CUBED_REPORT_BYTES and the data after them:
  *     0  "CBDT"     4  version, 16 bits     6  zero, 16 bits     8  token, 64 bits
  *    16  task      24  start_ns            32  end_ns           40  bytes_read
  *    48  bytes_written                     56  stored_read      64  stored_written
@@ -22,10 +22,10 @@
  *
  * Times are those of the worker's own clock, which has no date, and differ from 0 by at most 2^60 ns.
  *
- * A worker that is started without arguments gets everything in one message: behind the bytes of the range the URL of
- * the work directory, the key of the plan in it (both as in cubed_executor_args), the library's version, and options of
- * stores, each but the last with a terminating NUL. It answers with a head, and reports:
- *     0  nanoseconds from its clock to 1970's, 64 bits      8  bytes of its name, 32 bits     12  the name, then reports
+ * A worker that is started without arguments gets everything in one message: the bytes of the range, then the URL of the
+ * work directory, the key of the plan in it (both as in cubed_executor_args), the library's version, and storage
+ * options, all except the last with a terminating NUL. The worker answers with a head, and reports:
+ *     0  ns to add to its clock for time since 1970, 64 bits     8  bytes of its name, 32 bits     12  the name, then reports
  */
 #ifndef CUBED_SYS_MESSAGE_H
 #define CUBED_SYS_MESSAGE_H

@@ -1,4 +1,4 @@
-/* Objects behind errors of code that a program brings, such as exceptions of its language: for programs that embed the
+/* Objects of errors in user-defined functions, such as the exceptions of a language: for programs that embed the
  * library. The library carries the object's number (cubed_error.raised) from the task that failed to the caller of the run,
  * and the object itself from a worker process to the driver. */
 #ifndef CUBED_SYS_RAISED_H

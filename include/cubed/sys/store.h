@@ -104,8 +104,8 @@ struct cubed_store_request {
     /* The object must have another version, or with "*" must not exist, else the request is CUBED_E_EXISTS. */
     const char *if_none_match;
 
-    /* get: ranges of one version of the object. Each range is written to dst behind the space of the preceding ranges, which is
-     * as large as their requested sizes; `got` is the total number of bytes read. Without ranges, the whole object is read if
+    /* get: ranges of one version of the object. dst has the requested size of each range, one range after the other, also if
+     * a range has fewer bytes; `got` is the total number of bytes read. Without ranges, the whole object is read if
      * it has at most `cap` bytes. If it is larger, nothing is read, and info.size reports its size. */
     const cubed_range *ranges;
     size_t nranges;
@@ -126,8 +126,8 @@ struct cubed_store_request {
      * have; a NULL entry: any version. An object with another version stays, and the status is CUBED_E_EXISTS. The store may
      * ignore conditions if its service does not know them. */
     const char *const *versions;
-    /* delete: value of info.replied of the request that told the caller that it may delete; 0: unknown. Services that support
-     * it refuse a deletion that arrives more than CUBED_STORE_LEASE seconds later; the request is then CUBED_E_EXISTS. */
+    /* delete: value of info.replied of the request that showed the caller that it may delete; 0: unknown. Services that
+     * support it refuse a deletion that arrives more than CUBED_STORE_LEASE seconds later (CUBED_E_EXISTS). */
     int64_t looked;
 
     /* list: a page of entries, of any size, each entry once; without a delimiter ('/' or 0) all keys, else the names

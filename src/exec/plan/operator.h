@@ -14,8 +14,8 @@ struct cb_task; /* exec/vm/vm.h */
 typedef struct cb_frame {
     const cubed_plan *plan;
     const cb_stage *stage;
-    /* The elements of the task's box. If `largest`, the box begins at 0 and has the maximum extents of all tasks, and stands
-     * for boxes at any position. */
+    /* The elements of the task's box. If `largest`, the box begins at 0 and has the maximum extents of all tasks, and
+     * represents boxes at any position. */
     cb_box box;
     bool largest;
     cb_arena *arena;

@@ -16,10 +16,10 @@ typedef struct target_io {
     bool replaces,
         swapped; /* the target is created next to an existing array; it has replaced that array */
     bool tried_commit; /* the metadata of the target may exist */
-    bool exists;       /* updates: there is an array, */
-    bool updates;      /* and tasks replace some of its chunks in place */
-    bool late;      /* processes of the run from which the place was taken may still write there, */
-    bool may_write; /* and the store has places, so the array is written to a new place */
+    bool exists;       /* updates: the array exists */
+    bool updates;      /* tasks replace some chunks of the array in place */
+    bool late;      /* processes of the run from which the place was taken may still write there */
+    bool may_write; /* `late`, and the store has places: the array is written to a new place */
     cb_stage_place beside;
     cubed_store *place; /* place to which the array is written; NULL if the store has no places */
     cb_claim_fence *fence; /* NULL if the store needs no fence */

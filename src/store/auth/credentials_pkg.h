@@ -49,7 +49,7 @@ typedef struct cb_question {
 } cb_question;
 
 /* Sends a request and gets the text of the reply, which must have code 200. Blocks. A proxy is used only with TLS: services
- * on this machine or in its cloud are not behind one. */
+ * on this machine or in its cloud are reached directly. */
 cubed_status cb_ask(const cb_credentials *c, const cb_question *q, cb_buf *out, cubed_error *err);
 /* Like cb_ask, and parses a token of OAuth 2 and its expiry. */
 cubed_status cb_ask_for_token(const cb_credentials *c, const cb_question *q, cb_keys *keys,

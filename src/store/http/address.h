@@ -17,7 +17,7 @@ cb_address_kind cb_address_kind_of(const char *host);
 
 enum { CB_MOST_HOST = 256 };
 
-/* Extracts the host of a URL without user, port and brackets, and without what is beyond its maximum length. */
+/* Extracts the host of a URL without user, port and brackets, and truncated to its maximum length. */
 void cb_host_of(const char *url, char host[CB_MOST_HOST]);
 
 #endif

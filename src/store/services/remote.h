@@ -1,4 +1,4 @@
-/* Stores over HTTP: converts requests to HTTP calls. A dialect implements what differs between services. */
+/* Stores over HTTP: converts requests to HTTP calls. A dialect implements the differences between services. */
 #ifndef CB_STORE_REMOTE_H
 #define CB_STORE_REMOTE_H
 
