@@ -68,7 +68,7 @@ OF_FIELDS = {
     "weights": (
         "Any",
         'DataArray, None or "auto"',
-        "Weights, which meet the object by the names of their dimensions. None: equal weights."
+        "Weights, aligned with the object by dimension names. None: equal weights."
         ' ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.',
     ),
 }

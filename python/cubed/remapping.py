@@ -554,7 +554,7 @@ def remap(
         The values on the new grid, with its coordinates. Lazy. Floats keep their type. Integers
         become float64, except with ``"nearest"`` and ``"largest"``. Variables of a Dataset without
         the grid's dimensions stay unchanged. Variables with only some of these dimensions are left
-        out. Variables that are not real numbers are left out, too, unless the method is
+        out. Variables that are not real numbers are also left out, unless the method is
         ``"nearest"``.
 
     Raises

@@ -493,7 +493,7 @@ def power_divergence(
     f_exp : array_like or None
         Counts that are expected; None: all equal.
     ddof : int, default 0
-        Degrees of freedom to subtract from the number of counts less one.
+        Degrees of freedom to subtract from the number of counts minus one.
     axis : int, tuple of int or None, default 0
         Axis or axes of the samples; None: all elements are one sample.
     lambda_ : float, str or None
@@ -537,7 +537,7 @@ def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0) -> R
     f_exp : array_like or None
         Counts that are expected; None: all equal.
     ddof : int, default 0
-        Degrees of freedom to subtract from the number of counts less one.
+        Degrees of freedom to subtract from the number of counts minus one.
     axis : int, tuple of int or None, default 0
         Axis or axes of the samples; None: all elements are one sample.
 

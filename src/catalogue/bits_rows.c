@@ -27,7 +27,7 @@ static const cubed_param unpack_params[] = {
     INPUT("Bytes: uint8."),
     AXIS,
     {PARAM("count", ACCEPTS(INT) | ACCEPTS(NONE), 0,
-           "Number of elements along the axis; zeros are appended. If negative, so many elements "
+           "Number of elements along the axis; zeros are appended. If negative, -count elements "
            "are dropped at the end. None: eight for each byte.")},
     ORDER,
 };

@@ -150,7 +150,7 @@ static cubed_status call_zoom(const cb_call *c)
 static const cubed_param shift_params[] = {
     IMAGE,
     {PARAM("shift", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
-           "Distance in elements, or one for each axis: element 0 goes there.")},
+           "Distance in elements, or one for each axis: element 0 moves to it.")},
     SPLINE,
 };
 
@@ -185,7 +185,7 @@ static const cubed_param affine_params[] = {
         "one with the offset in its last column, also with a last row 0, ..., 0, 1. A matrix has a "
         "row for each axis of `input` and a column for each axis of the result.")},
     {PARAM("offset", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), 0,
-           "Position in `input` of the first element, or one for each axis. Not used if the matrix "
+           "Position in `input` of the first element, or one for each axis. Ignored if the matrix "
            "has it."),
      FLOAT_DEFAULT(0)},
     {PARAM("output_shape", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), 0,

@@ -748,7 +748,7 @@ static const cb_row rows[] = {
       PARAMS(reshape_params), MOVES},
      .call = call_reshape},
     {{"roll", CATEGORY,
-      .summary = "Moves the elements along axes; the last ones come in at the beginning.",
+      .summary = "Moves the elements along axes; elements beyond the end continue at the start.",
       .returns = "The shape and type of `x`.", PARAMS(roll_params), MOVES,
       .coords = CUBED_COORDS_CUT},
      .call = call_roll},

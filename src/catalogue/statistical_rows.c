@@ -222,7 +222,7 @@ static const cubed_param cov_params[] = {
     MORE,
     VARIABLES,
     PARAM_BOOL("bias", 0, false,
-               "Whether to divide by the number of observations, instead of one less."),
+               "Whether to divide by the number n of observations, instead of n - 1."),
     {PARAM(
         "ddof", ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
         "Subtracted from the number of observations in the divisor. None: follows from `bias`.")},

@@ -78,6 +78,16 @@ void calendar_call_each_function(void (*put)(void *ctx, const char *name), void 
     }
 }
 
+/* Returns the name of a reduction for readers. */
+static const char *reduction_word(const char *reduction)
+{
+    static const char *const words[][2] = {
+        {"max", "maximum"}, {"min", "minimum"}, {"std", "standard deviation"}, {"var", "variance"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(reduction, words[i][0])) return words[i][1];
+    return reduction;
+}
+
 bool calendar_call_describe(const char *name, char *usage, size_t usage_cap, char *purpose,
                             size_t purpose_cap)
 {
@@ -85,8 +95,8 @@ bool calendar_call_describe(const char *name, char *usage, size_t usage_cap, cha
     if (!find_family(name, &c)) return false;
     const bool takes_q = order_name_takes_q(c.reduction);
     snprintf(usage, usage_cap, "%s(x%s, dim=\"time\")", name, takes_q ? ", q" : "");
-    const int n = snprintf(purpose, purpose_cap, "The %s of the elements %s \"%s\", as CDO has it.",
-                           c.reduction,
+    const int n = snprintf(purpose, purpose_cap, "The %s of the elements %s \"%s\", as in CDO.",
+                           reduction_word(c.reduction),
                            c.component ? "of all times with the same" : "in each interval of time",
                            c.component ? c.component : c.frequency);
     if (n < 0 || (size_t)n >= purpose_cap) return true;

@@ -466,14 +466,14 @@ static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **
 #define WINDOW(NAME, Q, WHAT, WHERE)                                                               \
     {                                                                                              \
         .name = (NAME), .fn = call_windows, .usage = NAME "(x, " Q "length, dim=\"time\")",        \
-        .summary = WHAT " of the elements in windows of so many times" WHERE ", as CDO has it."    \
+        .summary = WHAT " of the elements in windows of `length` times" WHERE ", as in CDO."       \
     }
 
 const expr_function expr_calendar_functions[] = {
     {.name = "anomaly",
      .fn = call_anomaly,
      .usage = "anomaly(x, groupby, dim=\"time\", reference=None, skipna=None)",
-     .summary = "Elements less the mean of their group of times. The means are those of the times "
+     .summary = "Elements minus the mean of their group of times. The means are those of the times "
                 "of a reference, by default of all."},
     {.name = "resample",
      .fn = call_resample,

@@ -246,7 +246,7 @@ static cubed_status check_dims(expr_builder *b, const expr *e, const cubed_array
         if (lang_axis_named(x, name) >= 0) continue;
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->child[1]->at,
                          "%s: the first array has no dimension \"%s\" of the second, expected it: "
-                         "dimensions meet by name",
+                         "dimensions are aligned by name",
                          e->text, name ? name : "");
     }
     return CUBED_OK;
@@ -570,8 +570,8 @@ static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **
 #define ARITHMETIC(NAME, WORD)                                                                     \
     {                                                                                              \
         .name = (NAME), .fn = call_arithmetic, .usage = NAME "(x, c, dim=\"time\")",               \
-        .summary = "Each time of x " WORD " the element of c for its group of times, as CDO has "  \
-                   "it."                                                                           \
+        .summary = "Elements of x " WORD " the element of c for the group of their time, as in "   \
+                   "CDO."                                                                          \
     }
 #define FAMILY(PREFIX)                                                                             \
     ARITHMETIC(PREFIX "add", "plus"), ARITHMETIC(PREFIX "sub", "minus"),                           \

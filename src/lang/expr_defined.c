@@ -132,8 +132,8 @@
 #define YDRUN(STATISTIC, BODY, RULE, METHOD, WHAT)                                                 \
     {                                                                                              \
         .name = "ydrun" STATISTIC, .arrays = {"x"}, .numbers = {"length"}, .number = {NAN},        \
-        .summary = WHAT " of the elements in windows of so many times around each day of all "     \
-                        "years, as CDO has it.",                                                   \
+        .summary = WHAT " of the elements in windows of `length` times around each day of all "    \
+                        "years, as in CDO.",                                                       \
         .body = (BODY), .rule = CUBED_ATTRS_##RULE, .method = (METHOD)                             \
     }
 
@@ -159,18 +159,18 @@ static const expr_definition definitions[] = {
      .rule = CUBED_ATTRS_REDUCE,
      .method = "mean"},
     OF_PAIRS("timcovar", PAIRS(TIME_MEAN) "nanmean({p}u * {p}v, {d})", NULL,
-             "Covariance of two series, over the times that neither lacks."),
+             "Covariance of two series, over the times at which both have values."),
     OF_PAIRS("timcor",
              PAIRS(TIME_MEAN) "nansum({p}u * {p}v, {d}) / sqrt(nansum({p}u * {p}u, {d}) "
                               "* nansum({p}v * {p}v, {d}))",
-             "1", "Correlation of two series, over the times that neither lacks."),
+             "1", "Correlation of two series, over the times at which both have values."),
     OF_PAIRS("fldcovar", PAIRS(AREA_MEAN) "fldmean({p}u * {p}v)", NULL,
-             "Covariance of two fields, weighted by area, over the cells that neither lacks."),
+             "Covariance of two fields, weighted by area, over the cells where both have values."),
     OF_PAIRS("fldcor",
              PAIRS(AREA_MEAN) "fldmean({p}u * {p}v) / "
                               "sqrt(fldmean({p}u * {p}u) * fldmean({p}v * {p}v))",
              "1",
-             "Correlation of two fields, weighted by area, over the cells that neither lacks."),
+             "Correlation of two fields, weighted by area, over the cells where both have values."),
     {.name = "regres",
      .alias = "trend_slope",
      .arrays = {"x"},
@@ -196,11 +196,11 @@ static const expr_definition definitions[] = {
      .units = "1"},
     {.name = "detrend",
      .arrays = {"x"},
-     .summary = "Elements less the least-squares line of their series.",
+     .summary = "Elements minus the least-squares line of their series.",
      .body = LINE "{p}v - {p}s * {p}u",
      .rule = CUBED_ATTRS_SAME},
     WITH_TREND("subtrend", "-",
-               "Elements less a line: x - (intercept + slope * step), whose steps count from 0."),
+               "Elements minus a line: x - (intercept + slope * step), whose steps count from 0."),
     WITH_TREND("addtrend", "+",
                "Elements plus a line: x + (intercept + slope * step), whose steps count from 0."),
     {.name = "consecsum",
@@ -269,7 +269,7 @@ static const expr_definition definitions[] = {
     {.name = "eca_etr",
      .alias = "extreme_temperature_range",
      .arrays = {"x", "y"},
-     .summary = "Largest maximum temperature x less the smallest minimum temperature y.",
+     .summary = "Largest maximum temperature x minus the smallest minimum temperature y.",
      .body = "{p}m = {x}; {p}n = -{y}; {most m} + {most n}",
      .rule = CUBED_ATTRS_REDUCE,
      .method = "range",
@@ -278,7 +278,7 @@ static const expr_definition definitions[] = {
             "Largest precipitation of one day."),
     /* CDO expects sums of five days as input. */
     LARGEST("eca_rx5day", NULL, "{x}",
-            "Largest element of x, sums of the precipitation of five days, as CDO has it."),
+            "Largest element of x, which holds sums of precipitation over five days, as in CDO."),
     LARGEST("highest_five_day_precipitation", NULL, "runsum({x}, 5, dim={d})",
             "Largest precipitation of five consecutive days."),
     WET("eca_r75p", "eca_r75ptot"),

@@ -455,7 +455,7 @@ static cubed_status call_remap(expr_builder *b, const expr *e, cubed_array **out
 #define REMAP(NAME, METHOD)                                                                        \
     {                                                                                              \
         .name = (NAME), .fn = call_remap, .usage = NAME "(x, target, ...)",                        \
-        .summary = "The array on another horizontal grid, as CDO has it: remap(x, target, "        \
+        .summary = "The array on another horizontal grid, as in CDO: remap(x, target, "            \
                    "\"" METHOD "\"). `cubed help remap` describes the other arguments."            \
     }
 

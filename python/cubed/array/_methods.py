@@ -208,7 +208,7 @@ class Methods(ArrayBase):
         )
 
     def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
-        """The largest elements less the smallest; see :func:`cubed.ptp`."""
+        """The largest elements minus the smallest; see :func:`cubed.ptp`."""
         return _api().ptp(self, axis=axis, keepdims=keepdims)
 
     # --- Along an axis ---------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def rechunk(
 
 
 def _balanced(extent: int, chunk: int | tuple[int, ...]) -> int | tuple[int, ...]:
-    """The extent of chunks that are nearly equal, and no fewer except for a short last one."""
+    """Returns the extent of nearly equal chunks: one chunk fewer if the last was at most a half."""
     if isinstance(chunk, tuple):
         count, shortest, longest = len(chunk), min(chunk), max(chunk)
     else:

@@ -129,7 +129,7 @@ def average(
     weights : array_like or None
         Weight of each element, or of each position along the axes, in their order; None: 1.
     returned : bool, default False
-        Whether the sum of the weights is returned, too.
+        Whether the sum of the weights is also returned.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
 

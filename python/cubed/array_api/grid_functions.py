@@ -70,7 +70,7 @@ def logspace(
     dtype : dtype or None
         Data type of the result's elements.
     axis : int, default 0
-        Where the numbers are in the result, if something is an array.
+        Axis of the result along which the numbers are, if an argument is an array.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -116,7 +116,7 @@ def geomspace(
     dtype : dtype or None
         Data type of the result's elements.
     axis : int, default 0
-        Where the numbers are in the result, if something is an array.
+        Axis of the result along which the numbers are, if an argument is an array.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None

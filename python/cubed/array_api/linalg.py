@@ -150,7 +150,7 @@ def tsqr(data: Array, /, compute_svd: bool = False) -> Any:
     Raises
     ------
     ValueError
-        If `data` is no matrix.
+        If `data` is not a matrix.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def sfqr(data: Array, /) -> QRResult:
     Raises
     ------
     ValueError
-        If `data` is no matrix.
+        If `data` is not a matrix.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def svd(  # type: ignore[no-redef]
     full_matrices : bool, default True
         Whether `U` and `Vh` are square.
     compute_uv : bool, default True
-        Whether to return `U` and `Vh`, too; False: only the singular values.
+        Whether to return also `U` and `Vh`; False: only the singular values.
 
     Returns
     -------

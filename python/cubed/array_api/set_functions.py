@@ -61,7 +61,7 @@ def intersect1d(
     assume_unique : bool, default False
         Whether the elements of each array are distinct.
     return_indices : bool, default False
-        Whether to return positions, too.
+        Whether to return also positions.
 
     Returns
     -------

@@ -118,7 +118,7 @@ def note_slow(store: Any) -> None:
     """Warns that a store is read by its own library, once for each line of a program."""
     kind = f"{type(store).__module__.split('.')[0]}.{type(store).__name__}"
     native = (
-        f"paths, URLs of {', '.join(f'{s}://' for s in SCHEMES)}, and objects that stand for such"
+        f"paths, URLs of {', '.join(f'{s}://' for s in SCHEMES)}, and objects with such a location"
     )
     if kind == "icechunk.IcechunkStore":
         native = (

@@ -158,7 +158,7 @@ def map_blocks(
     func : callable
         Called with a block of each array in `args` as a read-only NumPy array; returns a block of
         the result. The blocks of a call have equal block numbers. Axes are matched from the last
-        one, and an axis with one block is used for all numbers. If the function has a parameter
+        one, and an axis with one block goes to all calls. If the function has a parameter
         `block_id`, it gets the block number, a tuple. A parameter `block_info` gets Dask's
         dictionary: for each array (key: its position in the arguments) and for the result (key
         None) the shape, the number of chunks and the location of the block.

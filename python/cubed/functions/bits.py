@@ -54,7 +54,7 @@ def unpackbits(
     axis : int or None
         Axis along which to compute. None: the flattened array.
     count : int or None
-        Number of elements along the axis; zeros are appended. If negative, so many elements are
+        Number of elements along the axis; zeros are appended. If negative, -count elements are
         dropped at the end. None: eight for each byte.
     bitorder : {"big", "little"}, default "big"
         Whether the first element is the highest bit of a byte, or the lowest.

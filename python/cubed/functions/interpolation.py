@@ -50,7 +50,7 @@ def affine_transform(
         with the offset in its last column, also with a last row 0, ..., 0, 1. A matrix has a row
         for each axis of `input` and a column for each axis of the result.
     offset : float or array_like of float, default 0
-        Position in `input` of the first element, or one for each axis. Not used if the matrix has
+        Position in `input` of the first element, or one for each axis. Ignored if the matrix has
         it.
     output_shape : int, tuple of int or None
         Shape of the result, also of another number of axes. None: that of `input`.
@@ -258,7 +258,7 @@ def shift(
     input : array_like
         An image, of any number of axes.
     shift : float or array_like of float
-        Distance in elements, or one for each axis: element 0 goes there.
+        Distance in elements, or one for each axis: element 0 moves to it.
     output : dtype or None
         Type of the result. None: that of `input`.
     order : int, default 3

@@ -207,7 +207,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     Raises
     ------
     TypeError
-        For other elements of types that the type of `ary` does not hold.
+        If elements of `to_end` or `to_begin` cannot be cast to the type of `ary`.
 
     Examples
     --------
@@ -459,7 +459,7 @@ def reshape(
 
 
 def roll(x: Array, /, shift: Shape, axis: Axis = None) -> Array:
-    """Moves the elements along axes; the last ones come in at the beginning.
+    """Moves the elements along axes; elements beyond the end continue at the start.
 
     Parameters
     ----------

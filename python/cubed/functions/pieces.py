@@ -188,7 +188,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Array, ...]:
 def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     """Removes the elements at positions along an axis.
 
-    A position may also be a mask of the elements that go.
+    A mask of the elements to remove is also accepted.
 
     Parameters
     ----------

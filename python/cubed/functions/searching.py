@@ -441,8 +441,8 @@ def partition(a: Any, kth: Shape, axis: int | None = -1) -> Array:
 def searchsorted(x1: Any, x2: Any, /, side: str = "left", sorter: Any = None) -> Array:
     """The positions at which `x2` has to be inserted so that `x1` stays sorted.
 
-    The position is in front of equal elements, or behind them for ``side="right"``. All of `x1` is
-    read for each block of `x2`.
+    The position is before equal elements, or after them for ``side="right"``. All of `x1` is read
+    for each block of `x2`.
 
     Parameters
     ----------

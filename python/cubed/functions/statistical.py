@@ -98,7 +98,7 @@ def cov(
     rowvar : bool, default True
         Whether rows are variables and columns are observations.
     bias : bool, default False
-        Whether to divide by the number of observations, instead of one less.
+        Whether to divide by the number n of observations, instead of n - 1.
     ddof : float or None
         Subtracted from the number of observations in the divisor. None: follows from `bias`.
     fweights : array_like or None
@@ -429,9 +429,9 @@ def eofs(x: Any, n: int, weights: Any = None, *, axis: int = 0) -> EofsResult:
 def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False, weights: Any = None) -> Array:
     """The median: the middle element, or the mean of the two middle elements.
 
-    Complex numbers are ordered by their real parts first. With `weights` the result is the first
-    sorted element at which the share of the weight exceeds a half, or the mean of two elements if
-    the share is exactly a half between them.
+    Complex numbers are ordered by their real parts first. With `weights` the elements are sorted.
+    The result is the first element up to which the weights exceed half of their sum, or the mean of
+    two elements if the weights up to the first of them are exactly half of the sum.
 
     Parameters
     ----------
@@ -547,9 +547,9 @@ def nancumsum(
 def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False, *, weights: Any = None) -> Array:
     """The median of the elements that are not NaN, or not NaT.
 
-    Complex numbers are ordered by their real parts first. With `weights` the result is the first
-    sorted element at which the share of the weight exceeds a half, or the mean of two elements if
-    the share is exactly a half between them.
+    Complex numbers are ordered by their real parts first. With `weights` the elements are sorted.
+    The result is the first element up to which the weights exceed half of their sum, or the mean of
+    two elements if the weights up to the first of them are exactly half of the sum.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def _line(x: Array) -> Array:
 
 
 def _numbered(by: Array, chosen: NDArray, spec: Spec | None) -> Array:
-    """The place of each label among sorted ones; their number for labels that are not there."""
+    """Returns the position of each label in `chosen`, which is sorted; its length for others."""
     table = asarray(chosen, spec=spec)
     before, behind = (searchsorted(table, by, side=side) for side in ("left", "right"))
     return where(behind > before, before, len(chosen))

@@ -704,7 +704,7 @@ class MaskedArray(Operators):
         return self._extreme(False, axis, keepdims)
 
     def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The largest element that is not masked less the smallest.
+        """The largest element that is not masked, minus the smallest.
 
         Parameters
         ----------
@@ -897,7 +897,7 @@ class MaskedArray(Operators):
         return MaskedArray(total(x.filled(start), axis=d, dtype=dtype), x.mask, self._fill)
 
     def anom(self, axis: Axis = None, dtype: DTypeLike = None) -> MaskedArray:
-        """The elements less their mean.
+        """The elements minus their mean.
 
         Parameters
         ----------

@@ -638,7 +638,7 @@ def average(
     weights : array_like or None
         Weight of each element; None: 1.
     returned : bool, default False
-        Whether to return the sums of the weights, too; without weights, the numbers of elements.
+        Whether to return also the sums of the weights; without weights, the numbers of elements.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
 

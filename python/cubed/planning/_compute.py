@@ -743,7 +743,7 @@ def compute(
         A function ``f(dag, array_names=)`` that chooses whether operations are fused. It gets the
         graph of the plan in which they are not (:attr:`Plan.dag`), and returns the graph, or the
         result of a function of :mod:`cubed.core.optimization` for the graph. May also be one of
-        these functions, all of which select the one planner. Needs networkx.
+        these functions; all of them select the same planner. Needs networkx.
     resume : bool or None
         True: continue an earlier run of the same computation that failed or was interrupted,
         without computing its chunks again. False or None: start again. A failed run always leaves

@@ -15,7 +15,7 @@ from cubed.spec import Spec, setting
 class OptimizeFunction:
     """A strategy of Cubed for Python for fusing operations.
 
-    All of them stand for the only planner of this package, which fuses as much as fits into memory.
+    All of them select the only planner of this package, which fuses as much as fits into memory.
     They are passed as arguments, or called by a user-defined `optimize_function` with the graph
     that it gets. They may be wrapped in :class:`functools.partial` with options, which have no
     effect.

@@ -85,7 +85,7 @@ def explained(error: MemoryError, title: str, most: int) -> MemoryError:
 
 
 def resident_limit(allowed_mem: int, reserved_mem: int) -> int:
-    """Returns the resident bytes that this process may use. Its tasks get `allowed_mem` less
+    """Returns the resident bytes that this process may use. Its tasks get `allowed_mem` minus
     `reserved_mem`, even if the process itself uses more than is reserved.
     """
     held = _core.resident_mem() + _SLACK

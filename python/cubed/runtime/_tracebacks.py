@@ -89,7 +89,7 @@ def _frames(trace: TracebackType | None, running: set[int]) -> Iterator[FrameTyp
 
 
 def _leads_to(frame: FrameType, wanted: set[int]) -> bool:
-    """Returns True if one of the arrays is behind a frame's variables or its function's closure."""
+    """Returns True if a frame's variables or its function's closure refer to one of the arrays."""
     seen = {id(frame)}
     todo: deque[Any] = deque([frame])
     while todo and len(seen) < _MOST_OBJECTS:

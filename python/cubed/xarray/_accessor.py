@@ -62,7 +62,7 @@ class Accessor(Functions):
         Dataset
             Variables `slope`, `intercept` (the value at the first time), `stderr` (the standard
             error of the slope) and `pvalue` (the two-sided probability of such a slope without a
-            trend, by Student's t test). Of a Dataset, their names begin with those of its
+            trend, by Student's t test). For a Dataset, their names begin with those of its
             variables.
         """
         whole = self._owner if isinstance(self._owner, xr.Dataset) else None

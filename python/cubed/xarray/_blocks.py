@@ -173,7 +173,7 @@ def _inferred(
 ) -> tuple[Any, _Passed]:
     """Calls the function with objects without elements.
 
-    Returns the result, and the arrays that stand for variables of the arguments.
+    Returns the result, and the arrays that represent variables of the arguments.
     """
     empty = [_without_elements(a) for a in given]
     passed: _Passed = {}

@@ -108,7 +108,7 @@ def _variable(value: Any, name: Hashable, function: str) -> Any:
 
 
 def _dimensions(owner: Any, dim: Any, function: str) -> Any:
-    """Returns the dimensions of an object that CF names, such as "time" or "T", stand for."""
+    """Returns the dimensions of an object to which CF names, such as "time" or "T", refer."""
     if dim is None:
         return None
     if not isinstance(dim, str) and isinstance(dim, (list, tuple)):

@@ -40,7 +40,7 @@ class Functions:
         reference: tuple[str, str] | None = None,
         skipna: bool | None = None,
     ) -> Any:
-        """Elements less the mean of their group of times.
+        """Elements minus the mean of their group of times.
 
         The means are those of the times of a reference, by default of all.
 
@@ -76,7 +76,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         days : int, default 6
             Length of the shortest spell that counts.
         freq : str or None
@@ -103,7 +103,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         days : int, default 6
             Length of the shortest spell that counts.
         degrees : float, default 5
@@ -181,7 +181,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 1
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -225,7 +225,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 25
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -252,7 +252,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 1
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -271,13 +271,13 @@ class Functions:
         )
 
     def dayadd(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x plus the element of c for its group of times, as CDO has it.
+        """Elements of x plus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -289,7 +289,7 @@ class Functions:
         return call(self._owner, "dayadd", (("c", c),), {"dim": dim})
 
     def dayavg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "D", as CDO has it.
+        """The mean of the elements in each interval of time "D", as in CDO.
 
         Missing values make the result missing.
 
@@ -306,13 +306,13 @@ class Functions:
         return call(self._owner, "dayavg", (), {"dim": dim})
 
     def daydiv(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x divided by the element of c for its group of times, as CDO has it.
+        """Elements of x divided by the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -324,7 +324,7 @@ class Functions:
         return call(self._owner, "daydiv", (("c", c),), {"dim": dim})
 
     def daymax(self, dim: str = "time") -> Any:
-        """The max of the elements in each interval of time "D", as CDO has it.
+        """The maximum of the elements in each interval of time "D", as in CDO.
 
         Missing values are skipped.
 
@@ -341,7 +341,7 @@ class Functions:
         return call(self._owner, "daymax", (), {"dim": dim})
 
     def daymean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "D", as CDO has it.
+        """The mean of the elements in each interval of time "D", as in CDO.
 
         Missing values are skipped.
 
@@ -358,7 +358,7 @@ class Functions:
         return call(self._owner, "daymean", (), {"dim": dim})
 
     def daymin(self, dim: str = "time") -> Any:
-        """The min of the elements in each interval of time "D", as CDO has it.
+        """The minimum of the elements in each interval of time "D", as in CDO.
 
         Missing values are skipped.
 
@@ -375,13 +375,13 @@ class Functions:
         return call(self._owner, "daymin", (), {"dim": dim})
 
     def daymul(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x times the element of c for its group of times, as CDO has it.
+        """Elements of x times the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -393,7 +393,7 @@ class Functions:
         return call(self._owner, "daymul", (("c", c),), {"dim": dim})
 
     def daypctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "D", as CDO has it.
+        """The percentile of the elements in each interval of time "D", as in CDO.
 
         Missing values are skipped.
 
@@ -427,7 +427,7 @@ class Functions:
         return call(self._owner, "days_in_month", (), {"dim": dim})
 
     def daystd(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "D", as CDO has it.
+        """The standard deviation of the elements in each interval of time "D", as in CDO.
 
         Missing values are skipped.
 
@@ -444,7 +444,7 @@ class Functions:
         return call(self._owner, "daystd", (), {"dim": dim})
 
     def daystd1(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "D", as CDO has it.
+        """The standard deviation of the elements in each interval of time "D", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -461,13 +461,13 @@ class Functions:
         return call(self._owner, "daystd1", (), {"dim": dim})
 
     def daysub(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x minus the element of c for its group of times, as CDO has it.
+        """Elements of x minus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -479,7 +479,7 @@ class Functions:
         return call(self._owner, "daysub", (("c", c),), {"dim": dim})
 
     def daysum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "D", as CDO has it.
+        """The sum of the elements in each interval of time "D", as in CDO.
 
         Missing values are skipped.
 
@@ -496,7 +496,7 @@ class Functions:
         return call(self._owner, "daysum", (), {"dim": dim})
 
     def dayvar(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "D", as CDO has it.
+        """The variance of the elements in each interval of time "D", as in CDO.
 
         Missing values are skipped.
 
@@ -513,7 +513,7 @@ class Functions:
         return call(self._owner, "dayvar", (), {"dim": dim})
 
     def dayvar1(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "D", as CDO has it.
+        """The variance of the elements in each interval of time "D", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -530,7 +530,7 @@ class Functions:
         return call(self._owner, "dayvar1", (), {"dim": dim})
 
     def detrend(self, dim: str = "time") -> Any:
-        """Elements less the least-squares line of their series.
+        """Elements minus the least-squares line of their series.
 
         Parameters
         ----------
@@ -551,7 +551,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 1
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -588,7 +588,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 25
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -608,7 +608,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 1
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -631,7 +631,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         days : int, default 6
             Length of the shortest spell that counts.
         degrees : float, default 5
@@ -660,7 +660,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         days : int, default 6
             Length of the shortest spell that counts.
         freq : str or None
@@ -676,7 +676,7 @@ class Functions:
         return call(self._owner, "eca_cwfi", (("c", c), ("days", days)), {"freq": freq, "dim": dim})
 
     def eca_etr(self, y: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Largest maximum temperature x less the smallest minimum temperature y.
+        """Largest maximum temperature x minus the smallest minimum temperature y.
 
         Parameters
         ----------
@@ -740,7 +740,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         days : int, default 6
             Length of the shortest spell that counts.
         degrees : float, default 5
@@ -769,7 +769,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         days : int, default 6
             Length of the shortest spell that counts.
         freq : str or None
@@ -1014,7 +1014,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 1
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1045,7 +1045,7 @@ class Functions:
         return call(self._owner, "eca_rx1day", (), {"freq": freq, "dim": dim})
 
     def eca_rx5day(self, freq: str | None = None, dim: str = "time") -> Any:
-        """Largest element of x, sums of the precipitation of five days, as CDO has it.
+        """Largest element of x, which holds sums of precipitation over five days, as in CDO.
 
         Parameters
         ----------
@@ -1067,7 +1067,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 1
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1088,7 +1088,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 25
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1108,7 +1108,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1128,7 +1128,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1148,7 +1148,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1168,7 +1168,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1187,7 +1187,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 20
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1207,7 +1207,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1227,7 +1227,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -1241,7 +1241,7 @@ class Functions:
         return call(self._owner, "eca_tx90p", (("c", c),), {"freq": freq, "dim": dim})
 
     def extreme_temperature_range(self, y: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Largest maximum temperature x less the smallest minimum temperature y.
+        """Largest maximum temperature x minus the smallest minimum temperature y.
 
         Parameters
         ----------
@@ -1262,7 +1262,7 @@ class Functions:
         )
 
     def fldcor(self, y: Any) -> Any:
-        """Correlation of two fields, weighted by area, over the cells that neither lacks.
+        """Correlation of two fields, weighted by area, over the cells where both have values.
 
         Parameters
         ----------
@@ -1277,7 +1277,7 @@ class Functions:
         return call(self._owner, "fldcor", (("y", y),), {})
 
     def fldcovar(self, y: Any) -> Any:
-        """Covariance of two fields, weighted by area, over the cells that neither lacks.
+        """Covariance of two fields, weighted by area, over the cells where both have values.
 
         Parameters
         ----------
@@ -1318,7 +1318,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         days : int, default 6
             Length of the shortest spell that counts.
         degrees : float, default 5
@@ -1415,7 +1415,7 @@ class Functions:
         return call(self._owner, "highest_one_day_precipitation", (), {"freq": freq, "dim": dim})
 
     def houravg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "h", as CDO has it.
+        """The mean of the elements in each interval of time "h", as in CDO.
 
         Missing values make the result missing.
 
@@ -1432,7 +1432,7 @@ class Functions:
         return call(self._owner, "houravg", (), {"dim": dim})
 
     def hourmax(self, dim: str = "time") -> Any:
-        """The max of the elements in each interval of time "h", as CDO has it.
+        """The maximum of the elements in each interval of time "h", as in CDO.
 
         Missing values are skipped.
 
@@ -1449,7 +1449,7 @@ class Functions:
         return call(self._owner, "hourmax", (), {"dim": dim})
 
     def hourmean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "h", as CDO has it.
+        """The mean of the elements in each interval of time "h", as in CDO.
 
         Missing values are skipped.
 
@@ -1466,7 +1466,7 @@ class Functions:
         return call(self._owner, "hourmean", (), {"dim": dim})
 
     def hourmin(self, dim: str = "time") -> Any:
-        """The min of the elements in each interval of time "h", as CDO has it.
+        """The minimum of the elements in each interval of time "h", as in CDO.
 
         Missing values are skipped.
 
@@ -1483,7 +1483,7 @@ class Functions:
         return call(self._owner, "hourmin", (), {"dim": dim})
 
     def hourpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "h", as CDO has it.
+        """The percentile of the elements in each interval of time "h", as in CDO.
 
         Missing values are skipped.
 
@@ -1502,7 +1502,7 @@ class Functions:
         return call(self._owner, "hourpctl", (("q", q),), {"dim": dim})
 
     def hourstd(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "h", as CDO has it.
+        """The standard deviation of the elements in each interval of time "h", as in CDO.
 
         Missing values are skipped.
 
@@ -1519,7 +1519,7 @@ class Functions:
         return call(self._owner, "hourstd", (), {"dim": dim})
 
     def hourstd1(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "h", as CDO has it.
+        """The standard deviation of the elements in each interval of time "h", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -1536,7 +1536,7 @@ class Functions:
         return call(self._owner, "hourstd1", (), {"dim": dim})
 
     def hoursum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "h", as CDO has it.
+        """The sum of the elements in each interval of time "h", as in CDO.
 
         Missing values are skipped.
 
@@ -1553,7 +1553,7 @@ class Functions:
         return call(self._owner, "hoursum", (), {"dim": dim})
 
     def hourvar(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "h", as CDO has it.
+        """The variance of the elements in each interval of time "h", as in CDO.
 
         Missing values are skipped.
 
@@ -1570,7 +1570,7 @@ class Functions:
         return call(self._owner, "hourvar", (), {"dim": dim})
 
     def hourvar1(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "h", as CDO has it.
+        """The variance of the elements in each interval of time "h", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -1604,13 +1604,13 @@ class Functions:
         return call(self._owner, "ice_days", (), {"freq": freq, "dim": dim})
 
     def monadd(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x plus the element of c for its group of times, as CDO has it.
+        """Elements of x plus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1622,7 +1622,7 @@ class Functions:
         return call(self._owner, "monadd", (("c", c),), {"dim": dim})
 
     def monavg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "MS", as CDO has it.
+        """The mean of the elements in each interval of time "MS", as in CDO.
 
         Missing values make the result missing.
 
@@ -1639,13 +1639,13 @@ class Functions:
         return call(self._owner, "monavg", (), {"dim": dim})
 
     def mondiv(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x divided by the element of c for its group of times, as CDO has it.
+        """Elements of x divided by the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1657,7 +1657,7 @@ class Functions:
         return call(self._owner, "mondiv", (("c", c),), {"dim": dim})
 
     def monmax(self, dim: str = "time") -> Any:
-        """The max of the elements in each interval of time "MS", as CDO has it.
+        """The maximum of the elements in each interval of time "MS", as in CDO.
 
         Missing values are skipped.
 
@@ -1674,7 +1674,7 @@ class Functions:
         return call(self._owner, "monmax", (), {"dim": dim})
 
     def monmean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "MS", as CDO has it.
+        """The mean of the elements in each interval of time "MS", as in CDO.
 
         Missing values are skipped.
 
@@ -1691,7 +1691,7 @@ class Functions:
         return call(self._owner, "monmean", (), {"dim": dim})
 
     def monmin(self, dim: str = "time") -> Any:
-        """The min of the elements in each interval of time "MS", as CDO has it.
+        """The minimum of the elements in each interval of time "MS", as in CDO.
 
         Missing values are skipped.
 
@@ -1708,13 +1708,13 @@ class Functions:
         return call(self._owner, "monmin", (), {"dim": dim})
 
     def monmul(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x times the element of c for its group of times, as CDO has it.
+        """Elements of x times the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1726,7 +1726,7 @@ class Functions:
         return call(self._owner, "monmul", (("c", c),), {"dim": dim})
 
     def monpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "MS", as CDO has it.
+        """The percentile of the elements in each interval of time "MS", as in CDO.
 
         Missing values are skipped.
 
@@ -1745,7 +1745,7 @@ class Functions:
         return call(self._owner, "monpctl", (("q", q),), {"dim": dim})
 
     def monstd(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "MS", as CDO has it.
+        """The standard deviation of the elements in each interval of time "MS", as in CDO.
 
         Missing values are skipped.
 
@@ -1762,7 +1762,7 @@ class Functions:
         return call(self._owner, "monstd", (), {"dim": dim})
 
     def monstd1(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "MS", as CDO has it.
+        """The standard deviation of the elements in each interval of time "MS", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -1779,13 +1779,13 @@ class Functions:
         return call(self._owner, "monstd1", (), {"dim": dim})
 
     def monsub(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x minus the element of c for its group of times, as CDO has it.
+        """Elements of x minus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1797,7 +1797,7 @@ class Functions:
         return call(self._owner, "monsub", (("c", c),), {"dim": dim})
 
     def monsum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "MS", as CDO has it.
+        """The sum of the elements in each interval of time "MS", as in CDO.
 
         Missing values are skipped.
 
@@ -1814,7 +1814,7 @@ class Functions:
         return call(self._owner, "monsum", (), {"dim": dim})
 
     def monvar(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "MS", as CDO has it.
+        """The variance of the elements in each interval of time "MS", as in CDO.
 
         Missing values are skipped.
 
@@ -1831,7 +1831,7 @@ class Functions:
         return call(self._owner, "monvar", (), {"dim": dim})
 
     def monvar1(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "MS", as CDO has it.
+        """The variance of the elements in each interval of time "MS", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -1863,8 +1863,8 @@ class Functions:
         return call(self._owner, "regres", (), {"dim": dim})
 
     def runavg(self, length: int, dim: str = "time") -> Any:
-        """The mean, missing if an element is, of the elements in windows of so many times, as CDO
-        has it.
+        """The mean, missing if an element is, of the elements in windows of `length` times, as in
+        CDO.
 
         Parameters
         ----------
@@ -1881,7 +1881,7 @@ class Functions:
         return call(self._owner, "runavg", (("length", length),), {"dim": dim})
 
     def runmax(self, length: int, dim: str = "time") -> Any:
-        """The largest of the elements in windows of so many times, as CDO has it.
+        """The largest of the elements in windows of `length` times, as in CDO.
 
         Parameters
         ----------
@@ -1898,7 +1898,7 @@ class Functions:
         return call(self._owner, "runmax", (("length", length),), {"dim": dim})
 
     def runmean(self, length: int, dim: str = "time") -> Any:
-        """The mean of the elements in windows of so many times, as CDO has it.
+        """The mean of the elements in windows of `length` times, as in CDO.
 
         Parameters
         ----------
@@ -1915,7 +1915,7 @@ class Functions:
         return call(self._owner, "runmean", (("length", length),), {"dim": dim})
 
     def runmin(self, length: int, dim: str = "time") -> Any:
-        """The smallest of the elements in windows of so many times, as CDO has it.
+        """The smallest of the elements in windows of `length` times, as in CDO.
 
         Parameters
         ----------
@@ -1932,7 +1932,7 @@ class Functions:
         return call(self._owner, "runmin", (("length", length),), {"dim": dim})
 
     def runpctl(self, q: Any, length: int, dim: str = "time") -> Any:
-        """Percentiles of the elements in windows of so many times, as CDO has it.
+        """Percentiles of the elements in windows of `length` times, as in CDO.
 
         Parameters
         ----------
@@ -1951,7 +1951,7 @@ class Functions:
         return call(self._owner, "runpctl", (("q", q), ("length", length)), {"dim": dim})
 
     def runstd(self, length: int, dim: str = "time") -> Any:
-        """The standard deviation of the elements in windows of so many times, as CDO has it.
+        """The standard deviation of the elements in windows of `length` times, as in CDO.
 
         Parameters
         ----------
@@ -1968,7 +1968,7 @@ class Functions:
         return call(self._owner, "runstd", (("length", length),), {"dim": dim})
 
     def runstd1(self, length: int, dim: str = "time") -> Any:
-        """The sample standard deviation of the elements in windows of so many times, as CDO has it.
+        """The sample standard deviation of the elements in windows of `length` times, as in CDO.
 
         Parameters
         ----------
@@ -1985,7 +1985,7 @@ class Functions:
         return call(self._owner, "runstd1", (("length", length),), {"dim": dim})
 
     def runsum(self, length: int, dim: str = "time") -> Any:
-        """The sum of the elements in windows of so many times, as CDO has it.
+        """The sum of the elements in windows of `length` times, as in CDO.
 
         Parameters
         ----------
@@ -2002,7 +2002,7 @@ class Functions:
         return call(self._owner, "runsum", (("length", length),), {"dim": dim})
 
     def runvar(self, length: int, dim: str = "time") -> Any:
-        """The variance of the elements in windows of so many times, as CDO has it.
+        """The variance of the elements in windows of `length` times, as in CDO.
 
         Parameters
         ----------
@@ -2019,7 +2019,7 @@ class Functions:
         return call(self._owner, "runvar", (("length", length),), {"dim": dim})
 
     def runvar1(self, length: int, dim: str = "time") -> Any:
-        """The sample variance of the elements in windows of so many times, as CDO has it.
+        """The sample variance of the elements in windows of `length` times, as in CDO.
 
         Parameters
         ----------
@@ -2036,7 +2036,7 @@ class Functions:
         return call(self._owner, "runvar1", (("length", length),), {"dim": dim})
 
     def seasavg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The mean of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values make the result missing.
 
@@ -2053,7 +2053,7 @@ class Functions:
         return call(self._owner, "seasavg", (), {"dim": dim})
 
     def seasmax(self, dim: str = "time") -> Any:
-        """The max of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The maximum of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values are skipped.
 
@@ -2070,7 +2070,7 @@ class Functions:
         return call(self._owner, "seasmax", (), {"dim": dim})
 
     def seasmean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The mean of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values are skipped.
 
@@ -2087,7 +2087,7 @@ class Functions:
         return call(self._owner, "seasmean", (), {"dim": dim})
 
     def seasmin(self, dim: str = "time") -> Any:
-        """The min of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The minimum of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values are skipped.
 
@@ -2104,7 +2104,7 @@ class Functions:
         return call(self._owner, "seasmin", (), {"dim": dim})
 
     def seaspctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The percentile of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values are skipped.
 
@@ -2123,7 +2123,7 @@ class Functions:
         return call(self._owner, "seaspctl", (("q", q),), {"dim": dim})
 
     def seasstd(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The standard deviation of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values are skipped.
 
@@ -2140,7 +2140,7 @@ class Functions:
         return call(self._owner, "seasstd", (), {"dim": dim})
 
     def seasstd1(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The standard deviation of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -2157,7 +2157,7 @@ class Functions:
         return call(self._owner, "seasstd1", (), {"dim": dim})
 
     def seassum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The sum of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values are skipped.
 
@@ -2174,7 +2174,7 @@ class Functions:
         return call(self._owner, "seassum", (), {"dim": dim})
 
     def seasvar(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The variance of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values are skipped.
 
@@ -2191,7 +2191,7 @@ class Functions:
         return call(self._owner, "seasvar", (), {"dim": dim})
 
     def seasvar1(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "QS-DEC", as CDO has it.
+        """The variance of the elements in each interval of time "QS-DEC", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -2495,7 +2495,7 @@ class Functions:
         return call(self._owner, "spell_lengths", (), {"dim": dim})
 
     def subtrend(self, intercept: Any, slope: Any, dim: str = "time") -> Any:
-        """Elements less a line: x - (intercept + slope * step), whose steps count from 0.
+        """Elements minus a line: x - (intercept + slope * step), whose steps count from 0.
 
         Parameters
         ----------
@@ -2521,7 +2521,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 25
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -2537,7 +2537,7 @@ class Functions:
         )
 
     def timcor(self, y: Any, dim: str = "time") -> Any:
-        """Correlation of two series, over the times that neither lacks.
+        """Correlation of two series, over the times at which both have values.
 
         Parameters
         ----------
@@ -2554,7 +2554,7 @@ class Functions:
         return call(self._owner, "timcor", (("y", y),), {"dim": dim})
 
     def timcovar(self, y: Any, dim: str = "time") -> Any:
-        """Covariance of two series, over the times that neither lacks.
+        """Covariance of two series, over the times at which both have values.
 
         Parameters
         ----------
@@ -2654,7 +2654,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 20
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -2695,7 +2695,7 @@ class Functions:
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         days : int, default 6
             Length of the shortest spell that counts.
         freq : str or None
@@ -2720,7 +2720,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 1
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -2744,7 +2744,7 @@ class Functions:
         Parameters
         ----------
         threshold : float, default 1
-            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
         freq : str or None
             Intervals of the results, such as "YS" for years. None: all times together.
         dim : str, default "time"
@@ -2760,13 +2760,13 @@ class Functions:
         )
 
     def ydayadd(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x plus the element of c for its group of times, as CDO has it.
+        """Elements of x plus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2778,7 +2778,7 @@ class Functions:
         return call(self._owner, "ydayadd", (("c", c),), {"dim": dim})
 
     def ydayavg(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "dayofyear", as CDO has it.
+        """The mean of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values make the result missing.
 
@@ -2795,13 +2795,13 @@ class Functions:
         return call(self._owner, "ydayavg", (), {"dim": dim})
 
     def ydaydiv(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x divided by the element of c for its group of times, as CDO has it.
+        """Elements of x divided by the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2813,7 +2813,7 @@ class Functions:
         return call(self._owner, "ydaydiv", (("c", c),), {"dim": dim})
 
     def ydaymax(self, dim: str = "time") -> Any:
-        """The max of the elements of all times with the same "dayofyear", as CDO has it.
+        """The maximum of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values are skipped.
 
@@ -2830,7 +2830,7 @@ class Functions:
         return call(self._owner, "ydaymax", (), {"dim": dim})
 
     def ydaymean(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "dayofyear", as CDO has it.
+        """The mean of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values are skipped.
 
@@ -2847,7 +2847,7 @@ class Functions:
         return call(self._owner, "ydaymean", (), {"dim": dim})
 
     def ydaymin(self, dim: str = "time") -> Any:
-        """The min of the elements of all times with the same "dayofyear", as CDO has it.
+        """The minimum of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values are skipped.
 
@@ -2864,13 +2864,13 @@ class Functions:
         return call(self._owner, "ydaymin", (), {"dim": dim})
 
     def ydaymul(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x times the element of c for its group of times, as CDO has it.
+        """Elements of x times the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2882,7 +2882,7 @@ class Functions:
         return call(self._owner, "ydaymul", (("c", c),), {"dim": dim})
 
     def ydaypctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same "dayofyear", as CDO has it.
+        """The percentile of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values are skipped.
 
@@ -2901,7 +2901,7 @@ class Functions:
         return call(self._owner, "ydaypctl", (("q", q),), {"dim": dim})
 
     def ydaystd(self, dim: str = "time") -> Any:
-        """The std of the elements of all times with the same "dayofyear", as CDO has it.
+        """The standard deviation of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values are skipped.
 
@@ -2918,7 +2918,7 @@ class Functions:
         return call(self._owner, "ydaystd", (), {"dim": dim})
 
     def ydaystd1(self, dim: str = "time") -> Any:
-        """The std of the elements of all times with the same "dayofyear", as CDO has it.
+        """The standard deviation of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -2935,13 +2935,13 @@ class Functions:
         return call(self._owner, "ydaystd1", (), {"dim": dim})
 
     def ydaysub(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x minus the element of c for its group of times, as CDO has it.
+        """Elements of x minus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2953,7 +2953,7 @@ class Functions:
         return call(self._owner, "ydaysub", (("c", c),), {"dim": dim})
 
     def ydaysum(self, dim: str = "time") -> Any:
-        """The sum of the elements of all times with the same "dayofyear", as CDO has it.
+        """The sum of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values are skipped.
 
@@ -2970,7 +2970,7 @@ class Functions:
         return call(self._owner, "ydaysum", (), {"dim": dim})
 
     def ydayvar(self, dim: str = "time") -> Any:
-        """The var of the elements of all times with the same "dayofyear", as CDO has it.
+        """The variance of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values are skipped.
 
@@ -2987,7 +2987,7 @@ class Functions:
         return call(self._owner, "ydayvar", (), {"dim": dim})
 
     def ydayvar1(self, dim: str = "time") -> Any:
-        """The var of the elements of all times with the same "dayofyear", as CDO has it.
+        """The variance of the elements of all times with the same "dayofyear", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3004,8 +3004,8 @@ class Functions:
         return call(self._owner, "ydayvar1", (), {"dim": dim})
 
     def ydrunavg(self, length: int, dim: str = "time") -> Any:
-        """The mean, missing if an element is, of the elements in windows of so many times around
-        each day of all years, as CDO has it.
+        """The mean, missing if an element is, of the elements in windows of `length` times around
+        each day of all years, as in CDO.
 
         Parameters
         ----------
@@ -3022,8 +3022,8 @@ class Functions:
         return call(self._owner, "ydrunavg", (("length", length),), {"dim": dim})
 
     def ydrunmax(self, length: int, dim: str = "time") -> Any:
-        """The largest of the elements in windows of so many times around each day of all years, as
-        CDO has it.
+        """The largest of the elements in windows of `length` times around each day of all years, as
+        in CDO.
 
         Parameters
         ----------
@@ -3040,8 +3040,8 @@ class Functions:
         return call(self._owner, "ydrunmax", (("length", length),), {"dim": dim})
 
     def ydrunmean(self, length: int, dim: str = "time") -> Any:
-        """The mean of the elements in windows of so many times around each day of all years, as CDO
-        has it.
+        """The mean of the elements in windows of `length` times around each day of all years, as in
+        CDO.
 
         Parameters
         ----------
@@ -3058,8 +3058,8 @@ class Functions:
         return call(self._owner, "ydrunmean", (("length", length),), {"dim": dim})
 
     def ydrunmin(self, length: int, dim: str = "time") -> Any:
-        """The smallest of the elements in windows of so many times around each day of all years, as
-        CDO has it.
+        """The smallest of the elements in windows of `length` times around each day of all years,
+        as in CDO.
 
         Parameters
         ----------
@@ -3076,8 +3076,8 @@ class Functions:
         return call(self._owner, "ydrunmin", (("length", length),), {"dim": dim})
 
     def ydrunpctl(self, q: Any, length: int, dim: str = "time") -> Any:
-        """Percentiles of the elements in windows of so many times around each day of all years, as
-        CDO has it.
+        """Percentiles of the elements in windows of `length` times around each day of all years, as
+        in CDO.
 
         Parameters
         ----------
@@ -3096,8 +3096,8 @@ class Functions:
         return call(self._owner, "ydrunpctl", (("q", q), ("length", length)), {"dim": dim})
 
     def ydrunstd(self, length: int, dim: str = "time") -> Any:
-        """The standard deviation of the elements in windows of so many times around each day of all
-        years, as CDO has it.
+        """The standard deviation of the elements in windows of `length` times around each day of
+        all years, as in CDO.
 
         Parameters
         ----------
@@ -3114,8 +3114,8 @@ class Functions:
         return call(self._owner, "ydrunstd", (("length", length),), {"dim": dim})
 
     def ydrunstd1(self, length: int, dim: str = "time") -> Any:
-        """The sample standard deviation of the elements in windows of so many times around each day
-        of all years, as CDO has it.
+        """The sample standard deviation of the elements in windows of `length` times around each
+        day of all years, as in CDO.
 
         Parameters
         ----------
@@ -3132,8 +3132,8 @@ class Functions:
         return call(self._owner, "ydrunstd1", (("length", length),), {"dim": dim})
 
     def ydrunsum(self, length: int, dim: str = "time") -> Any:
-        """The sum of the elements in windows of so many times around each day of all years, as CDO
-        has it.
+        """The sum of the elements in windows of `length` times around each day of all years, as in
+        CDO.
 
         Parameters
         ----------
@@ -3150,8 +3150,8 @@ class Functions:
         return call(self._owner, "ydrunsum", (("length", length),), {"dim": dim})
 
     def ydrunvar(self, length: int, dim: str = "time") -> Any:
-        """The variance of the elements in windows of so many times around each day of all years, as
-        CDO has it.
+        """The variance of the elements in windows of `length` times around each day of all years,
+        as in CDO.
 
         Parameters
         ----------
@@ -3168,8 +3168,8 @@ class Functions:
         return call(self._owner, "ydrunvar", (("length", length),), {"dim": dim})
 
     def ydrunvar1(self, length: int, dim: str = "time") -> Any:
-        """The sample variance of the elements in windows of so many times around each day of all
-        years, as CDO has it.
+        """The sample variance of the elements in windows of `length` times around each day of all
+        years, as in CDO.
 
         Parameters
         ----------
@@ -3186,13 +3186,13 @@ class Functions:
         return call(self._owner, "ydrunvar1", (("length", length),), {"dim": dim})
 
     def yearadd(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x plus the element of c for its group of times, as CDO has it.
+        """Elements of x plus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3204,7 +3204,7 @@ class Functions:
         return call(self._owner, "yearadd", (("c", c),), {"dim": dim})
 
     def yearavg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "YS", as CDO has it.
+        """The mean of the elements in each interval of time "YS", as in CDO.
 
         Missing values make the result missing.
 
@@ -3221,13 +3221,13 @@ class Functions:
         return call(self._owner, "yearavg", (), {"dim": dim})
 
     def yeardiv(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x divided by the element of c for its group of times, as CDO has it.
+        """Elements of x divided by the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3239,7 +3239,7 @@ class Functions:
         return call(self._owner, "yeardiv", (("c", c),), {"dim": dim})
 
     def yearmax(self, dim: str = "time") -> Any:
-        """The max of the elements in each interval of time "YS", as CDO has it.
+        """The maximum of the elements in each interval of time "YS", as in CDO.
 
         Missing values are skipped.
 
@@ -3256,7 +3256,7 @@ class Functions:
         return call(self._owner, "yearmax", (), {"dim": dim})
 
     def yearmean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "YS", as CDO has it.
+        """The mean of the elements in each interval of time "YS", as in CDO.
 
         Missing values are skipped.
 
@@ -3273,7 +3273,7 @@ class Functions:
         return call(self._owner, "yearmean", (), {"dim": dim})
 
     def yearmin(self, dim: str = "time") -> Any:
-        """The min of the elements in each interval of time "YS", as CDO has it.
+        """The minimum of the elements in each interval of time "YS", as in CDO.
 
         Missing values are skipped.
 
@@ -3305,13 +3305,13 @@ class Functions:
         return call(self._owner, "yearmonmean", (), {"dim": dim})
 
     def yearmul(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x times the element of c for its group of times, as CDO has it.
+        """Elements of x times the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3323,7 +3323,7 @@ class Functions:
         return call(self._owner, "yearmul", (("c", c),), {"dim": dim})
 
     def yearpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "YS", as CDO has it.
+        """The percentile of the elements in each interval of time "YS", as in CDO.
 
         Missing values are skipped.
 
@@ -3342,7 +3342,7 @@ class Functions:
         return call(self._owner, "yearpctl", (("q", q),), {"dim": dim})
 
     def yearstd(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "YS", as CDO has it.
+        """The standard deviation of the elements in each interval of time "YS", as in CDO.
 
         Missing values are skipped.
 
@@ -3359,7 +3359,7 @@ class Functions:
         return call(self._owner, "yearstd", (), {"dim": dim})
 
     def yearstd1(self, dim: str = "time") -> Any:
-        """The std of the elements in each interval of time "YS", as CDO has it.
+        """The standard deviation of the elements in each interval of time "YS", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3376,13 +3376,13 @@ class Functions:
         return call(self._owner, "yearstd1", (), {"dim": dim})
 
     def yearsub(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x minus the element of c for its group of times, as CDO has it.
+        """Elements of x minus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3394,7 +3394,7 @@ class Functions:
         return call(self._owner, "yearsub", (("c", c),), {"dim": dim})
 
     def yearsum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "YS", as CDO has it.
+        """The sum of the elements in each interval of time "YS", as in CDO.
 
         Missing values are skipped.
 
@@ -3411,7 +3411,7 @@ class Functions:
         return call(self._owner, "yearsum", (), {"dim": dim})
 
     def yearvar(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "YS", as CDO has it.
+        """The variance of the elements in each interval of time "YS", as in CDO.
 
         Missing values are skipped.
 
@@ -3428,7 +3428,7 @@ class Functions:
         return call(self._owner, "yearvar", (), {"dim": dim})
 
     def yearvar1(self, dim: str = "time") -> Any:
-        """The var of the elements in each interval of time "YS", as CDO has it.
+        """The variance of the elements in each interval of time "YS", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3445,13 +3445,13 @@ class Functions:
         return call(self._owner, "yearvar1", (), {"dim": dim})
 
     def yhouradd(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x plus the element of c for its group of times, as CDO has it.
+        """Elements of x plus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3463,13 +3463,13 @@ class Functions:
         return call(self._owner, "yhouradd", (("c", c),), {"dim": dim})
 
     def yhourdiv(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x divided by the element of c for its group of times, as CDO has it.
+        """Elements of x divided by the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3481,13 +3481,13 @@ class Functions:
         return call(self._owner, "yhourdiv", (("c", c),), {"dim": dim})
 
     def yhourmul(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x times the element of c for its group of times, as CDO has it.
+        """Elements of x times the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3499,13 +3499,13 @@ class Functions:
         return call(self._owner, "yhourmul", (("c", c),), {"dim": dim})
 
     def yhoursub(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x minus the element of c for its group of times, as CDO has it.
+        """Elements of x minus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3517,13 +3517,13 @@ class Functions:
         return call(self._owner, "yhoursub", (("c", c),), {"dim": dim})
 
     def ymonadd(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x plus the element of c for its group of times, as CDO has it.
+        """Elements of x plus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3535,7 +3535,7 @@ class Functions:
         return call(self._owner, "ymonadd", (("c", c),), {"dim": dim})
 
     def ymonavg(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "month", as CDO has it.
+        """The mean of the elements of all times with the same "month", as in CDO.
 
         Missing values make the result missing.
 
@@ -3552,13 +3552,13 @@ class Functions:
         return call(self._owner, "ymonavg", (), {"dim": dim})
 
     def ymondiv(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x divided by the element of c for its group of times, as CDO has it.
+        """Elements of x divided by the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3570,7 +3570,7 @@ class Functions:
         return call(self._owner, "ymondiv", (("c", c),), {"dim": dim})
 
     def ymonmax(self, dim: str = "time") -> Any:
-        """The max of the elements of all times with the same "month", as CDO has it.
+        """The maximum of the elements of all times with the same "month", as in CDO.
 
         Missing values are skipped.
 
@@ -3587,7 +3587,7 @@ class Functions:
         return call(self._owner, "ymonmax", (), {"dim": dim})
 
     def ymonmean(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "month", as CDO has it.
+        """The mean of the elements of all times with the same "month", as in CDO.
 
         Missing values are skipped.
 
@@ -3604,7 +3604,7 @@ class Functions:
         return call(self._owner, "ymonmean", (), {"dim": dim})
 
     def ymonmin(self, dim: str = "time") -> Any:
-        """The min of the elements of all times with the same "month", as CDO has it.
+        """The minimum of the elements of all times with the same "month", as in CDO.
 
         Missing values are skipped.
 
@@ -3621,13 +3621,13 @@ class Functions:
         return call(self._owner, "ymonmin", (), {"dim": dim})
 
     def ymonmul(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x times the element of c for its group of times, as CDO has it.
+        """Elements of x times the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3639,7 +3639,7 @@ class Functions:
         return call(self._owner, "ymonmul", (("c", c),), {"dim": dim})
 
     def ymonpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same "month", as CDO has it.
+        """The percentile of the elements of all times with the same "month", as in CDO.
 
         Missing values are skipped.
 
@@ -3658,7 +3658,7 @@ class Functions:
         return call(self._owner, "ymonpctl", (("q", q),), {"dim": dim})
 
     def ymonstd(self, dim: str = "time") -> Any:
-        """The std of the elements of all times with the same "month", as CDO has it.
+        """The standard deviation of the elements of all times with the same "month", as in CDO.
 
         Missing values are skipped.
 
@@ -3675,7 +3675,7 @@ class Functions:
         return call(self._owner, "ymonstd", (), {"dim": dim})
 
     def ymonstd1(self, dim: str = "time") -> Any:
-        """The std of the elements of all times with the same "month", as CDO has it.
+        """The standard deviation of the elements of all times with the same "month", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3692,13 +3692,13 @@ class Functions:
         return call(self._owner, "ymonstd1", (), {"dim": dim})
 
     def ymonsub(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x minus the element of c for its group of times, as CDO has it.
+        """Elements of x minus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3710,7 +3710,7 @@ class Functions:
         return call(self._owner, "ymonsub", (("c", c),), {"dim": dim})
 
     def ymonsum(self, dim: str = "time") -> Any:
-        """The sum of the elements of all times with the same "month", as CDO has it.
+        """The sum of the elements of all times with the same "month", as in CDO.
 
         Missing values are skipped.
 
@@ -3727,7 +3727,7 @@ class Functions:
         return call(self._owner, "ymonsum", (), {"dim": dim})
 
     def ymonvar(self, dim: str = "time") -> Any:
-        """The var of the elements of all times with the same "month", as CDO has it.
+        """The variance of the elements of all times with the same "month", as in CDO.
 
         Missing values are skipped.
 
@@ -3744,7 +3744,7 @@ class Functions:
         return call(self._owner, "ymonvar", (), {"dim": dim})
 
     def ymonvar1(self, dim: str = "time") -> Any:
-        """The var of the elements of all times with the same "month", as CDO has it.
+        """The variance of the elements of all times with the same "month", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3761,13 +3761,13 @@ class Functions:
         return call(self._owner, "ymonvar1", (), {"dim": dim})
 
     def yseasadd(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x plus the element of c for its group of times, as CDO has it.
+        """Elements of x plus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3779,7 +3779,7 @@ class Functions:
         return call(self._owner, "yseasadd", (("c", c),), {"dim": dim})
 
     def yseasavg(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "season", as CDO has it.
+        """The mean of the elements of all times with the same "season", as in CDO.
 
         Missing values make the result missing.
 
@@ -3796,13 +3796,13 @@ class Functions:
         return call(self._owner, "yseasavg", (), {"dim": dim})
 
     def yseasdiv(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x divided by the element of c for its group of times, as CDO has it.
+        """Elements of x divided by the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3814,7 +3814,7 @@ class Functions:
         return call(self._owner, "yseasdiv", (("c", c),), {"dim": dim})
 
     def yseasmax(self, dim: str = "time") -> Any:
-        """The max of the elements of all times with the same "season", as CDO has it.
+        """The maximum of the elements of all times with the same "season", as in CDO.
 
         Missing values are skipped.
 
@@ -3831,7 +3831,7 @@ class Functions:
         return call(self._owner, "yseasmax", (), {"dim": dim})
 
     def yseasmean(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "season", as CDO has it.
+        """The mean of the elements of all times with the same "season", as in CDO.
 
         Missing values are skipped.
 
@@ -3848,7 +3848,7 @@ class Functions:
         return call(self._owner, "yseasmean", (), {"dim": dim})
 
     def yseasmin(self, dim: str = "time") -> Any:
-        """The min of the elements of all times with the same "season", as CDO has it.
+        """The minimum of the elements of all times with the same "season", as in CDO.
 
         Missing values are skipped.
 
@@ -3865,13 +3865,13 @@ class Functions:
         return call(self._owner, "yseasmin", (), {"dim": dim})
 
     def yseasmul(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x times the element of c for its group of times, as CDO has it.
+        """Elements of x times the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3883,7 +3883,7 @@ class Functions:
         return call(self._owner, "yseasmul", (("c", c),), {"dim": dim})
 
     def yseaspctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same "season", as CDO has it.
+        """The percentile of the elements of all times with the same "season", as in CDO.
 
         Missing values are skipped.
 
@@ -3902,7 +3902,7 @@ class Functions:
         return call(self._owner, "yseaspctl", (("q", q),), {"dim": dim})
 
     def yseasstd(self, dim: str = "time") -> Any:
-        """The std of the elements of all times with the same "season", as CDO has it.
+        """The standard deviation of the elements of all times with the same "season", as in CDO.
 
         Missing values are skipped.
 
@@ -3919,7 +3919,7 @@ class Functions:
         return call(self._owner, "yseasstd", (), {"dim": dim})
 
     def yseasstd1(self, dim: str = "time") -> Any:
-        """The std of the elements of all times with the same "season", as CDO has it.
+        """The standard deviation of the elements of all times with the same "season", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3936,13 +3936,13 @@ class Functions:
         return call(self._owner, "yseasstd1", (), {"dim": dim})
 
     def yseassub(self, c: Any, dim: str = "time") -> Any:
-        """Each time of x minus the element of c for its group of times, as CDO has it.
+        """Elements of x minus the element of c for the group of their time, as in CDO.
 
         Parameters
         ----------
         c : DataArray or Dataset
             Climatology: an element for each group of times, such as a result of ymonmean or
-            ydaypctl. Dimensions meet by name.
+            ydaypctl. Dimensions are aligned by name.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3954,7 +3954,7 @@ class Functions:
         return call(self._owner, "yseassub", (("c", c),), {"dim": dim})
 
     def yseassum(self, dim: str = "time") -> Any:
-        """The sum of the elements of all times with the same "season", as CDO has it.
+        """The sum of the elements of all times with the same "season", as in CDO.
 
         Missing values are skipped.
 
@@ -3971,7 +3971,7 @@ class Functions:
         return call(self._owner, "yseassum", (), {"dim": dim})
 
     def yseasvar(self, dim: str = "time") -> Any:
-        """The var of the elements of all times with the same "season", as CDO has it.
+        """The variance of the elements of all times with the same "season", as in CDO.
 
         Missing values are skipped.
 
@@ -3988,7 +3988,7 @@ class Functions:
         return call(self._owner, "yseasvar", (), {"dim": dim})
 
     def yseasvar1(self, dim: str = "time") -> Any:
-        """The var of the elements of all times with the same "season", as CDO has it.
+        """The variance of the elements of all times with the same "season", as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -4010,8 +4010,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4032,8 +4032,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4071,8 +4071,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4155,8 +4155,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4177,8 +4177,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4216,8 +4216,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4238,8 +4238,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4278,8 +4278,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4317,8 +4317,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4401,8 +4401,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4423,8 +4423,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4462,8 +4462,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4484,8 +4484,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4506,8 +4506,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4545,8 +4545,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4601,8 +4601,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4623,8 +4623,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4662,8 +4662,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -4684,8 +4684,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, which meet the object by the names of their dimensions. None: equal weights.
-            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
+            areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False

@@ -1,6 +1,6 @@
 """Imports the modules that Xarray's functions import when they are called for the first time.
 
-Xarray asks of each array whether it belongs to Dask, Sparse, Pint or CuPy, and imports these to
+Xarray checks whether each array belongs to Dask, Sparse, Pint or CuPy, and imports these to
 know. Worker processes import this module before tasks that call Xarray's functions.
 """
 
