@@ -263,7 +263,7 @@ WRONG_LABELS = [
     ("mean(t, groupby=t, axis=(0, 0))", "axis 0 is given twice"),
     ("mean(t, groupby=t, axis=0)", "have 2 dimensions for 1 axes"),
     ("mean(t, groupby=t, axis=(0, 7))", "axis 7 is out of range"),
-    ("mean(t, groupby=mean(t))", "of 0 dimensions"),
+    ("mean(t, groupby=mean(t))", "have 0 dimensions"),
     ("mean(t, groupby=t, method=3, axis=(0, 1))", "method is 3, expected one of"),
     ("mean(t, groupby=complex64(t), axis=(0, 1))", "numbers, times or texts"),
     ('groupby(t, time, "medain")', '(did you mean "median"?)'),

@@ -120,7 +120,7 @@ def test_paths_that_are_no_plan(store, tmp_path):
     result = run("run", store)
     assert result.code == 1 and "is a directory" in result.err and "--save-plan" in result.err
     result = run("run", tmp_path / "none")
-    assert result.code == 1 and f"there is no {tmp_path / 'none'}" in result.err
+    assert result.code == 1 and f"{tmp_path / 'none'} does not exist" in result.err
     (tmp_path / "text").write_text("no plan")
     result = run("run", tmp_path / "text")
     assert result.code == 1 and f"{tmp_path / 'text'} was not written by --save-plan" in result.err

@@ -130,7 +130,7 @@ def test_plans_are_saved_in_directories_whose_names_mean_something(tmp_path, mon
 def test_what_is_no_plan_is_refused(tmp_path):
     (tmp_path / "p").write_bytes(b"CUBEDPLN" + bytes(40))
     assert "version" in run("run", tmp_path / "p").err
-    assert "there is no" in run("run", tmp_path / "nothing").err
+    assert "does not exist" in run("run", tmp_path / "nothing").err
     assert run("run").code == 2
 
 

@@ -129,7 +129,7 @@ def test_wrong_arguments():
         match=r"average: weights have shape \(3\), expected the shape \(\d+, 5\) of the array",
     ):
         cubed.average(x, axis=1, weights=[1, 2, 3])
-    with pytest.raises(ValueError, match="select: 1 conditions and 2 choices"):
+    with pytest.raises(ValueError, match="select: there are 1 conditions and 2 choices"):
         cubed.select([x > 0], [x, x])
     with pytest.raises(ValueError, match="two different"):
         cubed.rot90(x, axes=(0, 0))

@@ -124,7 +124,7 @@ def test_grid_descriptions():
         ("global_0", "expected from 0.001 to 180"),
         ("gridtype=lonlat\nxsize=2\nysize=1\nxvals=1\nyvals=1", "xvals has 1 numbers, expected 2"),
         ("gridtype=lonlat\nxsize=2\nysize=1\nxvals=1 2 3\nyvals=1", "xvals has more than 2"),
-        ("gridtype=lonlat\nxsize=2\nysize=1\nyvals=1", "no xvals, nor xfirst and xinc"),
+        ("gridtype=lonlat\nxsize=2\nysize=1\nyvals=1", "expected xvals, or xfirst and xinc"),
         ("gridtype=lonlat\nxsize=2\nysize=1\nxvals=1 1\nyvals=1", "ascending or descending"),
         ("gridtype=lonlat\nxsize=1\nysize=1\nxvals=1\nyvals=91", "latitude 0 is 91"),
         ("gridtype=lonlat\nxsize=1.5\nysize=1", "xsize is 1.5, expected a whole number"),

@@ -237,7 +237,7 @@ def test_what_is_wrong():
         (lambda: ndimage.gaussian_filter(x, 1, mode="mirrored"), "mode is 'mirrored'"),
         (lambda: ndimage.gaussian_filter(x, 1, -1), "order is -1"),
         (lambda: ndimage.median_filter(x, footprint=[[0]]), "no true element"),
-        (lambda: ndimage.median_filter(x), "expected either size or footprint"),
+        (lambda: ndimage.median_filter(x), "give one of size and footprint"),
         (lambda: ndimage.median_filter(x, 0), "size is 0"),
         (lambda: ndimage.median_filter(x, footprint=[1, 1]), "footprint has 1 axes"),
         (lambda: ndimage.label(x, np.ones((2, 2))), "structure has shape"),

@@ -268,7 +268,7 @@ def test_rounding_bits_keeps_what_is_not_finite(tmp_path):
 @pytest.mark.parametrize(
     ("dtype", "filters", "says"),
     [
-        ("<i4", '[{"id": "delta", "dtype": "<i2"}, null]', "has 2 bytes, but the elements 4"),
+        ("<i4", '[{"id": "delta", "dtype": "<i2"}, null]', "has 2 bytes, but the elements have 4"),
         ("<i4", '[{"id": "delta", "dtype": "|O"}, null]', '"|O", which is not a valid type'),
         ("<f4", '[{"id": "delta", "dtype": "<c8"}, null]', "expected a type of integers"),
         ("<f4", '[{"id": "fixedscaleoffset", "dtype": "<f4", "offset": 0, "scale": 0}, null]', "0"),

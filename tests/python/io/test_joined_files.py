@@ -320,11 +320,11 @@ def test_what_is_refused(tmp_path):
         "b.nc", "the calendar", "noleap", "proleptic_gregorian", "a.nc",
     )  # fmt: skip
     backward = later.isel(time=[0, 1, 4, 3, 2])
-    refused(beside("unsorted", backward), "b.nc", "is in no order", "element 3 is 2000-02-04")
+    refused(beside("unsorted", backward), "b.nc", "is not sorted", "element 3 is 2000-02-04")
     refused(beside("falls", later.isel(time=slice(None, None, -1))), "rises in", "falls in")
     refused(beside("same", first), "a.nc and", "b.nc overlap", "--overlap first or last")
     flipped = later.isel(lat=slice(None, None, -1))
-    refused(beside("flipped", flipped), "b.nc", 'the coordinate "lat" are others', "a.nc")
+    refused(beside("flipped", flipped), "b.nc", 'the coordinate "lat" differ', "a.nc")
     refused(beside("lat", later.isel(lat=[0])), "b.nc", "lat", "a.nc")
     refused(beside("no_time", later.drop_vars("time")), "b.nc has no coordinate", '"time"')
     missing = later.assign_coords(time=("time", [*later.time.values[:4], np.datetime64("NaT")]))
@@ -380,4 +380,4 @@ def test_other_coordinates_of_times(tmp_path):
         write(ds, tmp_path / f"{i}.nc")
     got = check(run("eval", "v", tmp_path / "[01].nc", *DECODED)).array()
     assert got.shape == (6, 2)
-    refused(tmp_path / "[02].nc", "2.nc", 'the coordinate "issued" are others', "0.nc", text="v")
+    refused(tmp_path / "[02].nc", "2.nc", 'the coordinate "issued" differ', "0.nc", text="v")

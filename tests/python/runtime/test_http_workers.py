@@ -623,7 +623,7 @@ def test_many_connections(port):
         (["--http", "0", "--concurrency", "0"], "expected 1 to 1000"),
         (["--http", "0", "--request-timeout", "x"], "expected 1 to 86400"),
         (["--audience", "a"], "--audience=a: expected with --http"),
-        (["--http", "0", "--run", "x"], "--http is told what to do"),
+        (["--http", "0", "--run", "x"], "--http gets its work from its caller"),
     ],
 )
 def test_wrong_options_of_workers(options, text, monkeypatch):

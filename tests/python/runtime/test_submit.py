@@ -137,7 +137,7 @@ def test_wrong_usage(tmp_path, plan):
     for wrong, says in (
         (("worker", plan, 0, "1:2", "--of", 7, "--run", "r"), "expected PLAN STAGE, got 3"),
         (("worker", plan, "--finish", "--of", 7, "--run", "r"), "--of is for tasks of a stage"),
-        (("worker", plan, 0, "--of", 0, "--run", "r"), '--of "0": expected a number from 1'),
+        (("worker", plan, 0, "--of", 0, "--run", "r"), '--of "0": expected a number of at least 1'),
         (("submit", plan, tmp_path / "d"), "expected --engine NAME"),
         (("submit", plan, tmp_path / "d", "--engine", "lsf"), '--engine "lsf"'),
         (("submit", plan, tmp_path / "d", "--engine", "kubernetes"), "needs --engine-option image"),
