@@ -10,7 +10,7 @@ from cubed.array_api.searching_functions import where
 
 
 def complex_of(re: Array, im: Array) -> Array:
-    """Makes complex numbers ``re + im * 1j`` from their parts, but `im` never changes the real part.
+    """Makes complex numbers ``re + im * 1j`` from parts, but `im` never changes the real part.
 
     The product of 1j and an infinity or NaN has a NaN for its real part.
     """

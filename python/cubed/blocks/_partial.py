@@ -202,7 +202,7 @@ def tree_reduce(
     dtype : dtype or None
         Type of the results. None: found by calling the function with blocks of one element.
     split_every : int, dict or None
-        Blocks that one call combines along an axis; by axis, or one number, the total over all axes.
+        Blocks that one call combines along an axis; by axis, or in total for all axes.
         Default: 4.
     combine_sizes : dict or None
         By axis, the extent of a group's result if it is not 1.

@@ -195,7 +195,7 @@ def reduction(
         Type of the result. Passed to `chunk` and `aggregate` if they have a parameter `dtype`.
         None: found by calling the functions with blocks of one element.
     split_every : int, dict or None
-        Blocks that one call combines along an axis; by axis, or one number, the total over all axes.
+        Blocks that one call combines along an axis; by axis, or in total for all axes.
         Default: 4.
     combine : callable or None
         ``combine(partial, axis=, keepdims=True)`` reduces the partial results of several blocks.

@@ -108,7 +108,7 @@ def reduction(
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Blocks that one call combines along an axis; by axis, or one number, the total over all axes.
+        Blocks that one call combines along an axis; by axis, or in total for all axes.
     combine_sizes : dict or None
         By axis, the extent of a block's result if it is not 1.
     extra_func_kwargs : dict or None
