@@ -21,7 +21,7 @@ typedef enum cubed_file_kind {
     CUBED_FILE_NONE,       /* any other name, such as that of a directory */
     CUBED_FILE_ZIP,        /* .zip: a Zarr store in an archive */
     CUBED_FILE_NETCDF,     /* .nc, .nc4 */
-    CUBED_FILE_READ_ONLY,  /* .cdf, .h5, .hdf5, .he5: read-only */
+    CUBED_FILE_READ_ONLY,  /* .cdf, .h5, .hdf5, .he5, and suffixes of GRIB: read-only */
     CUBED_FILE_REFERENCES, /* .json, if such a file exists */
     CUBED_FILE_KINDS
 } cubed_file_kind;

@@ -170,5 +170,6 @@ const char *info_file_format(const char *url)
     if (n == sizeof head && memcmp(head, "\x89HDF\r\n\x1a\n", sizeof head) == 0)
         return "NetCDF-4 or HDF5 file";
     if (n > 4 && memcmp(head, "CDF", 3) == 0) return "NetCDF-3 file";
+    if (n > 4 && memcmp(head, "GRIB", 4) == 0) return "GRIB file";
     return NULL;
 }

@@ -25,7 +25,7 @@ void info_details_add(info_details *d, const cubed_zarr_info *x, json_t *json);
 void info_details_show(const info_details *d, cubed_context *ctx, const char *url, FILE *f);
 void info_details_free(info_details *d);
 
-/* Returns "NetCDF-3 file" or "NetCDF-4 or HDF5 file" for a local file; NULL for other places and files. */
+/* Returns "NetCDF-3 file", "GRIB file" or "NetCDF-4 or HDF5 file" for a local file; NULL for other places and files. */
 const char *info_file_format(const char *url);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "files/file_pkg.h"
 
-static const cb_file_kind *const kinds[] = {&cb_file_zip, &cb_file_cdf, &cb_file_icechunk,
-                                            &cb_file_references, &cb_file_hdf5};
+static const cb_file_kind *const kinds[] = {&cb_file_zip,        &cb_file_cdf,  &cb_file_icechunk,
+                                            &cb_file_references, &cb_file_grib, &cb_file_hdf5};
 
 /* --- Objects ------------------------------------------------------------------------------------------ */
 
@@ -294,7 +294,7 @@ static cubed_status open_kind(cb_file *f, cubed_error *err)
     if (f->kind) return f->kind->open(f, err);
     return cb_fail(err, CUBED_E_UNSUPPORTED,
                    "%s is a file of an unknown format, expected NetCDF (4, or classic formats 1, 2 "
-                   "and 5), HDF5, ZIP, kerchunk references or an Icechunk snapshot",
+                   "and 5), HDF5, GRIB, ZIP, kerchunk references or an Icechunk snapshot",
                    f->url);
 }
 

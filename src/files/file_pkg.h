@@ -69,7 +69,7 @@ typedef struct cb_file_kind {
 } cb_file_kind;
 
 extern const cb_file_kind cb_file_hdf5, cb_file_cdf, cb_file_zip, cb_file_references,
-    cb_file_icechunk;
+    cb_file_icechunk, cb_file_grib;
 
 enum { CB_ICECHUNK_KEY = 64 };
 /* Finds the snapshot of a ref ("branch.NAME", "tag.NAME" or "snapshot.ID") in the repository at the root of a store, and

@@ -399,6 +399,8 @@ static void test_kinds_of_files(void **state)
                  {"r.nc4::t", CUBED_FILE_NETCDF},
                  {"r.cdf", CUBED_FILE_READ_ONLY},
                  {"r.h5", CUBED_FILE_READ_ONLY},
+                 {"r.grib", CUBED_FILE_READ_ONLY},
+                 {"r.GRB2", CUBED_FILE_READ_ONLY},
                  {"r.Hdf5", CUBED_FILE_READ_ONLY},
                  {"r.he5::x.zarr", CUBED_FILE_READ_ONLY},
                  {"http://h/r.json", CUBED_FILE_REFERENCES},

@@ -15,7 +15,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["r.csv", "r.grib2", "r.zar", "r.d/r.tif", "r.netcdf3"])
+@pytest.mark.parametrize("name", ["r.csv", "r.bufr", "r.zar", "r.d/r.tif", "r.netcdf3"])
 def test_suffixes_that_nothing_is_written_as(here, name):
     (here / "r.d").mkdir()
     suffix = name.rsplit(".")[-1]
