@@ -141,7 +141,7 @@ def test_wrong_arguments():
         cubed.delete(x, 9, axis=0)
     with pytest.raises(ValueError, match=r"a mask of shape \(2,\) for 6 elements"):
         cubed.delete(x, [True, False], axis=0)
-    with pytest.raises(ValueError, match="0 pieces"):
+    with pytest.raises(ValueError, match="number of pieces is 0"):
         cubed.array_split(x, 0)
 
 
