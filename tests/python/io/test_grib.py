@@ -375,7 +375,7 @@ def test_commands(tmp_path):
         np.testing.assert_array_equal(cubed.from_zarr(str(copy)).compute(), read(path, "t"))
     got = run("eval", "t+1", path, "--out", path, "--overwrite")
     assert got.code == 2
-    assert "files of that kind are read, not written" in got.err
+    assert "files of this format can only be read" in got.err
 
 
 @pytest.mark.parametrize("packing", PACKINGS)
