@@ -96,7 +96,7 @@ WRONG = [
     ("eval x A --save-plan OUT", "--save-plan needs --out"),
     ("eval x A --region 0:6,0:4", "--region is for an array that exists"),
     ("eval x A --region 0:6,0:4 --out INTO --format 3", "--region is for an array that exists"),
-    ("copy A OUT --format 2 --shards t=6", "format 2 has none"),
+    ("copy A OUT --format 2 --shards t=6", "format 2 has no shards"),
     ("run PLAN --overwrite", "--save-plan"),
     ("demo quadratic-means --plan", "not for the demo"),
     ("copy A OUT --region 0:6", "unknown option --region"),
