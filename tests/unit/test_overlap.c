@@ -194,7 +194,7 @@ static void test_refusals(void **state)
         cubed_block_halo halo;
         int64_t n;
         const char *message;
-    } cases[] = {{{-1, 0, false}, N, "axis 0 of input 0 comes with -1 and 0"},
+    } cases[] = {{{-1, 0, false}, N, "axis 0 of input 0 has a halo of -1 and 0"},
                  {{0, N + 1, false}, N, "expected 0 to 23"},
                  {{3, 2, true}, 4, "less than its padding"},
                  {{1, 1, true}, N + 30, "blocks along the symbol 0"}};
