@@ -61,8 +61,8 @@ typedef enum cubed_field_statistic {
     CUBED_FIELD_RANGE,    /* the largest element minus the smallest */
     CUBED_FIELD_VAR,      /* sum of w (x - M)^2 / W */
     CUBED_FIELD_VAR1, /* sum of w (x - M)^2 W / (W^2 - sum of w^2); without weights the divisor is n - 1 */
-    CUBED_FIELD_STD, /* the root of VAR */
-    CUBED_FIELD_STD1 /* the root of VAR1 */
+    CUBED_FIELD_STD, /* the square root of VAR */
+    CUBED_FIELD_STD1 /* the square root of VAR1 */
 } cubed_field_statistic;
 
 typedef struct cubed_field_options {

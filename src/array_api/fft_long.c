@@ -250,7 +250,7 @@ static cubed_status by_chirp(const cb_transform *t, cubed_array *x, int axis, in
     return cb_steps_end(&s, y, out);
 }
 
-/* --- One axis, by any algorithm ------------------------------------------------------------------------ */
+/* --- Transforms of one axis, by the cheapest algorithm ------------------------------------------------ */
 
 /* Returns the number of rows. If possible, both factors of n fit in a task and are about equal. Otherwise only the rows fit,
  * and there are as many as possible. Returns 1 if no factor fits. */

@@ -31,7 +31,7 @@ typedef struct remapping {
     cubed_array *x;
     cubed_weights *w;
     cubed_remap_options o;
-    int outer; /* number of axes of x before its grid */
+    int outer; /* number of axes of x before the axes of its grid */
     /* across: cells per row of the source; beyond: cells per row of the target */
     int64_t across, beyond;
     int copies;         /* like cb_remap_params.copies */

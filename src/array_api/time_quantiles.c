@@ -64,7 +64,7 @@ static cubed_array *known_way(times *t, double q)
     return cb_known_lines_result(&t->lines, cb_step_op(t->s, CUBED_OP_SUBTRACT, at, whole, NULL));
 }
 
-/* --- Elements, and the way between two of them ---------------------------------------------------------------- */
+/* --- Elements, and interpolation between two of them -------------------------------------------------------------- */
 
 /* Joins the results of the quantiles, parts[t->wanted.n], along a new axis if there is one for the quantiles. Frees `parts`. */
 static cubed_array *stacked(times *t, cubed_array **parts)

@@ -293,7 +293,7 @@ static cubed_array *join_observed(cb_steps *s, const cb_call *c, int i, int at)
     return cb_step_reshaped(s, cb_step_permuted(s, x, order), 2, shape);
 }
 
-/* Weights of observations in one dimension. They may have the extents of the axes of observations, in their order. */
+/* Weights of observations: in one dimension, or with one dimension for each axis of observations. */
 static cubed_array *join_weights(cb_steps *s, const cb_call *c, int i, int at)
 {
     cubed_array *w = cb_call_array(c, i), *x = cb_call_array(c, 0);

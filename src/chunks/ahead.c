@@ -28,7 +28,7 @@ static void push(cb_ahead *a, int node, int64_t chunk)
     a->seen[k].task = a->task;
 }
 
-/* Returns true if the cursor continues after the chunk. */
+/* Visits a chunk. Returns true if the walk continues. */
 static bool look(walk *w, int node, const int64_t *idx)
 {
     cb_ahead *a = w->a;

@@ -35,7 +35,8 @@ typedef struct eval {
     cubed_expr_results *built;
     eval_item *item; /* items to store or print: results, then coordinates */
     int nitems;
-    /* Arrays that were built for another allowed_mem, to be planned but not run. `region` owns arrays for regions. */
+    /* Arrays that were built for another allowed_mem, to be planned but not run. `region` owns the arrays of results that
+     * are written to a region. */
     struct {
         cubed_expr_results *built;
         eval_item *item;

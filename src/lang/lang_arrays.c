@@ -14,7 +14,7 @@
 static char *with_large_reals(const char *text)
 {
     const size_t cap = strlen(text);
-    char *out = lang_alloc(cap + cap / 8 + 1); /* 2 bytes for at least 19 digits */
+    char *out = lang_alloc(cap + cap / 8 + 1); /* "e0" is added to integers of 19 digits or more */
     size_t n = 0, span;
     bool quoted = false;
     if (!out) return NULL;

@@ -154,7 +154,7 @@ static void find_direct(cb_planner *p, cb_chain *c)
 
 /* --- Climbing the ladder ------------------------------------------------------------------------------ */
 
-/* Whether `c` may replace `now`. */
+/* Returns true if the chain `c` may replace the current chain `now`. */
 static bool may_follow(const cb_planner *p, const cb_chain *c, const cb_chain *now)
 {
     if (c->seconds == INFINITY || (double)c->requests < cb_chain_floor(p, c)) return false;

@@ -100,7 +100,8 @@ typedef struct cb_node {
     unsigned coop;
 } cb_node;
 
-/* Limits the memory of a malformed plan. A chain of 64 views and elementwise operations costs as little as one. */
+/* Limits the memory of a malformed plan. 64 nodes in a chain of views and elementwise
+ * operations use no more memory than one node. */
 #define CB_MAX_NODES 100000
 /* Operands of all functions on blocks, counted for each output's copy. Also limits malformed plans: an operand uses some
  * KiB but few bytes of a plan. */

@@ -60,7 +60,7 @@ typedef struct cb_growth {
     size_t size; /* size of `axes` in bytes; 0 if the growth is unknown */
 } cb_growth;
 
-/* A plan. Once made, only refs, id, worker and the bound memory of results can change. */
+/* A plan. After it is made, only refs, id, worker and the limit of the memory of results can change. */
 struct cubed_plan {
     atomic_int refs;
     cubed_context *ctx;   /* the plan holds a reference to it */

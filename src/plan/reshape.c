@@ -23,7 +23,7 @@ void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, con
     r->ngroups = 0;
     for (int d = 0; d < nfrom; d++) r->from[d] = from[d];
     for (int d = 0; d < nto; d++) r->to[d] = to[d];
-    /* one group of all axes, because extents may have any product */
+    /* one group of all axes: an array without elements may have any extents */
     bool empty = has_zero(from, nfrom);
     while (i < nfrom || j < nto) {
         int i0 = i, j0 = j;

@@ -121,7 +121,7 @@ static cubed_status parse_to_change(const char *key, const cb_buf *text, json_t 
     return *doc ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "out of memory: %s", key);
 }
 
-/* Reads a document and its version, for conditions; {} and "" if it is missing. */
+/* Reads a document and its version, which later conditional writes need; {} and "" if it is missing. */
 static cubed_status read_to_change(cubed_store *store, const char *key, json_t **doc,
                                    cubed_object_version *version, cubed_error *err)
 {

@@ -43,7 +43,7 @@ static inline size_t cb_fill_size(cubed_dtype dtype)
     return cb_min_size(cubed_dtype_size(dtype), sizeof(cubed_scalar));
 }
 
-/* Convert data types of both formats. CUBED_E_UNSUPPORTED if unknown. */
+/* Convert data types of Zarr formats 2 and 3. CUBED_E_UNSUPPORTED if unknown. */
 CUBED_MUST_CHECK cubed_status cb_zarr_parse_typestr(const char *where, const char *s,
                                                     cubed_dtype *out, bool *big_endian,
                                                     cubed_error *err);

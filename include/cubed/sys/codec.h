@@ -78,7 +78,7 @@ typedef struct cubed_codec_call {
 } cubed_codec_call;
 
 /* The parts of an encoded chunk that decode a range: its first `head` bytes, and bytes lo to hi - 1 of `total`. If the
- * codec has a block_bound, these blocks decode to `size` bytes of the chunk, beginning at byte `from`; both are 0 while they
+ * codec has a block_bound, these bytes decode to `size` bytes of the chunk, beginning at byte `from`; both are 0 while they
  * are unknown. */
 typedef struct cubed_codec_extent {
     size_t head, lo, hi, total;

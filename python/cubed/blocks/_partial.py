@@ -1,4 +1,4 @@
-"""Steps of reductions, and functions with several results, with names of Cubed for Python."""
+"""Steps of reductions and functions with several results, under the names of Cubed for Python."""
 
 from __future__ import annotations
 

@@ -278,7 +278,7 @@ def reduction(
 
 @dataclass(frozen=True)
 class _WithDtype:
-    """Calls a function with `dtype`. A class, because ``compile_function`` must get the
+    """Calls a function with `dtype`. A class, from which ``compile_function`` takes the
     function."""
 
     function: Callable[..., Any]

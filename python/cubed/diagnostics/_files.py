@@ -60,7 +60,7 @@ class RecordingCallback(FileCallback):
     """Writes a file from the engine's record of the run, whose size does not grow with the run."""
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Starts the record."""
+        """Starts recording events."""
         event.plan.record()
 
 

@@ -205,7 +205,7 @@ class Child:
             send(self._control, f"{plan_key}\0{attempt}".encode())
 
     def kill(self, why: str) -> None:
-        """Ends the child within a call."""
+        """Ends the child while it runs a call."""
         self._killed = self._killed or why
         with suppress(OSError):
             self.process.kill()

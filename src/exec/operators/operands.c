@@ -159,7 +159,7 @@ size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 
 /* --- What is read --------------------------------------------------------------------------------- */
 
-/* Sets how the axes of an input are visited. An input with a reach is visited as adjacent blocks of the largest size, and
+/* Sets how the axes of an input are visited. An input whose neighbouring elements are read, too, is visited as adjacent blocks of the largest size, and
  * `largest` holds these axes. */
 static void input_axes(const cb_block_operand *x, cb_blocks *axes, cb_axis *largest)
 {

@@ -54,7 +54,7 @@ typedef struct cb_operator {
     const char *apart;
     /* A key that joined stages have in common instead of an input, from 0 to the plan's nodes. */
     int (*sibling_key)(const cubed_plan *p, const cb_stage *s);
-    bool adds_up; /* the need of joined stages is at most the sum of their needs */
+    bool adds_up; /* the memory of joined stages is at most the sum of their memory */
     bool tiles;   /* the planner may choose the number of chunks per task */
     /* a result depends only on elements at its position, so only differing chunks cause repeated reads */
     bool local;

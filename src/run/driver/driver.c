@@ -472,7 +472,7 @@ static cubed_status fail_run(const cb_driver *d, const in_flight *f, const cubed
     return r->error.status;
 }
 
-/* Handles a failed task. `f`: the range when its first task failed. */
+/* Handles a failed task. `f` is a copy of the range, made when its first task failed. */
 static cubed_status task_failed(cb_driver *d, const in_flight *f, const cubed_task_report *r,
                                 cubed_error *err)
 {

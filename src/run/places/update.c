@@ -436,7 +436,7 @@ cubed_status cb_update_decide(cb_io *io, const cubed_cancel *cancel, cubed_error
 {
     const cubed_allocator *alloc = &io->plan->ctx->alloc;
     cb_update *u = cb_alloc_zero(alloc, sizeof *u);
-    if (!u) return cb_fail(err, CUBED_E_NOMEM, "out of memory: an update");
+    if (!u) return cb_fail(err, CUBED_E_NOMEM, "preparing the update: out of memory");
     io->update = u;
     *u = (cb_update){.plan = io->plan, .alloc = alloc, .cancel = cancel, .in_place = true};
     for (int i = 0; i < io->plan->ir.nnodes; i++)

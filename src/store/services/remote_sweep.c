@@ -1,4 +1,4 @@
-/* Finds abandoned uploads in parts, which killed writers leave. They cost money, and listings of objects do not show
+/* Finds abandoned multipart uploads, which killed writers leave. They cost money, and listings of objects do not show
  * them. */
 #define _GNU_SOURCE
 #include <string.h>

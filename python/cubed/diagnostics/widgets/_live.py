@@ -59,7 +59,7 @@ class LiveViewer(Callback):
         self._drawn = 0.0
 
     def html(self) -> str:
-        """Returns the current picture."""
+        """Returns the current state as HTML."""
         raise NotImplementedError
 
     def _sized(self) -> str:
@@ -102,7 +102,7 @@ class LiveTimelineViewer(LiveViewer):
     """Shows the tasks of each worker over time."""
 
     def html(self) -> str:
-        """Returns the current picture."""
+        """Returns the current state as HTML."""
         return scrolled(self._plan.chart("timeline"))
 
 
@@ -110,7 +110,7 @@ class LiveMemoryViewer(LiveViewer):
     """Shows measured memory of tasks, compared with projected and allowed memory."""
 
     def html(self) -> str:
-        """Returns the current picture."""
+        """Returns the current state as HTML."""
         return scrolled(self._plan.chart("memory"))
 
 
@@ -120,5 +120,5 @@ class LivePlanViewer(LiveViewer):
     """
 
     def html(self) -> str:
-        """Returns the current picture."""
+        """Returns the current state as HTML."""
         return scrolled(self._plan.draw("svg")) + scrolled(self._plan.chart("progress"))
