@@ -288,7 +288,7 @@ static void test_wrong_configurations(void **state)
         {"[" SHARD("[3, 2, 4]", LITTLE, LITTLE ", " ZSTD, "end") "]", "index of a shard",
          CUBED_E_UNSUPPORTED},
         {"[" SHARD("[3, 2, 4]", "\"rar\"", LITTLE, "end") "]", "\"rar\"", CUBED_E_UNSUPPORTED},
-        {"[" LITTLE ", " SHARD("[3, 2, 4]", LITTLE, LITTLE, "end") "]", "behind", CUBED_E_FORMAT},
+        {"[" LITTLE ", " SHARD("[3, 2, 4]", LITTLE, LITTLE, "end") "]", "after", CUBED_E_FORMAT},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
