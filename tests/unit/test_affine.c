@@ -139,7 +139,8 @@ static void test_refusals(void **state)
     static const struct {
         cubed_affine map;
         const char *message;
-    } cases[] = {{{.matrix = NULL}, "matrix and factors are NULL"}, {{.factors = bad}, "the matrix has"}};
+    } cases[] = {{{.matrix = NULL}, "matrix and factors are NULL"},
+                 {{.factors = bad}, "the matrix contains"}};
     double data[ROWS * COLUMNS] = {0};
     cubed_error err = CUBED_ERROR_INIT;
     cubed_array *x, *y;
