@@ -23,8 +23,8 @@ const char *cb_why_text(cb_why why)
             "a reduction in smaller chunks, because its own chunks would leave workers idle",
         [CB_WHY_RECHUNK] = "an intermediate step of a rechunk, which avoids repeated reads",
         [CB_WHY_BLOCK_INPUT] = "in the blocks of its reader, which would otherwise read more",
-        [CB_WHY_FINER] = "in smaller blocks than its chunks, because chunks do not fit or would "
-                         "leave workers idle",
+        [CB_WHY_FINER] =
+            "in smaller blocks than its chunks: chunks do not fit, or workers would be idle",
         [CB_WHY_RESHAPE] = "read in another shape",
     };
     return texts[why];
