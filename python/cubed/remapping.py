@@ -670,8 +670,8 @@ def _remap_labelled(
             if v.dtype.kind not in "biuf" and method != "nearest":
                 if isinstance(x, xr.DataArray) and name not in x.coords:
                     raise TypeError(
-                        f"remap: x is of {v.dtype}, expected real numbers; the method nearest takes"
-                        " all types"
+                        f"remap: x is of {v.dtype}, expected real numbers; the method nearest"
+                        " accepts all types"
                     )
                 continue  # dates and names of cells have no mean
             kept[name] = moved(v)

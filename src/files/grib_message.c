@@ -102,7 +102,7 @@ cubed_status cb_grib_measure(const cb_grib_source *s, uint64_t *size, cubed_erro
         *size = cb_grib_number(b + 8, 8);
     else
         return cb_fail(err, CUBED_E_UNSUPPORTED, "GRIB edition %d, expected 1 or 2", b[7]);
-    if (*size < 2 * CB_GRIB_BEGIN) return bad(err, "its length");
+    if (*size < (uint64_t)2 * CB_GRIB_BEGIN) return bad(err, "its length");
     if (*size > s->size)
         return cb_fail(err, CUBED_E_FORMAT,
                        "the GRIB message states %llu bytes, but the file ends after %llu: it is "

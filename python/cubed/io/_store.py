@@ -183,8 +183,8 @@ def _archive(url: str) -> tuple[str, str] | None:
     kind = _core.file_kind(url)
     if "://" in store and kind in ("zip", "netcdf", "read only"):
         raise ValueError(
-            f"{store}: files are written to paths of this machine: name one, to be copied when it"
-            " is whole, or a Zarr store"
+            f"{store}: files can be written only to local paths: write a local file and copy it"
+            " when it is complete, or write a Zarr store"
         )
     if "://" in store or Path(store).is_dir():
         return None

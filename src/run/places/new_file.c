@@ -75,7 +75,7 @@ static cubed_status find(cubed_new_file *f, const char *path, cubed_error *err)
     if (slash) above[slash - path + (slash == path)] = 0;
     CB_TRY(cb_place_parse_store(f->zone, above, &place, err));
     if (place.store[0] != '/' || !*base)
-        return cb_fail(err, CUBED_E_ARG, "%s: files are written to paths of this machine", path);
+        return cb_fail(err, CUBED_E_ARG, "%s: files can be written only to local paths", path);
     const char *root = place.store[1] ? place.store : "";
     f->path = join(f->zone, root, "/", base, "");
     f->draft = f->path ? join(f->zone, f->path, SUFFIX, "/", f->part) : NULL;

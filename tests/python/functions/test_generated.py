@@ -53,7 +53,7 @@ def values():
     """By annotation an argument."""
     x = _core.full("float64", (4, 4), None, 1.0)
     plan = _core.Plan(((x, None),), allowed_mem=10**8)
-    plan.record()
+    plan.record(False)
     return {
         "Any": None,
         "Array": x,

@@ -446,7 +446,7 @@ def test_identities_of_other_providers(teller, local, tmp_path):
         assert "/act: the reply is 403 (Permission denied on it)" in said
         no_json = {"file": str(tmp_path / "jwt"), "format": as_json}
         for source, text in [
-            ({"file": str(tmp_path / "no")}, "there is no .*/no"),
+            ({"file": str(tmp_path / "no")}, "the file .*/no does not exist"),
             (no_json, 'jwt: there is no "id" in JSON'),
             ({"environment_id": "aws1", "url": "http://x"}, "is a file or a url here; for an inst"),
             ({"executable": {"command": "x"}}, "is a file or a url here; for an executable"),

@@ -713,8 +713,8 @@ def test_a_job_of_beam_is_cancelled(tmp_path, beam_server):
 def test_what_detaching_takes(tmp_path, plan):
     regions = ("--engine-option", "image=i", "--engine-option", "region=r")
     for wrong, says in (
-        (("--detach",), "--detach is of batch systems"),
-        (("--engine-option", "a=b"), "--engine-option is of batch systems"),
+        (("--detach",), "--detach is for batch systems"),
+        (("--engine-option", "a=b"), "--engine-option is for batch systems"),
         (("--engine", "lsf"), '--engine "lsf": expected one of'),
         (("--engine", "slurm", "--executor", "threads"), "--executor is not for jobs"),
         (("--engine", "slurm", "--resume"), "--resume is not for jobs"),

@@ -63,7 +63,9 @@ def test_every_attempt_is_limited(tmp_path, spec):
         time.sleep(600)
 
     y = cubed.map_blocks(function, x, dtype="f8")
-    with pytest.raises(OSError, match=r"task took longer than its time limit of 0.5 s"):
+    # The driver ends the worker, or the worker itself if the driver is late.
+    ended = "(task took longer than|did not end within) its time limit of 0.5 s"
+    with pytest.raises(OSError, match=ended):
         y.compute(executor="processes", max_workers=1, task_timeout=0.5, retries=1)
     with pytest.raises(TimeoutError, match=r"a task .*its time limit of 0.5 s"):
         y.compute(executor="futures", max_workers=1, task_timeout=0.5, retries=1)
