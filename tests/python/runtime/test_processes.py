@@ -38,9 +38,10 @@ if what == "a small plan":
     y = x + 1
 elif what == "a function":
     y = cubed.map_blocks(function, x, seconds=600, dtype=float)
-elif what == "short functions":
-    # Through intermediates, which are in the work directory.
-    y = cubed.map_blocks(function, x, seconds=0.2, dtype=float).rechunk((6, 1))
+elif what in ("short functions", "long functions"):
+    # Through intermediates, which are in the work directory. They are kept if a task was completed.
+    seconds = 0.2 if what == "short functions" else 600
+    y = cubed.map_blocks(function, x, seconds=seconds, dtype=float).rechunk((6, 1))
     y = cubed.map_blocks(function, y, dtype=float)
 else:
     y = cubed.map_blocks(function, x, ballast=os.urandom(10_000_000), dtype=float)
@@ -140,7 +141,7 @@ def driver(what, tmp_path, work):
     return run, told
 
 
-@pytest.mark.parametrize("what", ["a small plan", "a large plan", "short functions"])
+@pytest.mark.parametrize("what", ["a small plan", "a large plan", "long functions"])
 def test_control_c_while_workers_start(what, tmp_path, work):
     """They are stopped before they have read what they are told, much of it or little."""
     run, _ = driver(what, tmp_path, work)
@@ -157,7 +158,7 @@ def test_control_c_in_a_function_that_takes_minutes(tmp_path, work):
 
 
 def test_control_c_while_workers_do_not_run(tmp_path, work):
-    run, told = driver("short functions", tmp_path, work)
+    run, told = driver("long functions", tmp_path, work)
     with run:
         run.wait_for(lambda: len(list(told.iterdir())) == 2)
         run.stop_workers(2)
