@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/le.h"
 #include "base/text.h"
 #include "files/arrays.h"
 #include "files/grib_index.h"
@@ -169,16 +170,11 @@ static cubed_status find_coordinate(cube *c, coordinate *x, bool is_float, cubed
     return w.attributes ? cb_array_describe(c->f, a, &w, err) : cb_file_no_memory(c->f, err);
 }
 
-static void put_little(uint8_t *at, uint64_t bits)
-{
-    for (int i = 0; i < 8; i++) at[i] = (uint8_t)(bits >> (8 * i));
-}
-
 static void put_double(uint8_t *at, double v)
 {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
-    put_little(at, bits);
+    cb_le_put(at, bits, 8);
 }
 
 /* Numbers of a coordinate. */
@@ -198,7 +194,7 @@ static cubed_status put_numbers(cube *c, numbers x, coordinate *out, cubed_error
         if (x.is_float)
             put_double(data + 8 * i, x.values[i]);
         else
-            put_little(data + 8 * i, (uint64_t)(int64_t)x.values[i]);
+            cb_le_put(data + 8 * i, (uint64_t)(int64_t)x.values[i], 8);
     }
     *out = (coordinate){.base = x.base, .bytes = bytes, .data = data};
     if (!x.scalar) {
@@ -464,7 +460,7 @@ static cubed_status put_valid_times(cube *c, const fields *x, const coordinate *
     if (!data) return cb_file_no_memory(c->f, err);
     for (int64_t i = 0; i < x->count[TIME]; i++) {
         for (int64_t k = 0; k < x->count[STEP]; k++, at += 8)
-            put_little(at, (uint64_t)(int64_t)(x->values[TIME][i] + x->values[STEP][k] * 3600));
+            cb_le_put(at, (uint64_t)(int64_t)(x->values[TIME][i] + x->values[STEP][k] * 3600), 8);
     }
     *out = (coordinate){.base = "time",
                         .ndim = 2,
