@@ -297,6 +297,10 @@ static void test_hedge(void **state)
     assert_int_equal(cb_hedge_after(&h), 50 * ms);
     note_many(&h, 2 * CB_HEDGE_KNOWN, INT64_MAX);
     assert_int_equal(cb_hedge_after(&h), INT64_MAX);
+    /* Many requests without a second one do not allow as many second ones in a row. */
+    for (int i = 0; i < 1000 * CB_HEDGE_EVERY; i++) cb_hedge_ask(&h);
+    for (int i = 0; i < CB_HEDGE_BURST; i++) assert_true(cb_hedge_spend(&h));
+    assert_false(cb_hedge_spend(&h));
     cb_hedge_free(&h);
 }
 

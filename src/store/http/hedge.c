@@ -26,7 +26,7 @@ void cb_hedge_free(cb_hedge *h) { cb_mutex_destroy(&h->lock); }
 void cb_hedge_ask(cb_hedge *h)
 {
     cb_mutex_lock(&h->lock);
-    h->asked++;
+    if (h->credit < CB_HEDGE_BURST * CB_HEDGE_EVERY) h->credit++;
     cb_mutex_unlock(&h->lock);
 }
 
@@ -53,7 +53,7 @@ void cb_hedge_note(cb_hedge *h, int64_t took)
 
 static bool may_spend(const cb_hedge *h) CB_REQUIRES(&h->lock)
 {
-    return (h->twice + 1) * CB_HEDGE_EVERY <= h->asked;
+    return h->credit >= CB_HEDGE_EVERY;
 }
 
 int64_t cb_hedge_after(cb_hedge *h)
@@ -68,7 +68,7 @@ bool cb_hedge_spend(cb_hedge *h)
 {
     cb_mutex_lock(&h->lock);
     const bool may = may_spend(h);
-    h->twice += may;
+    if (may) h->credit -= CB_HEDGE_EVERY;
     cb_mutex_unlock(&h->lock);
     return may;
 }

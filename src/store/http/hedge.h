@@ -7,15 +7,18 @@
 #include "base/lock.h"
 #include "cubed/base.h"
 
-/* Number of latest replies used, and minimum number needed. At most one request in CB_HEDGE_EVERY is sent twice. */
-enum { CB_HEDGE_KNOWN = 64, CB_HEDGE_LEAST = 20, CB_HEDGE_EVERY = 20 };
+/* Number of latest replies used, and minimum number needed. At most one request in CB_HEDGE_EVERY is sent twice. A client that
+ * sent none twice for long may send CB_HEDGE_BURST in a row: a service that slows down must not get 5 % of all requests of the
+ * past at once. */
+enum { CB_HEDGE_KNOWN = 64, CB_HEDGE_LEAST = 20, CB_HEDGE_EVERY = 20, CB_HEDGE_BURST = 8 };
 
 /* Shared by the clients of a context. Thread-safe. */
 typedef struct cb_hedge {
     cb_mutex lock;
     int64_t took[CB_HEDGE_KNOWN] CB_GUARDED_BY(&lock); /* nanoseconds until a reply began */
     uint64_t n CB_GUARDED_BY(&lock);                   /* number of recorded replies */
-    uint64_t asked CB_GUARDED_BY(&lock), twice CB_GUARDED_BY(&lock);
+    int credit CB_GUARDED_BY(
+        &lock); /* requests not yet matched by second ones; at most CB_HEDGE_BURST * CB_HEDGE_EVERY */
     int64_t limit CB_GUARDED_BY(
         &lock); /* duration after which a second request is sent; 0: too few replies so far */
 } cb_hedge;
