@@ -337,7 +337,7 @@ static cubed_status choose(band *w, int64_t m, int64_t n, uint64_t task_mem, boo
     return CUBED_OK;
 }
 
-/* --- All of them --------------------------------------------------------------------------------------------- */
+/* --- Singular values and eigenvalues ------------------------------------------------------------------------- */
 
 /* Returns the Hermitian matrix with x's lower triangle and the real part of its diagonal. */
 static cubed_array *both_triangles(band *w, cubed_array *x)

@@ -1,4 +1,4 @@
-/* Steps on elements without instructions: checks of values, and strings. */
+/* Elementwise functions that have no instruction and are called on blocks: checks of values, and functions of strings. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"

@@ -1,4 +1,4 @@
-/* Chooses elements of several arrays by numbers or by conditions. */
+/* Chooses each element from one of several arrays, by the number of the array or by conditions. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -29,7 +29,8 @@ static cubed_dtype common_type(cb_steps *s, const char *name, cubed_array *const
 
 /* --- By numbers ---------------------------------------------------------------------------------------- */
 
-/* Casts numbers to int64. Numbers out of range become `n` in the mode that raises an error, otherwise a valid choice. */
+/* Casts the numbers of choices to int64. Numbers out of range become `n` in the mode that raises an error, otherwise a valid
+ * choice. */
 static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_choose_mode mode)
 {
     const cubed_scalar most = {.u64 = (uint64_t)n - (mode == CUBED_CHOOSE_CLIP)}, zero = {.i64 = 0};
@@ -54,7 +55,7 @@ static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_cho
     }
 }
 
-/* Chooses by a take, which checks positions: the run fails if a number is out of range. */
+/* Stacks the choices and takes elements by number. The take checks the numbers: the run fails if one is out of range. */
 static cubed_array *choose_by_take(cb_steps *s, cubed_array *number, cubed_array **choices, int n,
                                    int ndim, const int64_t *shape)
 {

@@ -90,7 +90,7 @@ static double count_all(const chosen *c, const cubed_array *x)
     return n;
 }
 
-/* --- Without a mask and a first value ------------------------------------------------------------------ */
+/* --- Without a mask and an initial value --------------------------------------------------------------- */
 
 static cubed_array *reduce_plain(const chosen *c, cubed_array *x, const cubed_dtype *dtype)
 {

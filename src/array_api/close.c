@@ -68,7 +68,7 @@ cubed_status cubed_allclose(cubed_array *a, cubed_array *b, const cubed_close_op
     return find_close("allclose", a, b, options, true, out, err);
 }
 
-/* --- Numbers in the place of NaN --------------------------------------------------------------------------- */
+/* --- Replacement of NaN by numbers ------------------------------------------------------------------------- */
 
 static double largest(cubed_dtype dtype)
 {

@@ -15,7 +15,7 @@ typedef struct slide {
     const char *name;
     cubed_array *x, *kernel; /* both have the same type; the kernel is not longer than x */
     bool is_finite;          /* all elements of the kernel are known to be finite */
-    int64_t before, after;   /* numbers of elements of padding */
+    int64_t before, after;   /* numbers of padding elements before and after x */
 } slide;
 
 /* Returns true if all elements are known to be finite: integers, and vectors in memory. */
@@ -43,7 +43,7 @@ static bool is_finite(const cubed_array *x)
     return true;
 }
 
-/* All windows of the kernel's length, as rows. */
+/* Returns all windows of the kernel's length, as rows of a matrix. */
 static cubed_array *windows(const slide *c, cubed_array *x)
 {
     cb_steps *s = c->s;

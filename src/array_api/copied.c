@@ -18,7 +18,7 @@ cubed_array *cb_api_copied(cb_steps *s, cubed_dtype dtype, int ndim, const int64
     if (s->st != CUBED_OK) return NULL;
     s->st = cb_zone_new(&s->ctx->alloc, &zone, s->err);
     if (s->st != CUBED_OK) return NULL;
-    (void)cb_count(ndim, shape, &count); /* the elements are in memory */
+    (void)cb_count(ndim, shape, &count); /* cannot fail, because the elements are in memory */
     const size_t bytes = (size_t)count * cubed_dtype_size(dtype);
     void *copy = cb_zone_alloc(zone, bytes + 8);
     cubed_status st;

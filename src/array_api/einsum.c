@@ -356,7 +356,7 @@ static cubed_array *with_axes(cb_steps *s, cubed_array *x, int first, int n)
     return x;
 }
 
-/* A product without summation: products of elements. */
+/* Multiplies two parts without summing over any index. */
 static cubed_array *outer_product(cb_steps *s, const product *m, cubed_array *x, cubed_array *y)
 {
     x = with_axes(s, x, m->batch + m->rows, m->columns);

@@ -191,7 +191,7 @@ cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x,
     return apply(&t, x, NULL, all, ndim, out, err);
 }
 
-/* Transforms along axes with default options, where the memory of tasks is unknown. */
+/* Transforms along axes with default options and an unknown memory limit of tasks. */
 static cubed_status along_axes(cubed_transform transform, cubed_array *x, const int64_t *s,
                                const int *axes, int naxes, cubed_fft_norm norm, cubed_array **out,
                                cubed_error *err)

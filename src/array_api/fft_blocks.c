@@ -7,7 +7,7 @@
 #include "block/block_fft.h"
 #include "block/params.h"
 
-/* --- What a task holds ------------------------------------------------------------------------------- */
+/* --- Memory of a task -------------------------------------------------------------------------------- */
 
 /* A task holds at most this many blocks in memory: a block, its result, the encoded result, lines in scratch memory, and
  * chunks that it reads. */

@@ -74,7 +74,7 @@ static cubed_array *weights_there(const field *f)
     return cb_step_op(f->s, CUBED_OP_WHERE, is_missing, cb_step_float(f->s, (double)NAN), own);
 }
 
-/* Returns y, or NaN if the sum of weights, `total`, is 0: there are no elements. */
+/* Returns y, or NaN where the sum of weights, `total`, is 0, because no element counts there. */
 static cubed_array *unless_empty(const field *f, cubed_array *total, cubed_array *y)
 {
     cubed_array *is_empty = cb_step_binary(f->s, CUBED_OP_EQUAL, total, cb_step_float(f->s, 0));
@@ -82,7 +82,7 @@ static cubed_array *unless_empty(const field *f, cubed_array *total, cubed_array
     return cb_step_op(f->s, CUBED_OP_WHERE, is_empty, cb_step_float(f->s, (double)NAN), y);
 }
 
-/* Sums squared distances from the mean, and divides the sum. `correct`: divides as VAR1 does. */
+/* Sums squared distances from the mean, and divides the sum. If `correct` is set, uses the divisor of VAR1. */
 static cubed_array *variance(field *f, bool correct)
 {
     const bool keepdims = f->o.keepdims;

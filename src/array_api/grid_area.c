@@ -127,7 +127,7 @@ static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_ce
     return cb_step_where(s, by(s, CUBED_OP_LESS, width, TURN / 2), area, band);
 }
 
-/* --- Cells of any corners ------------------------------------------------------------------------------------------ */
+/* --- Cells with any number of corners ------------------------------------------------------------------------------ */
 
 /* Returns elements 1, 2, ..., n - 1, 0 along an axis: the next corner of each corner. */
 static cubed_array *next_of(cb_steps *s, cubed_array *x, int axis)
@@ -262,7 +262,7 @@ static cubed_array *in_chunks(cb_steps *s, cubed_array *x, int64_t n)
 static cubed_array *regular(cb_steps *s, cubed_array *lat, cubed_array *lon,
                             const cubed_area_options *o)
 {
-    enum { SIDE = 2048 }; /* 32 MiB of areas */
+    enum { SIDE = 2048 }; /* 2048 x 2048 areas of 8 bytes are 32 MiB */
     cubed_array *bounds[2] = {angles(s, o->lat_bounds), angles(s, o->lon_bounds)};
     lat = angles(s, lat);
     lon = angles(s, lon);

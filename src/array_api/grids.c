@@ -7,7 +7,7 @@
 
 /* --- Coordinates -------------------------------------------------------------------------------------- */
 
-/* Reshapes a vector, so that it lies along axis d of an n-dimensional grid. */
+/* Reshapes a vector, so that its axis becomes axis d of an n-dimensional grid. */
 static cubed_array *put_along(cb_steps *s, cubed_array *x, int d, int n)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -254,7 +254,7 @@ cubed_status cubed_unravel_index(cubed_array *x, int n, const int64_t *shape, bo
     return cb_steps_end_all(&s, made, outs, n);
 }
 
-/* --- Numbers between arrays --------------------------------------------------------------------------- */
+/* --- Evenly spaced numbers between arrays ------------------------------------------------------------- */
 
 /* Places between two arrays: positions along a new first axis, and the number of steps between the arrays. */
 typedef struct between {

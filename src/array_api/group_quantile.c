@@ -1,4 +1,4 @@
-/* Quantiles by group, of whole lines. */
+/* Quantiles by group, computed from whole lines of elements. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -114,7 +114,7 @@ out:
     return st;
 }
 
-/* Returns a type that holds sums of such numbers without loss of digits, as far as one exists. */
+/* Returns the type of sums of such numbers. It represents the sums without loss of digits, if such a type exists. */
 static cubed_dtype sum_dtype(cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {

@@ -223,8 +223,7 @@ static cubed_array *scattered(cb_steps *s, cubed_array *part, const selection *k
     return value ? cb_step(s, cubed_scatter(part, k->at, value, &y, s->err), &y) : NULL;
 }
 
-/* Returns x, after a check of the positions of `part`: its tasks first compute the part. The part has no elements, so
- * nothing is assigned. */
+/* Returns x. Tasks first compute `part`, so that its positions are checked. The part has no elements, so nothing is assigned. */
 static cubed_array *after_part(cb_steps *s, cubed_array *x, cubed_array *part)
 {
     const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;

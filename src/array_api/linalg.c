@@ -245,7 +245,7 @@ cubed_status cubed_matmul(cubed_array *x1, cubed_array *x2, cubed_array **out, c
     return n1 == 1 || n2 == 1 ? with_vector(x1, x2, out, err) : matrices(x1, x2, out, err);
 }
 
-/* Moves the axes in `mask`, in the order of `axes`, behind the other axes, or before them. */
+/* Moves the axes in `mask`, in the order of `axes`, after the other axes, or before them. */
 static cubed_status gather_axes(cubed_array **x, uint32_t mask, const int *axes, int n, bool behind,
                                 cubed_error *err)
 {

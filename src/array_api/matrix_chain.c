@@ -22,7 +22,7 @@ typedef struct chain {
 static int64_t rows_of(const chain *c, int i) { return c->x[i]->shape[0]; }
 static int64_t columns_of(const chain *c, int i) { return c->x[i]->shape[1]; }
 
-/* Takes the arrays as matrices. A vector at the start becomes a row, a vector at the end a column. */
+/* Converts the arrays to matrices. A vector at the start becomes a row, a vector at the end a column. */
 static cubed_status take(chain *c, cubed_array *const *arrays)
 {
     for (int i = 0; i < c->n && c->s.st == CUBED_OK; i++) {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cubed/groupby.h"
 
-/* Functions of the catalogue, for messages, and the kinds of elements that they accept. */
+/* Names of the catalogue's functions, for messages, and the kinds of elements that they accept. */
 static const struct measurement {
     const char *name;
     bool complex, times;
@@ -33,7 +33,8 @@ typedef struct measuring {
     uint64_t task_mem;
 } measuring;
 
-/* Reduces the groups of x, which has the image's shape. Groups without elements are `fill`; NULL: as in cubed_group_options. */
+/* Reduces the groups of x, which has the image's shape. Groups without elements get `fill`, or the default of cubed_group_options
+ * if `fill` is NULL. */
 static cubed_array *reduced(const measuring *m, cubed_array *x, cubed_group_reduction reduction,
                             const cubed_scalar *fill)
 {
@@ -62,7 +63,7 @@ static bool is_complex(const cubed_array *x)
     return cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX;
 }
 
-/* Real numbers as float64. */
+/* Casts real numbers to float64. */
 static cubed_array *widened(cb_steps *s, cubed_array *x)
 {
     return cb_step_cast(s, x, is_complex(x) ? CUBED_COMPLEX128 : CUBED_FLOAT64);
@@ -70,7 +71,7 @@ static cubed_array *widened(cb_steps *s, cubed_array *x)
 
 /* --- Sums ---------------------------------------------------------------------------------------------- */
 
-/* Sums or means of numbers of any type, and variances of real numbers, for each group. */
+/* Computes sums or means of numbers of any type, or variances of real numbers, for each group. */
 static cubed_array *total(const measuring *m, cubed_array *x, cubed_group_reduction reduction)
 {
     cb_steps *s = m->s;
@@ -116,7 +117,7 @@ static cubed_array *extreme(const measuring *m, cubed_group_reduction reduction)
     return cb_step_cast(m->s, reduced(m, m->g.x, reduction, &zero), m->g.x->node.dtype);
 }
 
-/* Returns arrays of one number for each object and axis of the image as one array, whose last axis has these numbers. */
+/* Stacks arrays along a new last axis. There is one array for each axis of the image, with one number for each object. */
 static cubed_array *stacked(cb_steps *s, cubed_array *const *parts, int n)
 {
     cubed_array *made = NULL;
@@ -170,7 +171,7 @@ static cubed_array *center(const measuring *m)
 
 /* --- Medians ------------------------------------------------------------------------------------------- */
 
-/* All elements in a task. */
+/* Computes the medians in tasks that hold all elements. */
 static cubed_array *gathered_median(const measuring *m)
 {
     cb_steps *s = m->s;
@@ -186,7 +187,7 @@ static cubed_array *gathered_median(const measuring *m)
     return in_order(m, one);
 }
 
-/* Adds n axes of extent 1 behind the only axis of x. */
+/* Adds n axes of extent 1 after the only axis of x. */
 static cubed_array *deepened(cb_steps *s, cubed_array *x, int n)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -196,14 +197,15 @@ static cubed_array *deepened(cb_steps *s, cubed_array *x, int n)
     return cb_step_reshaped(s, x, n + 1, shape);
 }
 
-/* Floats that have all values of a type, or that round 64-bit integers as SciPy does. */
+/* Returns a floating-point type that represents all values of a type, or that rounds 64-bit integers as SciPy does. */
 static cubed_dtype float_for(cubed_dtype dtype)
 {
     if (cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT) return dtype;
     return cubed_dtype_size(dtype) <= 2 ? CUBED_FLOAT32 : CUBED_FLOAT64;
 }
 
-/* The image once for each label of the index, with NaN in place of other objects: lines whose medians are counted in passes. */
+/* Repeats the image once for each label of the index, with NaN in place of other objects. The medians of these lines are computed
+ * by counting, in passes. */
 static cubed_array *counted_median(const measuring *m)
 {
     cb_steps *s = m->s;
@@ -308,8 +310,8 @@ cubed_status cubed_measure_objects(cubed_array *x, const cubed_objects *objects,
     return cb_steps_end(&s, made, out);
 }
 
-/* Codes of groups and intervals: the group's number times the number of intervals, plus the interval's number; -1 for
- * none. */
+/* Codes of groups and intervals: the group's number times the number of intervals, plus the interval's number; -1 for elements
+ * without a group or an interval. */
 static cubed_array *interval_codes(cb_steps *s, const cb_grouped_image *g, double low, double high,
                                    int64_t bins)
 {
@@ -351,7 +353,7 @@ cubed_status cubed_histogram_objects(cubed_array *x, const cubed_objects *object
     shape[0] = m.g.ngroups;
     if (s.st == CUBED_OK && m.g.x && m.g.codes) {
         m.g.codes = interval_codes(&s, &m.g, low, high, bins);
-        m.g.ngroups *= bins; /* both less than 2**32 */
+        m.g.ngroups *= bins; /* cannot overflow, because both are less than 2**32 */
     }
     cubed_array *made = reduced(&m, m.g.x, CUBED_GROUP_COUNT, NULL);
     return cb_steps_end(&s, in_order(&m, cb_step_reshaped(&s, made, 2, shape)), out);

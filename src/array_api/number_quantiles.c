@@ -29,7 +29,7 @@ bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method
     return false;
 }
 
-/* Moves the reduced axes behind the others if they are not adjacent. */
+/* Moves the reduced axes after the others if they are not adjacent. */
 static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, cubed_error *err)
 {
     int ndim = x->node.grid->ndim, n = 0;

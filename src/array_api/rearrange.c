@@ -166,7 +166,7 @@ cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape, cubed_
     return cb_steps_end(&s, cb_step_reshaped(&s, tiled, ndim, shape), out);
 }
 
-/* --- Elements removed and inserted --------------------------------------------------------------------- */
+/* --- Removal and insertion of elements ----------------------------------------------------------------- */
 
 /* A position, and its index in the caller's list, which selects its values. */
 typedef struct place {

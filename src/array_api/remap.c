@@ -17,7 +17,7 @@
 #include "ops/steps.h"
 
 enum {
-    MOST_BANDS = 256, /* the nodes of more bands would cost more than they save */
+    MOST_BANDS = 256, /* more bands would cost more in nodes of the plan than they save in reads */
     /* minimum number of planes per task, so that each weight that is loaded serves several planes */
     FEW_PLANES = 16
 };

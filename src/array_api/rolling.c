@@ -1,4 +1,4 @@
-/* Reductions over windows. */
+/* Reductions over moving windows. */
 #include "cubed/rolling.h"
 
 #include <inttypes.h>

@@ -88,7 +88,8 @@ static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const pi
                        cubed_array_full(s->ctx, CUBED_INT64, 1, &flat, NULL, &zero, &total, s->err),
                        &total);
     }
-    if (p->n == 1 && p->nshape == 1 && !wrap) /* may be in memory, which cubed_take can use */
+    /* `flat` may be an array in memory, and cubed_take makes use of that. */
+    if (p->n == 1 && p->nshape == 1 && !wrap)
         return cb_step_cast(s, p->at[p->axis[0]], CUBED_INT64);
     for (int i = 0; i < p->n && s->st == CUBED_OK; i++) {
         const int axis = p->axis[i];
@@ -256,7 +257,7 @@ static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, 
     return replaced(s, x, wide, fresh);
 }
 
-/* Returns x, which is empty, after a check of the positions: its tasks run after those that check them. */
+/* Returns x, which is empty. Its tasks run after the tasks that check the positions. */
 static cubed_array *after_checks(cb_steps *s, cubed_array *x, cubed_array *positions)
 {
     cubed_array *none = cb_step_part(s, positions, 0, 0, 0, 1);
@@ -312,7 +313,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     if (ones) total = cb_step(&s, cubed_reduce(CUBED_REDUCE_SUM, ones, &all, &total, err), &total);
     cubed_array *fits =
         cb_step_op(&s, CUBED_OP_EQUAL, total, cb_step_whole(&s, values->shape[0]), NULL);
-    /* Without values, x itself waits for the check. */
+    /* If there are no values to assign, the check is attached to x itself. */
     const bool some = values->shape[0] > 0;
     cubed_array *y = some ? values : x;
     if (y)
@@ -330,7 +331,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     return cb_steps_end(&s, in_chunks_of(&s, x, y), out);
 }
 
-/* --- Parts by slices ------------------------------------------------------------------------------- */
+/* --- Assignment to slices -------------------------------------------------------------------------- */
 
 /* Puts v, which has r.len elements along the axis, at the positions of the range r in an axis of `extent` elements. Elements
  * between them are arbitrary. */

@@ -66,7 +66,7 @@ static void choose_difference(cb_steps *s, cubed_array *x1, cubed_array *x2,
             cb_step_binary(s, CUBED_OP_LOGICAL_AND, c->mask, cb_step_first(s, c->values, true));
 }
 
-/* --- Elements of both ---------------------------------------------------------------------------------- */
+/* --- Sorted elements of both operands ------------------------------------------------------------------ */
 
 /* All elements of both operands, sorted. Equal elements of the first operand precede those of the second. */
 typedef struct both {
@@ -124,8 +124,8 @@ static void choose_intersection(cb_steps *s, cubed_array *x1, cubed_array *x2,
     c->second = cb_step_binary(s, CUBED_OP_SUBTRACT, b.order, cb_step_whole(s, b.n1));
 }
 
-/* Selects one element of each group whose elements come from one operand only. It is the last element of a group of x1, or
- * the first of a group of x2. A NaN equals no NaN of the other operand. */
+/* Selects one element of each group whose elements come from one operand only. It is the last element of a group of x1, or the
+ * first of a group of x2. A NaN of one operand never equals a NaN of the other. */
 static void choose_exclusive(cb_steps *s, cubed_array *x1, cubed_array *x2,
                              const cubed_set_options *o, chosen *c)
 {
@@ -181,7 +181,7 @@ static chosen choose(cb_steps *s, cubed_set_operation operation, cubed_array *x1
     return c;
 }
 
-/* --- Counting and picking ------------------------------------------------------------------------------ */
+/* --- Counting and selecting elements ------------------------------------------------------------------- */
 
 static cubed_status check(cubed_set_operation operation, cubed_error *err)
 {

@@ -108,7 +108,7 @@ static cubed_status sort_parts(const merging *m, cubed_array *beside, const cb_m
     return make_runs(m, "sort_run", in, none, beside ? 2 : 1, next, out, err);
 }
 
-/* Number of parts in a group of runs that are merged together. */
+/* Returns the number of parts in a group of runs that are merged together. */
 static int64_t group_parts(const merging *m) { return cb_runs_group(&m->runs) / m->runs.part; }
 
 /* Describes a gathered input, with at most `most` elements for each part of the group. */
@@ -117,8 +117,8 @@ static cb_gather gathered(const merging *m, int64_t most)
     return (cb_gather){.most = most, .per = group_parts(m), .axis = m->l.axis, .ranges = 0};
 }
 
-/* Finds, for each part, ranges of the samples number `step` - 1, or of elements if `step` is 0. Searches the samples number
- * `step`, within *ranges if it is not NULL. Replaces *ranges. */
+/* Finds, for each part, its ranges in the samples of level `step` - 1, or in the elements if `step` is 0. Searches the samples of
+ * level `step`, only within *ranges if it is not NULL. Replaces *ranges. */
 static cubed_status find_ranges(const merging *m, const cb_merge_pass *p, const made *runs,
                                 int step, cubed_array **ranges, cubed_error *err)
 {

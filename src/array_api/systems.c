@@ -40,7 +40,8 @@ cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, unsigned fla
     CB_TRY(cb_check_flags(name, flags, CUBED_TRIANGLE_LOWER | CUBED_TRIANGLE_UNIT_DIAGONAL, err));
     CB_TRY(cb_floating(name, a, b, &dtype, err));
     if (ndim < 2 || b->node.grid->ndim == 0 || a->shape[ndim - 2] != a->shape[ndim - 1])
-        return cb_api_solve(name, a, b, task_mem, out, err); /* reports the error in the operands */
+        /* cb_api_solve reports the error in the operands. */
+        return cb_api_solve(name, a, b, task_mem, out, err);
     const int64_t n = a->shape[ndim - 1];
     a = cb_step_cast(&s, a, dtype);
     if (s.st == CUBED_OK)
@@ -163,7 +164,7 @@ cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem, cubed_a
     return cb_steps_end(&s, cb_step_reshaped(&s, y, ndim, exchanged), out);
 }
 
-/* Moves the given axes of x behind the others. */
+/* Moves the given axes of x after the others. */
 static cubed_array *moved_behind(cb_steps *s, cubed_array *x, const int *axes, int n)
 {
     const int ndim = x->node.grid->ndim;

@@ -24,7 +24,7 @@ static double reduced_elements(const cubed_array *x, uint32_t reduced)
     return elements;
 }
 
-/* --- Lines of which missing elements are skipped -------------------------------------------------------------- */
+/* --- Quantiles that skip missing elements --------------------------------------------------------------------- */
 
 static cubed_array *is_missing(cb_steps *s, cubed_array *lines)
 {

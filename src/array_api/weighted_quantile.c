@@ -41,7 +41,7 @@ static cubed_array *along(weighted *q, cubed_reduction reduction, cubed_array *x
     return x ? cb_step_reduce(q->s, reduction, x, &o) : NULL;
 }
 
-/* Moves the reduced axes of x behind the others, and joins them to one axis. */
+/* Moves the reduced axes of x after the others, and joins them to one axis. */
 static cubed_array *as_lines(weighted *q, cubed_array *x)
 {
     int order[CUBED_MAX_NDIM] = {0}, n = 0;
@@ -167,7 +167,7 @@ static sorted sort_lines(weighted *q, cubed_array *x, cubed_array *weights)
     return y;
 }
 
-/* Values of lines in the shape of the result and in a type; NaN where the quantile is lost. */
+/* Reshapes one value per line to the shape of the result, and casts it to a type. Lines without a valid quantile get NaN. */
 static cubed_array *finished(weighted *q, const sorted *in, cubed_array *value,
                              const cubed_array *x, cubed_dtype dtype)
 {

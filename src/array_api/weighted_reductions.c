@@ -8,7 +8,7 @@
 #include "ops/shapes.h"
 #include "ops/steps.h"
 
-/* Operands while a reduction is made: float64 or complex128, 0 at the elements that do not count. */
+/* Operands of a reduction, cast to float64 or complex128. Elements that do not count are 0. */
 typedef struct weighted {
     cb_steps *s;
     cubed_array *x, *w;
@@ -41,7 +41,7 @@ cubed_array *cb_api_weights_of(cb_steps *s, const char *name, const cubed_array 
     return y;
 }
 
-/* Squares of the distances from the mean; of complex numbers the squares of both parts, added. */
+/* Returns the squared distances from the mean. For complex numbers, adds the squares of both parts. */
 static cubed_array *squares(const weighted *a, cubed_array *mean)
 {
     cubed_array *away = cb_step_binary(a->s, CUBED_OP_SUBTRACT, a->x, mean);
@@ -77,7 +77,7 @@ static cubed_array *reduced(const weighted *a, cubed_reduction which,
     return which == CUBED_REDUCE_STD ? cb_step_unary(a->s, CUBED_OP_SQRT, y) : y;
 }
 
-/* Bools of x's shape, true for the elements that count; NULL if all do, or after an error. */
+/* Returns a mask of x's shape that is true for the elements that count. Returns NULL if all elements count, or after an error. */
 static cubed_array *counted(const weighted *a, const char *name, const cubed_weighted_options *o)
 {
     cubed_array *mask = NULL;

@@ -172,7 +172,7 @@ void cb_buf_free(cb_buf *b)
     cb_buf_init(b, b->alloc);
 }
 
-/* Makes room for n more bytes and the NUL. */
+/* Makes room for n more bytes and a terminating NUL. */
 static bool reserve(cb_buf *b, size_t n)
 {
     size_t need;

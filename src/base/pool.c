@@ -19,7 +19,7 @@
 
 typedef struct pool_thread {
     pthread_t id;
-    char *stack; /* with a guard page below */
+    char *stack; /* memory of the stack, with a guard page below */
     cb_pool_fn fn;
     void *ctx;
     unsigned index;
@@ -138,7 +138,7 @@ typedef struct each {
     size_t n;
     atomic_size_t next; /* next index to run; `n` or more: all indices are taken */
     cb_mutex lock;
-    size_t failed CB_GUARDED_BY(&lock); /* lowest index that failed; `n`: none */
+    size_t failed CB_GUARDED_BY(&lock); /* lowest index that failed; `n` if none failed */
     cubed_error err CB_GUARDED_BY(&lock);
 } each;
 

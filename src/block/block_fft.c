@@ -140,7 +140,7 @@ static side side_of(void *data, cubed_dtype dtype, int64_t extent)
     return (side){data, is_single(dtype), is_complex(dtype) ? 2 : 1, extent};
 }
 
-/* Address of line `k` at the outer index `o`. */
+/* Returns the address of line `k` at the outer index `o`. */
 static char *line_at(const side *s, int64_t o, int64_t inner, int64_t k)
 {
     int64_t item = (s->single ? (int64_t)sizeof(float) : (int64_t)sizeof(double)) * s->parts;

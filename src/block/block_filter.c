@@ -23,8 +23,8 @@ typedef struct axis_filter {
     int symmetry; /* 1: symmetric weights; -1: antisymmetric; 0: neither */
 } axis_filter;
 
-/* The elements of a box that take part in a filter. Has their offsets from the first element of the box, and their weights
- * or the numbers to add. */
+/* The elements of a box that take part in a filter. Lists their offsets from the first element of the box, and their weights or
+ * the numbers to add. */
 typedef struct box_filter {
     int64_t n;
     const int64_t *offsets;
@@ -175,7 +175,7 @@ static cubed_status check_params(const cubed_block_call *call, cubed_error *err)
             return cb_fail(err, CUBED_E_FORMAT,
                            "the halo of axis %d is %lld and %lld elements, which is out of range",
                            d, (long long)p->before[d], (long long)p->after[d]);
-        /* An axis without a filter has no elements around it. */
+        /* An axis that is not filtered needs no neighbours. */
         if (!cb_filter_takes_box(p->kind) && p->before[d] + p->after[d] > 0 && !(p->axes >> d & 1))
             return cb_fail(err, CUBED_E_FORMAT, "axis %d has a halo, but is not filtered", d);
     }
@@ -252,7 +252,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
                               0};
 }
 
-/* --- One axis after another ---------------------------------------------------------------------------- */
+/* --- Filters along one axis after another -------------------------------------------------------------- */
 
 static int symmetry_of(const double *w, int64_t n)
 {

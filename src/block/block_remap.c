@@ -65,7 +65,7 @@ static strip strip_from(const matrix *m, int64_t r, int n)
 #define TAG f8
 #include "block/block_remap.inc.h"
 
-/* --- The largest part --------------------------------------------------------------------------------- */
+/* --- The value with the largest sum of weights -------------------------------------------------------- */
 
 /* Returns element i of a plane as bits. Both zeros have the same bits. Sets *missing if the element is NaN. */
 static uint64_t bits_of(cubed_dtype dtype, const void *plane, int64_t i, bool *missing)

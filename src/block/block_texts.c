@@ -81,7 +81,7 @@ static void walk_on(walk *w)
     }
 }
 
-/* --- Element by element ---------------------------------------------------------------------------- */
+/* --- Elementwise operations ------------------------------------------------------------------------ */
 
 static cubed_status check_replace(const cubed_block_call *call, void *ctx, cubed_error *err)
 {

@@ -106,7 +106,7 @@ static cubed_block_need need_argsort(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){make_room(call, true, NULL, NULL), 0};
 }
 
-/* Where to write a line's elements. */
+/* Destination of a line's elements. */
 typedef struct target {
     char *to;
     int64_t stride;

@@ -23,7 +23,7 @@ static cubed_status other_operands(cubed_error *err)
                    "the types or shapes of operands do not match the function");
 }
 
-/* Checks that both functions share. `x` is the input with the elements. */
+/* Performs the checks that both functions need. `x` is the input with the elements. */
 static cubed_status check(const cubed_block_call *call, const cubed_block *x, cubed_error *err)
 {
     const cb_sort_run_params *p = call->params;

@@ -49,8 +49,8 @@ static cubed_status take_labels(const cb_call *c, int i, arguments *out)
     return CUBED_OK;
 }
 
-/* Copies the integers of nested lists with the given extents, in C order, to *to, and moves it behind them. Returns false for
- * other items and other extents. */
+/* Copies the integers of nested lists with the given extents, in C order, to *to, and advances *to. Returns false if an item is
+ * not an integer, or if the extents differ. */
 static bool copy_labels(const cubed_value *v, const int64_t *extents, int depth, int64_t **to)
 {
     if (depth == 0) {
@@ -68,7 +68,7 @@ static bool copy_labels(const cubed_value *v, const int64_t *extents, int depth,
     return true;
 }
 
-/* Number of numbers in nested lists, which may have different lengths. */
+/* Counts the integers in nested lists, which may have different lengths. */
 static int64_t count_items(const cubed_value *v)
 {
     int64_t n = 0;
@@ -104,7 +104,8 @@ static void release(const cb_call *c, arguments *a)
     cb_free(&c->ctx->alloc, a->index, (size_t)a->n * sizeof *a->index);
 }
 
-/* Gets the objects from the arguments at `labels` and behind. Call release with *out, even after an error. */
+/* Gets the objects from the argument at position `labels` and the arguments after it. Call release with *out, even after an
+ * error. */
 static cubed_status take_objects(const cb_call *c, int labels, arguments *out)
 {
     const cubed_value *index = &c->values[labels + 1];

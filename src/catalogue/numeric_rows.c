@@ -209,7 +209,7 @@ static cubed_status call_unwrap(const cb_call *c)
     return st;
 }
 
-/* --- Products of vectors that slide ---------------------------------------------------------------------- */
+/* --- Convolution and correlation ------------------------------------------------------------------------- */
 
 static const cubed_choice convolve_modes[] = {{"full", CUBED_CONVOLVE_FULL},
                                               {"same", CUBED_CONVOLVE_SAME},

@@ -75,8 +75,8 @@ static const cubed_param pair_params[] = {OPERAND("a", "The first operand."),
 
 enum { DOT, INNER };
 
-/* Sums over the last axis of the first array. Of the second array, `dot` uses the second last axis, and `inner` the last
- * one. */
+/* Sums over the last axis of the first array. In the second array, `dot` sums over the second last axis, and `inner` over the
+ * last one. */
 static cubed_status sum_products(const cb_call *c, cubed_array *const in[2])
 {
     const int last = cubed_array_ndim(in[0]) - 1, n = cubed_array_ndim(in[1]);

@@ -187,7 +187,7 @@ static const cubed_param exponential_params[] = {SHAPE, REAL("scale", 1, "The me
 
 enum { UNIFORM, NORMAL, EXPONENTIAL };
 
-/* Calls a distribution, which is `which`. Its parameters are followed by the seed, chunks and type. */
+/* Calls the distribution `which`. The parameters of the distribution are followed by the seed, chunks and type. */
 static cubed_status call_distribution(const cb_call *c)
 {
     const int at = c->which == EXPONENTIAL ? 2 : 3;

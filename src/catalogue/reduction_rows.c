@@ -118,7 +118,7 @@ static cubed_status get_initial(const cb_call *c, const places *at, cubed_array 
     return cb_call_number(c, i, cubed_number_dtype(v, CUBED_BOOL, false), out);
 }
 
-/* The reduction with weights, computed from x in the call's type. */
+/* Computes the weighted reduction of x in the type of the call. */
 static cubed_status reduce_weighted(const cb_call *c, const places *at,
                                     const cubed_reduce_options *reduce, bool skip_nan)
 {

@@ -223,7 +223,7 @@ static cubed_status call_count_nonzero(const cb_call *c)
     return cubed_count_nonzero(cb_call_array(c, 0), &o, c->out, c->err);
 }
 
-/* --- Places in order ----------------------------------------------------------------------------------- */
+/* --- Positions in sorted arrays ------------------------------------------------------------------------ */
 
 static const cubed_choice sides[] = {{"left", false}, {"right", true}, {NULL, 0}};
 

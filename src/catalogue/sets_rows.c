@@ -172,7 +172,7 @@ static cubed_status call_nonzero(const cb_call *c)
     return cubed_nonzero(x, known.offsets, known.count, coordinates, c->err);
 }
 
-/* --- Elements by masks --------------------------------------------------------------------------------- */
+/* --- Selection by masks -------------------------------------------------------------------------------- */
 
 /* Flattened elements, and the mask that selects some of them. */
 typedef struct masked {

@@ -271,7 +271,7 @@ static cubed_status get_observed(const cb_call *c, int i, int at, observed *o)
     return CUBED_OK;
 }
 
-/* The variables as rows of an array whose axes of observations are joined. */
+/* Returns the variables as rows of a matrix, after joining the axes of observations. */
 static cubed_array *join_observed(cb_steps *s, const cb_call *c, int i, int at)
 {
     cubed_array *x = cb_call_array(c, i);
@@ -293,7 +293,7 @@ static cubed_array *join_observed(cb_steps *s, const cb_call *c, int i, int at)
     return cb_step_reshaped(s, cb_step_permuted(s, x, order), 2, shape);
 }
 
-/* Weights of observations: in one dimension, or with one dimension for each axis of observations. */
+/* Returns the weights of observations as a vector. The argument has one dimension, or one for each axis of observations. */
 static cubed_array *join_weights(cb_steps *s, const cb_call *c, int i, int at)
 {
     cubed_array *w = cb_call_array(c, i), *x = cb_call_array(c, 0);

@@ -151,8 +151,8 @@ cubed_status cb_call_counted(const cb_call *c, cb_counted *out)
                    c->function->name);
 }
 
-/* Records which argument an error concerns: as the negative number of the parameter, which cubed_call replaces by the number
- * of the argument. */
+/* Records which argument an error concerns: stores the negative number of the parameter. cubed_call replaces it by the number of
+ * the argument. */
 cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status)
 {
     if (status != CUBED_OK && c->err) c->err->argument = -(1 + i);

@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "chunks/state.h"
 
-/* Maximum number of chunks that a search for a chunk ahead of the cursor visits. */
+/* Maximum number of chunks that a search ahead of the cursor visits. */
 #define SEARCHED 256
 
-/* One walk of the cursor. */
+/* State of one walk of the cursor over the chunks that tasks will read. */
 typedef struct walk {
     cb_ahead *a;
     cb_task_count *count;
@@ -28,7 +28,7 @@ static void push(cb_ahead *a, int node, int64_t chunk)
     a->seen[k].task = a->task;
 }
 
-/* Visits a chunk. Returns true if the walk continues. */
+/* Visits a chunk that a task will read. Returns true if the walk goes on to the next chunk. */
 static bool look(walk *w, int node, const int64_t *idx)
 {
     cb_ahead *a = w->a;
@@ -68,7 +68,7 @@ static cubed_status visit(void *ctx, int node, const cb_box *chunks, cubed_error
     return CUBED_OK;
 }
 
-/* Walks until `visit` stops it, at most to the end of the range. A search ends with the running task. */
+/* Walks over the chunks until `visit` returns false, at most to the end of the range. A search ends with the running task. */
 static void go(walk *w)
 {
     cb_ahead *a = w->a;

@@ -14,8 +14,8 @@ struct cb_cache_entry {
     entry *older, *newer; /* order of last use; entries without further reads are the oldest */
     cb_cache_key key;
     size_t taken;  /* total size in bytes */
-    size_t left;   /* future reads; SIZE_MAX: unknown */
-    unsigned pins; /* threads that load or use it */
+    size_t left;   /* number of future reads; SIZE_MAX if unknown */
+    unsigned pins; /* number of threads that load or use the entry */
     bool filled;
 };
 

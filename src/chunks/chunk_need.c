@@ -153,7 +153,7 @@ size_t cb_kept_codec_block_bytes(const cubed_plan *p, int node)
     return CB_ARENA_ALIGN + cb_node_codec_block_bytes(p, node);
 }
 
-/* Whether the node's chunks are inner chunks of shards. */
+/* Returns true if the node's chunks are inner chunks of shards. */
 static bool is_inner(const cubed_plan *p, int node)
 {
     return cb_node_has_chunks(&p->ir.nodes[node]) &&

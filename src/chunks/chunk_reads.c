@@ -14,7 +14,7 @@ static cb_cache_key chunk_key(const cb_chunks *c, int node, const int64_t *idx)
     return (cb_cache_key){node, CB_CACHE_CHUNK, cb_grid_ravel(c->plan->ir.nodes[node].grid, idx)};
 }
 
-/* --- From where chunks are stored --------------------------------------------------------------------- */
+/* --- Reads from storage ------------------------------------------------------------------------------- */
 
 /* A read of a chunk, or of a part of one, to `dst`. */
 typedef struct stored_read {
@@ -22,9 +22,9 @@ typedef struct stored_read {
     const cb_chunk_reader *r;
     const cb_want *want;
     const cb_zarr_array *array; /* NULL: the chunk is not in an array */
-    cb_box box;                 /* elements of the chunk */
+    cb_box box;                 /* the chunk's elements, as a box in the array */
     void *dst;
-    cb_zarr_extract part; /* only if want->subread */
+    cb_zarr_extract part; /* used only if want->subread is set */
     cb_pinned *out;
     uint64_t stored; /* receives the bytes that were read */
 } stored_read;

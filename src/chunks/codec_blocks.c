@@ -1,4 +1,4 @@
-/* Decodes chunks block by block. Two runs may each need a part of the same block. */
+/* Decodes chunks block by block. Two runs of wanted bytes may each need a part of the same block. */
 #include <string.h>
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ static cubed_status read_block(const cb_chunks *c, const cb_want_codec_block *w,
     return CUBED_OK;
 }
 
-/* Whether a run begins or ends inside a block. Usually exactly two runs need such a block. */
+/* Returns true if a run begins or ends inside a block. Usually exactly two runs need such a block. */
 static bool is_shared(cubed_range block, cubed_range run)
 {
     return (block.offset < run.offset) != (block.offset + block.size > run.offset + run.size);

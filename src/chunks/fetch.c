@@ -18,7 +18,8 @@ typedef enum state { UNUSED, COMING, THERE } state;
 
 typedef struct part {
     int64_t number;
-    size_t at, size; /* offset and size within the range; whole object: 0 and unlimited */
+    /* offset and size of the bytes that the reader wants, within the request's range; 0 and SIZE_MAX for a whole object */
+    size_t at, size;
     bool taken;
 } part;
 
@@ -30,7 +31,7 @@ struct cb_fetch {
     /* taken: bytes of the buffer including this struct; cap: maximum size of the object */
     size_t taken, cap;
     unsigned users; /* threads that wait for it, use it or cancel it */
-    unsigned left;  /* parts that readers have not finished with */
+    unsigned left;  /* number of parts that readers have not finished with */
     unsigned nparts;
     int node;
     cb_cache_kind kind;

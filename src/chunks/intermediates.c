@@ -215,7 +215,7 @@ static void delete_objects(const cb_chunks *c, const cb_work *work, const chunks
     cb_buf_free(&text);
 }
 
-/* Adds a chunk to those that will be deleted together. Returns these if they are complete, and the caller frees them. */
+/* Adds a chunk to a group of chunks that are deleted together. If the group is full, returns it, and the caller frees it. */
 static chunks_released *add_released(cb_chunks *c, int node, int64_t chunk)
 {
     cb_mutex_lock(&c->lock);
@@ -304,7 +304,7 @@ static cubed_status spill(cb_chunks *c, int node, int64_t chunk, const void *src
     return CUBED_OK;
 }
 
-/* Whether the chunk has future readers and is not in memory. A retried task finds the chunk of its first attempt. Sets
+/* Returns true if the chunk has future readers and is not in memory. A retried task finds the chunk of its first attempt. Sets
  * *target to the target whose pieces the chunks are, or -1. */
 static bool is_wanted(cb_chunks *c, int node, int64_t chunk, int *target)
 {

@@ -149,7 +149,7 @@ typedef struct search {
     const cb_helper *of;
     int64_t step;
     bool behind; /* the search has passed the worker's current chunk */
-    bool left;   /* one chunk has been left for the worker itself, which would otherwise wait */
+    bool left;   /* one chunk has been skipped, so that the worker itself need not wait */
     int looked;
     int node; /* node and chunk that were found; -1: none */
     int64_t chunk;

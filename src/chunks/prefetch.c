@@ -31,7 +31,7 @@ void cb_chunks_forget(cb_chunks *c, const void *owner, int64_t task)
     if (c->fetcher) cb_fetch_drop(c->fetcher, owner, task);
 }
 
-/* Pins the index of a shard in the cache. CB_FETCH_NEEDLESS: chunks of this shard cannot be prefetched. */
+/* Pins the index of a shard in the cache. Returns CB_FETCH_NEEDLESS if chunks of this shard cannot be prefetched. */
 static cb_fetch_answer pin_index(cb_chunks *c, const cb_zarr_array *array, cb_cache_key key,
                                  const int64_t *idx, cb_cache_entry **entry, cb_task_count *count)
 {

@@ -355,7 +355,7 @@ static cubed_status check_units(const append_place *to, const char *name, const 
     return st;
 }
 
-/* Converts elements that are no times. */
+/* Converts elements that are not times. */
 static cubed_status encode_values(const append_place *to, const char *name, cubed_array *x,
                                   cubed_array *into, cubed_array **out, cubed_error *err)
 {

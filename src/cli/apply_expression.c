@@ -104,7 +104,7 @@ static void add_call(const content *c, const variable *v, const operation *o, co
     cli_free(more);
 }
 
-/* Returns the words of `cubed eval TEXT --out OUT` with the same options, of which only the list is to be freed. */
+/* Returns the words of `cubed eval TEXT --out OUT` with the same options. The caller frees the list, but not the words. */
 char **apply_eval_words(const apply *a, const char *out, int *count)
 {
     const int most = a->noptions + 2 * (a->ninputs + a->nin) + 16;
@@ -154,8 +154,8 @@ static bool is_joined(const apply *a, const variable *v)
     return a->stacks || content_has_dim(v, a->along);
 }
 
-/* Adds an input for a single variable if its name alone does not suffice. This is so if there are two inputs, or if the
- * variable is the same in all of several files. */
+/* Adds an input for a single variable if its name alone does not suffice. The name does not suffice if there are two inputs, or
+ * if several files have the same variable. */
 static void add_own_input(apply *a, const variable *v, const char *name)
 {
     if (a->nin > 1 && a->of_inputs == OPERATOR_NONE)

@@ -1,4 +1,4 @@
-/* Memory of the command, which ends if out of memory. */
+/* Memory allocation of the command, which exits if memory is exhausted. */
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -188,7 +188,7 @@ static cubed_status fail_io(cubed_error *err, const char *what, int e)
     return CUBED_E_IO;
 }
 
-/* What the worker got: its context, plan and request. */
+/* Context, plan and request of the worker. */
 typedef struct told {
     cubed_context *ctx;
     void *plan; /* serialised plan */

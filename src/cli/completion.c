@@ -24,7 +24,7 @@ static value_kind kind_of(const char *arg)
     return VALUE_NONE;
 }
 
-/* Returns true for words such as "lambda:FUNCTION", which describe values and are no values themselves. */
+/* Returns true for words such as "lambda:FUNCTION", which describe values but are not values themselves. */
 static bool stands_for_others(const char *word, int n)
 {
     for (int i = 0; i < n; i++) {

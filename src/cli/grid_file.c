@@ -24,7 +24,7 @@ char *grid_file_text(const char *word)
     if (cli_is_url(word) || !cli_is_there(word)) return cli_strdup(word);
     if (!is_description(word) || cli_read_file(word, &data, &size) != 0) {
         cli_free(data);
-        /* "./" prevents that the file is taken for a grid of the same name. */
+        /* "./" marks the word as a file, because a grid may have the same name. */
         return strchr(word, '/') ? cli_strdup(word) : cli_printf("./%s", word);
     }
     char *text = cli_printf("%.*s", (int)(size < INT_MAX ? size : INT_MAX), (const char *)data);

@@ -9,7 +9,7 @@
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 
-#define CONVENTIONS "CF-1.6" /* the version in CDO's files */
+#define CONVENTIONS "CF-1.6" /* version of the conventions that CDO's files state */
 
 /* Prefix of options whose values may be secrets. The last part is omitted, because getopt_long accepts abbreviated names. */
 static const char secret[] = "--executor-";

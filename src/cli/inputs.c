@@ -158,8 +158,8 @@ static bool is_characters(const cubed_array *x)
 }
 
 /* Opens an array, or joins the arrays of several files. If the URL has no PATH, opens the arrays called `name`. Reads
- * variable-length strings at once. Joins characters to strings, unless stored values are requested. `describes` is set for
- * coordinates, bounds and other descriptions. */
+ * variable-length strings immediately, not lazily. Joins characters to strings, unless stored values are requested. `describes`
+ * is set for coordinates, bounds and other descriptions. */
 static cubed_status open_array(inputs *in, const char *name, const char *url, bool describes,
                                cubed_array **out, cubed_error *err)
 {

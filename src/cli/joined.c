@@ -564,7 +564,7 @@ static cubed_status sort_parts(parts *p, const joined_order *order, int axis, cu
     return st;
 }
 
-/* Joins the files along a new first axis. Files may be packed in different ways; they are then decoded. */
+/* Joins the files along a new first axis. If files are packed differently, they are decoded. */
 static cubed_status stack(joined_inputs *in, parts *p, bool decode, cubed_array **out,
                           cubed_error *err)
 {

@@ -12,7 +12,7 @@
 #include "lang/axis_values.h"
 #include "lang/lang_arrays.h"
 
-/* --- Coordinates of files ----------------------------------------------------------------------------- */
+/* --- Coordinates of the files to join ----------------------------------------------------------------- */
 
 static void free_file(joined_file *f)
 {

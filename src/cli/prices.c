@@ -18,7 +18,7 @@ static cubed_status wrong_prices(cubed_error *err, const char *file, const char 
     return CUBED_E_ARG;
 }
 
-/* Reads the prices of one scheme. Prices that the file does not give stay. */
+/* Reads the prices of one scheme. Prices that are not in the file stay unchanged. */
 static cubed_status read_prices(json_t *of, const char *file, cubed_store_price *p,
                                 cubed_error *err)
 {

@@ -126,7 +126,7 @@ static cubed_status read_memory(void *ctx, uint64_t offset, void *dst, size_t n,
 /* Destination of values in scan order. */
 typedef struct target {
     const grib_conf *conf;
-    float *f32; /* one of both is NULL */
+    float *f32; /* one of f32 and f64 is NULL */
     double *f64;
     uint64_t rows, columns;
 } target;
@@ -177,7 +177,7 @@ typedef struct request {
     const void *message;
     size_t size;
     uint64_t n;
-    double *values; /* room for n; NULL: points */
+    double *values; /* room for n values; NULL if the points of the grid are requested instead */
     target *t;
 } request;
 
@@ -197,7 +197,7 @@ static cubed_status get_points(const cb_eccodes *e, void *ctx, cubed_error *err)
     return st;
 }
 
-/* Unpacks the values in the scratch behind the message. */
+/* Unpacks the values into the scratch memory, after the message. */
 static cubed_status library_values(const cubed_codec_call *call, request *r, cubed_error *err)
 {
     const size_t from = cb_arena_round((size_t)r->t->conf->most);

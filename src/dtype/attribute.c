@@ -293,7 +293,7 @@ bool cb_attributes_stow(json_t *attrs, cubed_dtype dtype)
     return ok;
 }
 
-/* --- The public value --------------------------------------------------------------------------------- */
+/* --- Attributes as public values ---------------------------------------------------------------------- */
 
 typedef struct owned {
     cubed_attribute head;

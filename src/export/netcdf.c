@@ -439,8 +439,8 @@ cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *co
 
 uint64_t cb_netcdf_mem(uint64_t chunk_bytes, uint64_t n)
 {
-    /* Five sizes of a chunk: the decoded and the encoded chunk, HDF5's copy, and the outputs of shuffle and deflate. Also
-     * code, metadata, and the index of chunks, of which HDF5 caches at most 32 MiB. */
+    /* Five buffers of a chunk's size: the decoded and the encoded chunk, HDF5's copy, and the outputs of shuffle and deflate.
+     * Also code, metadata, and the index of chunks, of which HDF5 caches at most 32 MiB. */
     const uint64_t index = n < UINT64_C(1) << 18 ? 128 * n : UINT64_C(32) << 20;
     uint64_t chunks;
     if (__builtin_mul_overflow(chunk_bytes, 5, &chunks)) return UINT64_MAX;

@@ -28,7 +28,7 @@ typedef struct coordinate {
 /* Names of the coordinates of a grid, and of its dimensions. */
 typedef struct grid_names {
     const char *latitude, *longitude; /* NULL: unknown */
-    const char *rows, *columns;       /* rows NULL: a list of points */
+    const char *rows, *columns;       /* rows: NULL if the grid is a list of points */
 } grid_names;
 
 typedef struct cube {
@@ -37,7 +37,8 @@ typedef struct cube {
     cb_grib_index index;
     coordinate *coordinates;
     int n, cap;
-    grid_names *grids; /* by number of the grid; latitude and columns NULL: not described yet */
+    /* Indexed by the number of the grid; latitude and columns are NULL until the grid is described. */
+    grid_names *grids;
 } cube;
 
 /* --- Names -------------------------------------------------------------------------------------------- */
@@ -68,7 +69,7 @@ static const char *unique_name(const cube *c, const char *base)
 /* --- Attributes --------------------------------------------------------------------------------------- */
 
 typedef struct attribute {
-    const char *name, *text; /* text NULL: omitted */
+    const char *name, *text; /* text: NULL if the attribute is omitted */
 } attribute;
 
 static const char *attributes_text(const cube *c, const attribute *list, int n, bool is_array)
@@ -179,7 +180,7 @@ static void put_double(uint8_t *at, double v)
 
 /* Numbers of a coordinate. */
 typedef struct numbers {
-    const char *base, *dim; /* dim NULL: the coordinate is a dimension */
+    const char *base, *dim; /* dim: NULL if the coordinate is itself a dimension */
     const double *values;
     int64_t n;
     bool scalar, is_float;
@@ -261,7 +262,7 @@ static cubed_status put_points(cube *c, const cb_grib_grid *g, const char *base,
     return describe_fields(c, a, &w, var, g, false, e->size, err);
 }
 
-/* Adds the coordinates and dimensions of a grid, unless it has them. */
+/* Adds the coordinates and dimensions of a grid, unless they exist. */
 static cubed_status put_grid(cube *c, int number, cubed_error *err)
 {
     const cb_grib_grid *g = &c->index.grids[number];
@@ -299,9 +300,10 @@ typedef struct fields {
     cb_grib_entry *list; /* sorted by position */
     int n;
     bool valid;           /* TIME has the times at which fields are valid, and STEP has one value */
-    double *values[AXES]; /* ascending, pressures descending */
+    double *values[AXES]; /* values along each axis: pressures descending, all others ascending */
     int64_t count[AXES];
-    double *reference, *step; /* if `valid`: of each time, in seconds and hours */
+    /* Only if `valid`: the reference time in seconds and the step in hours of each time. */
+    double *reference, *step;
 } fields;
 
 static double step_hours(const cb_grib_entry *e) { return (double)e->step / 3600; }
@@ -620,7 +622,7 @@ static cubed_status put_array(cube *c, const fields *x, coordinates *k, cubed_er
     return describe_fields(c, a, &w, "values", g, x->v->simple, x->v->most, err);
 }
 
-/* Adds a variable with its coordinates. Values along axes need memory in `zone` only until then. */
+/* Adds a variable with its coordinates. Memory of `zone` has the values along axes, which are not needed afterwards. */
 static cubed_status put_variable(cube *c, int number, cb_zone *zone, cubed_error *err)
 {
     const cb_grib_index *index = &c->index;

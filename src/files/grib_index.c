@@ -36,13 +36,13 @@ static cubed_status read_file(void *ctx, uint64_t offset, void *dst, size_t n, c
 
 enum { TEXT = 256 };
 
-/* A handle of a message, and what it has. */
+/* An ecCodes handle of a message, and the functions of ecCodes that read its keys. */
 typedef struct keys {
     const cb_eccodes *e;
     codes_handle *h;
 } keys;
 
-/* Gets a string; "" if ecCodes does not know it. */
+/* Gets the string of a key, or "" if ecCodes does not know the key. */
 static void text_of(const keys *k, const char *key, char out[TEXT])
 {
     size_t n = TEXT;
@@ -77,14 +77,14 @@ static cubed_status keep_text(const scan *s, const char *text, const char **out,
 /* Hashes the description of the grid. */
 static uint64_t hash_grid(const scan *s, const cb_grib_field *f)
 {
-    /* The header has the same sections at the front; of edition 1 it has no section 3, which is behind section 2. */
+    /* The header starts with the same sections as the message. The grid is section 2 in edition 1 and section 3 in edition 2. */
     const cb_grib_section x = f->section[f->edition == 1 ? 2 : 3];
     uint64_t at = 0;
     for (int i = 0; i < (f->edition == 1 ? 2 : 3); i++) at += f->section[i].size;
     const uint8_t *p = s->header + at;
     const size_t n = (size_t)x.size;
     if (f->edition == 2 || n < 32) return XXH3_64bits(p, n);
-    /* Edition 1 has coordinates of levels in this section, in front of the lengths of rows. */
+    /* In edition 1, this section also has coordinates of levels, before the lengths of rows. */
     const uint64_t front = XXH3_64bits(p + 5, 27);
     const size_t rows = p[4] == 255 ? n : cb_min_size(n, (size_t)p[4] - 1 + 4 * (size_t)p[3]);
     return rows < n ? XXH3_64bits_withSeed(p + rows, n - rows, front) : front;
@@ -126,7 +126,7 @@ static void keep_first(void *ctx, uint64_t i, double latitude, double longitude)
     if (i == 0) *(first_point *)ctx = (first_point){latitude, longitude};
 }
 
-/* Checks whether ecCodes computes the points in the order of the values. Of projections, ecCodes 2.28 ignores the signs of the
+/* Checks whether ecCodes computes the points in the order of the values. For projections, ecCodes 2.28 ignores the signs of the
  * scanning mode, and 2.50 reorders the values. */
 static bool is_located(const keys *k, const cb_grib_grid *g)
 {
@@ -144,7 +144,7 @@ static bool is_located(const keys *k, const cb_grib_grid *g)
            fabs(remainder(p.longitude - longitude, 360)) < 1e-3;
 }
 
-/* Checks whether the rows of a reduced grid have the stated number of points. ecCodes does not. */
+/* Checks whether the rows of a reduced grid have the stated number of points. ecCodes does not check this. */
 static bool has_rows_of_points(const scan *s, const keys *k, uint64_t points)
 {
     size_t n;
@@ -413,7 +413,7 @@ static cubed_status note_origin(const scan *s, const keys *k, const cb_grib_fiel
 
 /* --- Messages ----------------------------------------------------------------------------------------- */
 
-/* A field whose header is in the scan. */
+/* A field of the message whose header was scanned. */
 typedef struct described {
     scan *s;
     const cb_grib_field *f;
@@ -464,7 +464,7 @@ static cubed_status read_message(scan *s, cubed_error *err)
     return cb_grib_each_field(&message, read_field, s, err);
 }
 
-/* Moves to the next "GRIB" at or behind the offset. Sets *found to false if there is none. */
+/* Moves to the next "GRIB" at or after the offset. Sets *found to false if there is no further message. */
 static cubed_status find_message(scan *s, bool *found, cubed_error *err)
 {
     uint8_t b[1024];

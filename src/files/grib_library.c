@@ -25,7 +25,7 @@ static bool load(const char *file, cb_eccodes *out, char *missing, size_t cap)
                            cap);
 }
 
-/* The library prints no messages while it is in use here. */
+/* Receives the messages that ecCodes would print, and drops them. */
 static void be_silent(const void *context, int level, const char *text)
 {
     (void)context;
@@ -33,7 +33,7 @@ static void be_silent(const void *context, int level, const char *text)
     (void)text;
 }
 
-/* The library would end the process otherwise. */
+/* Leaves ecCodes after a failed assertion, because ecCodes would otherwise end the process. */
 static void leave_library(const char *text)
 {
     snprintf(assertion, sizeof assertion, "%s", text && *text ? text : "an assertion failed");

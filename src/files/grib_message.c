@@ -335,7 +335,7 @@ typedef struct packed {
     int width;
 } packed;
 
-/* Number in the format of IBM System/360. */
+/* Reads a number in the format of IBM System/360. */
 static double ibm_number(const uint8_t *at)
 {
     const double v = ldexp((double)cb_grib_number(at + 1, 3), 4 * ((at[0] & 0x7f) - 64) - 24);
@@ -350,7 +350,7 @@ static double ieee_number(const uint8_t *at)
     return (double)v;
 }
 
-/* Ten to the power of -n, rounded like in ecCodes. */
+/* Returns ten to the power of -n, rounded as in ecCodes. */
 static double decimal_factor(int64_t n)
 {
     double v = 1;

@@ -152,7 +152,8 @@ static int crossings(cb_vec a, cb_vec b, double z, double *at)
     for (int i = 0; i < 2; i++) {
         const double t = roots[i];
         const double h = a.z + t * d.z;
-        if (!(t > 0 && t < 1) || (h < 0) != (z < 0)) continue; /* the other root is of height -z */
+        /* The other root has the height -z. */
+        if (!(t > 0 && t < 1) || (h < 0) != (z < 0)) continue;
         at[n++] = t;
     }
     if (n == 2 && at[0] > at[1]) {

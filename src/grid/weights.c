@@ -1,4 +1,5 @@
-/* Weights: built row by row or from links, and reference counted. */
+/* Weights of remapping: built row by row, or from links (pairs of a source cell and a target cell). They are reference
+ * counted. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -174,8 +175,8 @@ static bool is_sorted(const int32_t *column, int64_t n)
     return true;
 }
 
-/* Leaves out the weights of masked cells of the last row. If a weight is negative, the others do not replace them: then the row
- * is empty. */
+/* Drops the weights of masked cells from the last row. A row with negative weights is valid only as a whole, so it becomes
+ * empty if one of its cells is masked. */
 static void drop_masked(const cb_weights_builder *b, int64_t first)
 {
     cubed_weights *w = b->w;

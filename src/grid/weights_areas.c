@@ -14,7 +14,7 @@
 #include "grid/grid.h"
 #include "grid/space_index.h"
 
-/* Cells that touch overlap by rounding errors, which are smaller than this part of the smaller cell. */
+/* Cells that touch overlap by rounding errors, which are smaller than this fraction of the smaller cell. */
 static const double SLIVER = 1e-13;
 
 enum { MOST_CORNERS = CB_POLYGON_MOST / 4 };

@@ -231,7 +231,7 @@ static bool columns_go_around(const cubed_grid *g)
     return sqrt(cb_vec_distance2(before, first)) < 1.5 * sum / (double)(width - 1);
 }
 
-/* Sorts the quadrilaterals between centres in space. */
+/* Builds a spatial index of the quadrilaterals between the centres. */
 static cubed_status sort_quads(const quads *s, cb_zone *zone, cb_space_index *out, cubed_error *err)
 {
     const cubed_grid *g = s->source;

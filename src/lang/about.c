@@ -135,7 +135,8 @@ static void square_units(expr_builder *b, json_t *attrs)
 }
 
 /* Keeps the attributes that `other` has with the same value. `kept` is the packing of the result, or NULL if the result has
- * values. Attributes of this packing are kept in any case, because equal packings may be spelled in several ways. */
+ * values. Attributes of this packing are kept in any case, because the attributes of equal packings may be spelled
+ * differently. */
 static json_t *shared(expr_builder *b, json_t *attrs, const json_t *other,
                       const cubed_cf_packing *kept)
 {
@@ -315,7 +316,7 @@ static cubed_array *built(const expr_builder *b, const expr *e)
     return e->number < b->nbuilt ? b->built[e->number].array : NULL;
 }
 
-/* Describes a name: the description of its statement, or the attributes of the input. */
+/* Describes a name: by the description of the statement that assigned it, or by the attributes of the input. */
 static expr_about about_name(expr_builder *b, const expr *e)
 {
     const expr_result *r = b->result;
@@ -508,7 +509,7 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     const expr *named = f ? rule_argument(f, e) : NULL;
     if (named || (e->kind == EXPR_CALL && expr_keyword(e, "groupby"))) {
         named_rule r = find_rule(named ? named->text : e->text);
-        /* With labels, the axis that is grouped is not a dimension of the labels' name, so no method is recorded. */
+        /* With labels, the grouped axis is not a dimension that has the labels' name, so no method is recorded. */
         if (!named || f->coords != CUBED_COORDS_WINDOWS) r.method = NULL;
         return r;
     }
@@ -541,8 +542,8 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
         one.missing = true;
     }
     all->missing = all->missing || one.missing;
-    if (use == FIRST_ATTRS)
-        all->attrs = json_incref(one.attrs); /* shared; whoever changes attributes copies them */
+    if (use == FIRST_ATTRS) /* Shared, because code that changes attributes copies them first. */
+        all->attrs = json_incref(one.attrs);
     else if (use == MORE_ATTRS)
         all->attrs = shared(b, all->attrs, one.attrs, kept);
     if (*first) {

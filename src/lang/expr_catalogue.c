@@ -15,7 +15,8 @@ typedef struct arguments {
     const expr *first; /* expression of that array, or of the list of arrays that contains it */
     int n;
     cubed_argument *list;
-    const expr **nodes;    /* expression of each argument; NULL if the program adds it */
+    /* Expression of each argument; NULL for arguments that are not in the call. */
+    const expr **nodes;
     cubed_array ***arrays; /* memory of each argument that is a list of arrays; otherwise NULL */
     /* memory of each argument that is a list of other values; otherwise NULL */
     void **numbers;
@@ -157,7 +158,7 @@ static cubed_status put_ints(expr_builder *b, arguments *a, int i)
     return CUBED_OK;
 }
 
-/* Returns the number of values in a list and in all lists inside it. Each inner list counts as a value, too. */
+/* Returns the number of values in a list and in all lists inside it. Each inner list also counts as a value. */
 static int count_items(const expr *e)
 {
     int n = e->n;

@@ -9,7 +9,7 @@ cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out)
     return b->build(b, e, out);
 }
 
-/* Makes an array of a literal, with this type. */
+/* Converts a literal to an array of the given type. */
 static cubed_status make_array(expr_builder *b, const expr *e, expr_value *v, cubed_dtype dtype)
 {
     cubed_scalar s;

@@ -10,7 +10,7 @@
 #include "lang/hints.h"
 #include "lang/lang_memory.h"
 
-/* Limits for untrusted text. MAX_DEPTH limits nested brackets and signs. The height of the tree is limited, too: a long sum
+/* Limits for untrusted text. MAX_DEPTH limits nested brackets and signs. The height of the tree is also limited: a long sum
  * increases it, and functions that walk trees recurse to this depth. */
 #define MAX_DEPTH  200
 #define MAX_HEIGHT 1000

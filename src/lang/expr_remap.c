@@ -38,7 +38,7 @@ struct expr_weights {
     int64_t neighbours, shape[2];
     bool regular;
     bool is_rotated;
-    double pole[3]; /* if is_rotated */
+    double pole[3]; /* north pole of the grid; set only if is_rotated */
     double *number[NUMBERS];
     int64_t n[NUMBERS];
     cubed_weights *weights;

@@ -50,7 +50,8 @@ void lang_guess_try(lang_guess *g, const char *candidate, size_t n)
 {
     const size_t length = strlen(g->word);
     if (n == 0 || n >= GUESS_LONGEST || length == 0 || length >= GUESS_LONGEST) return;
-    /* One change in a word of up to four letters, one more for each three. */
+    /* Allows one change in words of up to four letters, two in words of five to seven, and one more for each further three
+     * letters. */
     const int most = EDIT * (length <= 4 ? 1 : (int)(length - 2) / 3 + 1);
     const bool same = n == length && strncasecmp(g->word, candidate, n) == 0;
     const int d = same ? CASE : distance(g->word, (int)length, candidate, (int)n);

@@ -138,9 +138,9 @@ static void merge_orders(const double *s, const int64_t *a, int64_t na, const in
 /* Where a row of singular vectors has nonzero columns: in the upper half, in both halves, or in the lower half. */
 enum { UPPER, MIXED, LOWER, KINDS };
 
-/* Deflation: a singular value whose element in the joining row is negligible is already a singular value of the whole
- * matrix. If two values are equal, one of them is too, after a rotation. Moves the rows that remain to the front of `rows`,
- * in the order of their values, and returns their number. */
+/* Deflation: a singular value whose element in the joining row is negligible is already a singular value of the whole matrix. If
+ * two values are equal, a rotation makes one of them a singular value of the whole matrix. Moves the rows that remain to the
+ * front of `rows`, in the order of their values, and returns their number. */
 static int64_t deflate(const part *p, double negligible, int64_t *rows)
 {
     const cb_divide *w = p->w;

@@ -17,7 +17,7 @@ typedef struct work {
 
 static bool is_cancelled(const work *s) { return cubed_cancel_is_set(s->cancel); }
 
-/* Vectors of real matrices are complex too. */
+/* Eigenvectors of real matrices are also complex. */
 #define CB_LINALG_FILE "linalg/linalg_eig.inc.h"
 #include "linalg/linalg_both.h"
 

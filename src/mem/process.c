@@ -118,8 +118,8 @@ static uint64_t files_of_code(void)
 
 static uint64_t grown(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
-/* Bytes of files that are code, or another number on the same side of `limit`. Code was at least as large before if files have
- * not shrunk, and has grown at most as much as they have. */
+/* Returns the bytes of files that are code. To avoid a measurement, may return another number on the same side of `limit`. Code
+ * cannot exceed the last measured code plus the growth of all files. Code has not shrunk if files have not shrunk. */
 static uint64_t code_of_files(cb_code_memory *c, uint64_t files, uint64_t limit)
 {
     const uint64_t seen = atomic_load(&c->seen);

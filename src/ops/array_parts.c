@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "ops/ops_pkg.h"
 
-/* Writes a value as JSON, for example "hours since 2000-01-01"; none if there is no value. */
+/* Writes a value as JSON, for example "hours since 2000-01-01". Writes "none" if there is no value. */
 static void put_value(const json_t *v, cb_buf *out)
 {
     if (!v || !cb_json_dump(v, JSON_ENCODE_ANY, out)) cb_buf_puts(out, "none");

@@ -264,7 +264,7 @@ cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url, cubed_error 
     cubed_store *around;
     cubed_status st = open_place(ctx, url, false, &p, err);
     if (st == CUBED_OK) {
-        /* Clear from the store around the place, if there is one. A store does not remove its own root directory. */
+        /* Clear through the store that contains the place, if there is one. A store does not remove its own root directory. */
         st = cb_store_around(p.store, p.path, &around, name, sizeof name, NULL);
         if (st == CUBED_OK) {
             st = cb_store_clear(around, name, err);

@@ -7,7 +7,7 @@
 #include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
 
-/* --- Element by element ---------------------------------------------------------------------------- */
+/* --- Elementwise operations ------------------------------------------------------------------------ */
 
 static cubed_status by_elements(const cubed_kernel *kernel, cubed_array *const *args, int nargs,
                                 cubed_dtype dtype, const char *const *names, cubed_array **out,
@@ -108,8 +108,8 @@ typedef struct extreme {
     uint32_t reduced;
 } extreme;
 
-/* Reduces blocks of `chunks` to their extremes: each block separately, or all blocks along the axes in order. x has strings
- * and positions (NULL: none yet) and is replaced by the results. */
+/* Reduces blocks of `chunks` to their extremes: each block separately, or all blocks along the axes in order. x has strings and
+ * positions (NULL before the first reduction), and is replaced by the results. */
 static void reduce_blocks(cb_steps *s, const extreme *e, bool all, const int64_t *chunks,
                           cubed_array *x[2])
 {

@@ -405,7 +405,8 @@ static cubed_array *binary(cb_steps *s, cubed_op op, char result, cubed_array *c
 cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
                         cubed_error *err)
 {
-    cubed_array *const *of = op == CUBED_OP_WHERE ? args + 1 : args; /* without the condition */
+    /* The operands except the condition. */
+    cubed_array *const *of = op == CUBED_OP_WHERE ? args + 1 : args;
     const int n = op == CUBED_OP_WHERE ? 2 : nargs;
     char letters[3] = {0}, result = 0;
     period p, q;

@@ -1,5 +1,5 @@
-/* Finds how much memory to advise: an amount with which a plan was made successfully. With slightly more memory, a plan would not
- * move far less data. */
+/* Finds how much memory to advise: an amount with which a plan was made successfully. The amount is also such that slightly more
+ * memory would not make the plan move far less data. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -21,11 +21,11 @@
 #define SEARCH_NS ((int64_t)200000000)
 /* Cost of a request, as the number of bytes that can be moved in the same time. */
 #define REQUEST_BYTES (CUBED_ASSUMED_LATENCY * CUBED_ASSUMED_BANDWIDTH)
-/* Factor by which the product of memory and cost at the knee may exceed the minimum. */
+/* Maximum ratio of the product of memory and cost at the knee (find_knee) to the minimum of this product. */
 #define NEAR 1.5
-/* A plan is on a cliff if it moves at least this many times the data of a plan with slightly more memory. */
+/* A plan is on a cliff if it moves at least this many times as much data as a plan with slightly more memory. */
 #define CLIFF 10.0
-/* Minimum cost of plans that are compared: that of a tenth of a second. */
+/* Minimum cost of plans that are compared: the bytes that can be moved in a tenth of a second. */
 #define SMALL_COST (CUBED_ASSUMED_BANDWIDTH / 10)
 
 /* --- One plan -------------------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static void point(search *s, const cubed_target *targets, const cubed_plan_optio
     }
 }
 
-/* Starts a search, which the caller must end in any case. */
+/* Starts a search for memory, which the caller must end in any case. */
 static bool start(cb_request *q, int n, search *s)
 {
     const cubed_plan_options *given = q->options;
@@ -183,8 +183,8 @@ static trial try_with(search *s, uint64_t allowed)
 
 /* --- Advice ---------------------------------------------------------------------------------------------- */
 
-/* Returns the memory for the next trial after `tried`. A refused plan may request much memory for metadata. More memory allows
- * larger pieces, which need less metadata. So less memory than requested may be enough. */
+/* Returns the memory for the next trial plan after a plan with `tried` bytes was refused. A refused plan may request much memory
+ * for metadata. More memory allows larger pieces, which need less metadata. So less memory than requested may be enough. */
 static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t tried)
 {
     if (enough <= ctx->machine_memory) return cb_max_size(enough, tried + tried / 8);
@@ -217,7 +217,7 @@ static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial 
 static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *found)
 {
     for (int i = 0; i < BISECTIONS && s->options.remake && !is_late(s); i++) {
-        /* Try at least half: plans with smaller tasks are larger, and take longer to make. */
+        /* Try at least half, because plans with smaller tasks have more tasks and take longer to make. */
         const uint64_t guess =
             cb_max_size((uint64_t)sqrt((double)refused * (double)enough), enough / 2);
         if (refused == 0 || enough - refused <= enough / 16 || guess <= refused || guess >= enough)
@@ -237,7 +237,7 @@ static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *f
  * this product falls with more memory, more memory pays. */
 static uint64_t find_knee(search *s, uint64_t enough, const trial *least, trial *found)
 {
-    /* Largest differences first, because the time may run out. */
+    /* Larger factors come first, because the time may run out. */
     static const double factors[] = {2, 1.25, 4, 1.1, 1.5};
     enum { N = sizeof factors / sizeof *factors };
     trial t[N];

@@ -32,10 +32,10 @@ static cubed_status single_stage(cubed_plan *p, int node, cb_stage *s, cubed_err
     return CUBED_OK;
 }
 
-/* The first nodes of calls, in lists by the call's last input, which few calls share. */
+/* The first node of each call of a block function, in lists by the call's last input, which few calls share. */
 typedef struct calls {
-    int *head; /* by the input's number; -1: empty */
-    int *next; /* by the node's number; -1: end */
+    int *head; /* head of each list, by the input's number; -1: empty */
+    int *next; /* next entry of a list, by the node's number; -1: end */
 } calls;
 
 static cubed_status new_calls(const cb_ir *ir, cb_zone *zone, calls *c, cubed_error *err)
@@ -53,7 +53,7 @@ static cubed_status new_calls(const cb_ir *ir, cb_zone *zone, calls *c, cubed_er
 static int first_of_call(const cb_ir *ir, calls *c, int node)
 {
     const cb_node *n = &ir->nodes[node];
-    int last = ir->nnodes; /* list of calls without inputs */
+    int last = ir->nnodes; /* the last list is for calls without inputs */
     for (int k = 0; k < n->ninputs; k++) last = k == 0 || n->inputs[k] > last ? n->inputs[k] : last;
     for (int i = c->head[last]; i >= 0; i = c->next[i]) {
         if (cb_ir_same_call(ir, i, node)) return i;
@@ -106,7 +106,7 @@ static cb_blockwise *with_chunk(cb_zone *zone, const cb_blockwise *op, int symbo
     return finer;
 }
 
-/* Returns true if a target may have other chunks than promised, because no other node reads it. */
+/* Returns true if a target may have other chunks than the user was told, because no other node reads it. */
 static bool may_change(const cb_ir *ir, int node)
 {
     if (!ir->nodes[node].any_chunks) return false;
@@ -221,7 +221,7 @@ static bool is_stored_in_blocks(const cubed_plan *p, cb_stage *s, int input)
     return cb_grid_equal(&storable, &x->blocks);
 }
 
-/* Bytes of metadata that a run keeps for inputs stored in blocks. */
+/* Returns the bytes of metadata that a run keeps for inputs that are stored in blocks. */
 static uint64_t kept_of_inputs(const cubed_plan *p, cb_stage *s)
 {
     uint64_t bytes = 0;
@@ -233,14 +233,14 @@ static uint64_t kept_of_inputs(const cubed_plan *p, cb_stage *s)
     return cb_plan_counted_metadata(bytes, p->reserved_mem);
 }
 
-/* Maximum of this metadata: an eighth of the memory. */
+/* Returns the maximum bytes of metadata for inputs that are stored in blocks: an eighth of the memory. */
 static uint64_t most_kept(const cubed_plan *p) { return (p->allowed_mem - p->reserved_mem) / 8; }
 
 /* --- More tasks ----------------------------------------------------------------------------------- */
 
 /* Divides blocks along the first possible axis of the results, unless much more would be read. Tries pieces[0] pieces, then
  * pieces[1], which are fewer. With encoded chunks each piece reads slightly too much, so fewer pieces may be acceptable if many
- * are not. Sets *done. */
+ * are not. Sets *done if the blocks were divided. */
 static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                const int64_t pieces[2], uint64_t most_read, bool *done,
                                cubed_error *err)
@@ -334,7 +334,7 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
     const cb_node was = p->ir.nodes[node];
     const cubed_block_fn *fn;
     void *fn_ctx;
-    /* operation whose blocks would fit if they were read directly */
+    /* the operation with blocks that would fit if they were read directly from stored inputs */
     const cb_blockwise *stored = NULL;
     cb_stage s;
     if (cb_node_is(&was, CB_KIND_CALL)) {
@@ -374,7 +374,7 @@ typedef struct rewrite {
     calls calls;
 } rewrite;
 
-/* Adds a copy after a node whose chunks differ from those promised. */
+/* Adds a copy after a node whose chunks differ from those that the user was told. */
 static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                              cubed_error *err)
 {
@@ -405,7 +405,7 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
     return cb_ir_add(to, &copy, out, err);
 }
 
-/* Frees everything of the trials except the chosen operation. Locations of targets are kept. */
+/* Frees everything that the trials allocated, except the chosen operation. Keeps the locations of targets. */
 static cubed_status fit_apart(cubed_plan *p, int node, bool spread, cubed_error *err)
 {
     cb_node *const n = &p->ir.nodes[node];

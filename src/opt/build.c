@@ -138,7 +138,7 @@ typedef struct plan_room {
     uint64_t library, metadata;
 } plan_room;
 
-/* *room: memory to leave; on return, memory that is needed. */
+/* Plans with the given room. On entry, `room` is the memory to leave free; on return, the memory that is needed. */
 static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room, cubed_plan **out,
                              cubed_error *err)
 {

@@ -12,11 +12,11 @@ enum { MAX_DIVISIONS = 4096 };
 typedef struct weights {
     const cubed_plan *p;
     double *bytes; /* total size of chunks read below a node, counted for each path */
-    int *seen;     /* last search that visited the node */
+    int *seen;     /* number of the last search that visited the node */
     int search;
 } weights;
 
-/* Whether a node is computed where it is used, so it could be stored instead. */
+/* Returns true if a node is computed where it is used, so it could be stored instead. */
 static bool is_virtual(const cb_node *n) { return !n->stored && !cb_node_is_source(n); }
 
 static bool is_step(const cb_node *n)
@@ -52,7 +52,7 @@ static void find_half(weights *w, int node, double half, int *best)
         double now = *best < 0                ? 0
                      : w->bytes[*best] > half ? w->bytes[*best] - half
                                               : half - w->bytes[*best];
-        /* Both halves must read an array. */
+        /* both halves must read at least one array */
         bool divides = w->bytes[below] > 0 && w->bytes[below] < 2 * half && in->ninputs > 1;
         if (is_step(in) && divides && (*best < 0 || off < now)) *best = below;
         /* recursion depth: virtual chains have at most CB_MAX_DEPTH nodes */

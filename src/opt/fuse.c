@@ -29,7 +29,7 @@ static void store(finder *f, int node, cb_why why)
     f->changed = true;
 }
 
-/* Handles a reduction that a stage's tail (cb_stage.tail) reads: makes it part of the stage, or stores it. */
+/* Handles a reduction whose result the tail of a stage reads (cb_stage.tail): makes it part of the stage, or stores it. */
 static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
     finder *f = ctx;

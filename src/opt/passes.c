@@ -14,7 +14,7 @@
 #include "opt/opt.h"
 #include "opt/rechunk_judge.h"
 
-/* Intermediates must take at most this fraction of a stage's time if its tasks were found by trial. */
+/* Passes through intermediates must take at most this fraction of a stage's time if the stage's tasks were found by trial. */
 #define WORTH_A_DETOUR 0.8
 
 /* Total size of the arrays that the stage loads, each counted once. */
@@ -40,7 +40,7 @@ static bool keeps_chunks(const cb_map *m, const cb_grid *source, const cb_grid *
     for (int k = 0; k < m->ndim_out; k++) {
         const int64_t at = m->dim[k].offset, stride = m->dim[k].stride;
         if (m->dim[k].axis < 0 || (stride != 1 && stride != -1)) return false;
-        /* The map of a part of a concatenation may lead outside of the source. */
+        /* The map of one piece of a concatenation may lead to positions outside of the source. */
         int64_t end = at + stride * (shape->axis[m->dim[k].axis].extent - 1);
         if (cb_min_i64(at, end) < 0 || cb_max_i64(at, end) >= source->axis[k].extent) return false;
         seen |= UINT64_C(1) << m->dim[k].axis;
@@ -91,11 +91,12 @@ static const cb_load *source_of(const cubed_plan *p, const cb_stage *s)
     return NULL;
 }
 
-/* A way from a stage's inputs to its output: the plan of its passes, and their tasks. */
+/* Passes through intermediates that could replace a direct stage: the planner's plan of the passes, and the tasks of the
+ * stage. */
 typedef struct detour {
     int root;
     bool copy;       /* the stage only copies one array chunk by chunk */
-    cb_judge *judge; /* NULL: the planner's formulas are exact */
+    cb_judge *judge; /* NULL if the planner's formulas are exact */
     /* If not 0, the stage keeps its tasks unless intermediates take less time than this. */
     double most_seconds;
     cb_rechunk_plan plan;
@@ -146,7 +147,8 @@ static cb_rechunk_run kept_by_run(const cubed_plan *p)
                             .unreserved = cb_plan_uncounted_metadata(p->reserved_mem)};
 }
 
-/* Requests passes to the output of stage `s` within `mem` bytes from the planner. Sets *found to false if there are none. */
+/* Asks the planner for passes that lead to the output of stage `s` and use at most `mem` bytes. Sets *found to false if there are
+ * none. */
 static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t mem, detour *d,
                                 bool *found, cubed_error *err)
 {
@@ -181,7 +183,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
     return st;
 }
 
-/* Memory of a worker for the whole plan, as it will be checked. */
+/* Returns the memory that a worker needs for the whole plan, as it will be checked. */
 static uint64_t whole_need(const cubed_plan *p)
 {
     cb_need most = {0, 0};
@@ -190,7 +192,7 @@ static uint64_t whole_need(const cubed_plan *p)
     return cb_sat_add(cb_sat_add(most.arena, most.library), kept);
 }
 
-/* Accepts passes that fit. The planner has already compared them. */
+/* Accepts a plan with additional passes if it fits in memory. The planner has already found that the passes are faster. */
 static bool has_room(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     (void)ctx;
@@ -204,7 +206,8 @@ static size_t most_mem(const cubed_plan *p)
     return mem > p->making.library_mem ? mem - p->making.library_mem : 0;
 }
 
-/* Sets the tasks of a stage that copies directly between two grids. Undoes the change if they do not fit. */
+/* Gives a stage that copies directly between two grids the tasks that the planner chose. Undoes the change if the tasks do not
+ * fit in memory. */
 static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *done,
                            cubed_error *err)
 {
@@ -219,7 +222,8 @@ static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *do
     return CUBED_OK;
 }
 
-/* Finds passes for a stage. If they do not fit, plans again with less memory than they need. */
+/* Finds passes through intermediates for a stage. If the passes do not fit in memory, plans them again with less memory than they
+ * need. */
 static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritten, cubed_error *err)
 {
     bool found = true, retiled = false;
@@ -236,7 +240,7 @@ static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritte
     return CUBED_OK;
 }
 
-/* Whether the stage only copies an array chunk by chunk. */
+/* Returns true if the stage only copies an array chunk by chunk. */
 static bool is_plain_copy(const cubed_plan *p, const cb_stage *s)
 {
     return cb_stage_copied(s) && !cb_stage_reshapes(s) && source_of(p, s);
@@ -290,7 +294,7 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
 
 cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 {
-    /* Stages of a detour are not checked again, because all intermediates are planned at once. */
+    /* The stages of inserted passes are not checked again, because all intermediates are planned at once. */
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         const int stages = p->nstages;

@@ -5,20 +5,21 @@
 #include "base/error.h"
 #include "opt/rechunk_chain.h"
 
-/* STEPS: rungs of the ladder of memory sizes per doubling. The ladder starts at 1 / FRACTION of the memory for two passes with
- * pieces of CB_RECHUNK_BETA. Below that there is only one rung, because few users have so little memory. */
+/* The planner tries increasing memory sizes, the rungs of a ladder. STEPS: number of rungs per doubling of memory. The ladder
+ * starts at 1 / FRACTION of the memory for two passes with pieces of CB_RECHUNK_BETA. Below this size there is only one rung,
+ * because few users have so little memory. */
 #define STEPS    8
 #define FRACTION 64.0
-/* Number of small rungs between two rungs. At small rungs only tasks grow. */
+/* Number of small rungs between two rungs. At a small rung, only tasks become larger; intermediates stay the same. */
 #define SMALL_STEPS 4
-/* Memory sizes for up to this many chunks, plus BESIDE bytes, are also rungs. */
+/* The memory for up to this many chunks, plus BESIDE bytes, is also a rung. */
 #define FEW_CHUNKS 8
 #define BESIDE     1024
-/* Maximum number of tile searches per rung and number of passes, which bounds the time. A search takes a few microseconds; with
- * many axes it counts several times. */
+/* Maximum number of searches for tiles per rung and per number of passes, which bounds the planning time. A search takes a few
+ * microseconds; with many axes it counts several times. */
 #define TRIALS 120
-/* Maximum number of tile searches if something is computed. It is smaller, because most such stages are only divided and not
- * rechunked. */
+/* Maximum number of searches for tiles if a stage computes values. It is smaller, because most such stages are only divided and
+ * not rechunked. */
 #define COMPUTED_TRIALS 30
 /* An additional pass must reduce the time to this fraction, because it creates files. */
 #define WORTH_A_PASS 0.98
@@ -112,7 +113,7 @@ static bool same_axes(const cb_grid *a, const cb_grid *b)
     return true;
 }
 
-/* Whether two chains of equal length have the same intermediates and tasks. */
+/* Returns true if two chains of passes of equal length have the same intermediates and tasks. */
 static bool same_chain(const cb_chain *a, const cb_chain *b)
 {
     for (int i = 0; i < a->npasses; i++) {
@@ -125,7 +126,7 @@ static bool same_chain(const cb_chain *a, const cb_chain *b)
     return true;
 }
 
-/* Replaces a chain's estimated costs by the judge's. */
+/* Replaces the estimated costs of a chain of passes by the costs that the judge measures on projected stages. */
 static void judge(cb_planner *p, cb_chain *c)
 {
     if (!p->in.judge || c->seconds == INFINITY) return;
@@ -142,7 +143,7 @@ static void judge(cb_planner *p, cb_chain *c)
     if (c->need > p->mem) c->seconds = c->score = INFINITY;
 }
 
-/* Finds the best single pass from the source to the target, judged. */
+/* Finds the best single pass from the source to the target, with the judge's costs. */
 static void find_direct(cb_planner *p, cb_chain *c)
 {
     cb_chain_direct(p, c);
@@ -152,9 +153,9 @@ static void find_direct(cb_planner *p, cb_chain *c)
     judge(p, c);
 }
 
-/* --- Climbing the ladder ------------------------------------------------------------------------------ */
+/* --- Climbing the ladder of memory sizes -------------------------------------------------------------- */
 
-/* Returns true if the chain `c` may replace the current chain `now`. */
+/* Returns true if the chain of passes `c` is good enough to replace `now`, the best chain for less memory. */
 static bool may_follow(const cb_planner *p, const cb_chain *c, const cb_chain *now)
 {
     if (c->seconds == INFINITY || (double)c->requests < cb_chain_floor(p, c)) return false;
@@ -168,7 +169,7 @@ static bool reads_often(const cb_planner *p, const cb_chain *c)
     return (double)c->bytes > least + (OFTEN - 1) * (double)cb_chain_least_bytes(p, 1);
 }
 
-/* Finds the fastest chain that may replace `now`; npasses is 0 if there is none. */
+/* Finds the fastest chain of passes that may replace `now`. Sets best->npasses to 0 if there is none. */
 static void find_next(cb_planner *p, const cb_chain *now, cb_chain *best)
 {
     cb_chain c;
@@ -197,7 +198,7 @@ static bool is_good(cb_planner *p, const cb_chain *best, const cb_chain *now)
     return !follows || best->seconds <= 1.5 * direct.seconds;
 }
 
-/* Chooses the chain for p->mem. `now` is the chain for less memory, and receives the choice. */
+/* Chooses the chain of passes for p->mem bytes. `now` is the choice for less memory, and receives the new choice. */
 static void step(cb_planner *p, cb_chain *now)
 {
     static const double floors[] = {1, 0.5, 0.25, 0.125, 0};
@@ -211,8 +212,8 @@ static void step(cb_planner *p, cb_chain *now)
     if (best.npasses) *now = best;
 }
 
-/* Uses more memory for the tasks of the current chain, or for a single pass. Chooses the fastest chain that may replace the
- * current one. */
+/* Uses additional memory only for larger tasks of the current chain, or for a single pass. Chooses the fastest chain that may
+ * replace the current one. */
 static void small_step(cb_planner *p, cb_chain *now)
 {
     cb_chain direct, again = *now;
@@ -233,7 +234,8 @@ static bool reads_once(const cb_planner *p, const cb_chain *c)
            (!p->in.judge || c->bytes <= cb_chain_least_bytes(p, 1));
 }
 
-/* Returns true if the climb ends. A stage that computes does not need larger and thus fewer tasks to save the last bytes. */
+/* Returns true if the search needs no larger memory sizes. A stage that computes does not need larger and thus fewer tasks to
+ * save the last bytes. */
 static bool is_enough(const cb_planner *p, const cb_chain *c)
 {
     if (!p->in.judge) return reads_once(p, c);
@@ -259,13 +261,13 @@ static double next_box(const cb_planner *p, double mem)
     return next;
 }
 
-/* Climbs the ladder; `least` is the memory of its lowest rung. */
+/* Searches from the smallest memory size to the largest. `least` is the memory of the lowest rung. */
 static void walk(cb_planner *p, size_t least, cb_chain *now)
 {
     double middles = (double)(cb_chain_least_bytes(p, 2) - cb_chain_least_bytes(p, 1));
     double from = sqrt(middles / 2 * (double)CB_RECHUNK_BETA) / FRACTION;
     p->mem = p->in.mem;
-    find_direct(p, now); /* nothing is better than reading once */
+    find_direct(p, now); /* no other plan is better than one that reads each chunk once */
     if (reads_once(p, now)) return;
     *now = (cb_chain){.npasses = 0};
     for (double mem = (double)least, rung = mem; mem <= (double)p->in.mem;) {

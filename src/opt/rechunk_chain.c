@@ -48,7 +48,7 @@ static uint64_t counted(const cb_rechunk_in *in, uint64_t bytes)
     return bytes > in->run.unreserved ? bytes - in->run.unreserved : 0;
 }
 
-/* Metadata that a run of the chain keeps in addition to its tasks. */
+/* Returns the bytes of metadata that a run of the chain keeps in addition to its tasks. */
 static uint64_t run_bytes(const cb_planner *p, const cb_chain *c)
 {
     const cb_rechunk_run *run = &p->in.run;
@@ -65,7 +65,8 @@ static double excess(double is, double most) { return is <= most ? 0 : is / most
 /* Doubling the number of requests counts as at least this fraction of additional time. */
 #define A_DOUBLING 0.02
 
-/* Factor for additional bytes by padding and repeated reads. */
+/* A chain of passes counts as longer if it moves more than this factor of the minimum of a shorter one. The factor allows for
+ * padding and repeated reads. */
 #define SLACK 1.05
 
 double cb_chain_floor(const cb_planner *p, const cb_chain *c)
@@ -138,7 +139,7 @@ double cb_chain_least_seconds(const cb_planner *p, int npasses)
     return predict(p, (double)cb_chain_least_bytes(p, npasses), cb_chain_ends(p));
 }
 
-/* Arguments of the tile search for pass i; sets `source`. */
+/* Makes the arguments of the search for the tiles of pass i. Sets `source`. */
 static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile_source *source)
 {
     size_t middle = p->in.middle_extra, kept = run_bytes(p, c);
@@ -203,7 +204,8 @@ void cb_chain_direct(cb_planner *p, cb_chain *out)
     *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}};
     cb_chain_again(p, out);
     if (out->seconds < INFINITY) return;
-    cb_chain_single(p, out); /* its need is the minimum */
+    /* Of all plans, a single pass of the smallest tasks needs the least memory. */
+    cb_chain_single(p, out);
     if (!p->in.judge && out->need > p->mem) does_not_fit(out);
 }
 
@@ -221,8 +223,8 @@ static int64_t even_length(const cb_axis *a, double most)
     return k == n ? a->extent : k * a->chunk;
 }
 
-/* Grows a box of whole chunks of `own` to at most `most` elements, towards the chunk lengths of `other`. Order 0 starts
- * with the axis that is farthest from its goal, order 1 with the nearest. */
+/* Grows a box of whole chunks of `own` to at most `most` elements, towards the chunk lengths of `other`. If `order` is 0, starts
+ * with the axis that is farthest from its goal; if it is 1, with the nearest. */
 static void grow(const cb_grid *own, const cb_grid *other, double most, int order, int64_t *box)
 {
     double elements = 1;
@@ -284,7 +286,7 @@ static void guess(const cb_planner *p, double share, int order, cb_chain *c)
         for (int i = 1; i <= k; i++) {
             double t = (double)i / k;
             int64_t to = w[d];
-            /* Boxes in between are multiples of the shorter end, so that it divides them. */
+            /* Boxes between the first and the last are multiples of the shorter end, so that it divides them. */
             if (i < k) {
                 double mean = pow((double)r[d], 1 - t) * pow((double)w[d], t);
                 to = round_to((int64_t)mean, unit);
@@ -318,8 +320,8 @@ static void add_length(lengths *l, int64_t length, int64_t extent)
     if (l->n < MAX_LENGTHS) l->length[l->n++] = length;
 }
 
-/* Adds multiples of `unit` near `now`: rounded ones, and some for which the last chunk of the axis is not much shorter than
- * the others. */
+/* Adds multiples of `unit` near `now` to the list: rounded multiples, and multiples for which the last chunk of the axis is not
+ * much shorter than the others. */
 static void add_multiples(lengths *l, int64_t unit, int64_t now, int64_t extent)
 {
     static const double factors[] = {1, 0.85, 1.15, 0.7, 1.4, 0.5, 2};
@@ -398,7 +400,7 @@ static void improve(cb_planner *p, cb_chain *c, double enough)
     }
 }
 
-/* Keeps the two best chains, the better one first. */
+/* Keeps the two best chains of passes, the better one first. */
 static void keep(cb_chain *first, cb_chain *second, const cb_chain *c)
 {
     if (c->score < first->score) {
@@ -415,7 +417,7 @@ void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out)
     cb_chain first = {.seconds = INFINITY, .score = INFINITY}, second = first;
     cb_chain trial = {.npasses = npasses};
     double enough = cb_chain_least_seconds(p, npasses);
-    /* The additional shares make short pieces, for chains that must make many requests. */
+    /* The additional shares of memory give short pieces, for chains that must make many requests. */
     size_t nshares = npasses > 2 ? 6 : 4;
     p->trials = trials;
     trial.grid[0] = p->in.source;

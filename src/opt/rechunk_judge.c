@@ -6,9 +6,9 @@
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
-/* Maximum number of arrays in the planner's search. The arrays with the most bytes are chosen. */
+/* Maximum number of arrays that the planner's search considers. The arrays with the most bytes are chosen. */
 #define MAX_SOURCES 8
-/* Number of bytes that can be read in the time of a search, which is 1 to 8 ms. */
+/* Number of bytes that can be read in the time of one search, 1 to 8 ms. */
 #define SEARCH_BYTES ((size_t)4 << 20)
 
 static cubed_status no_memory(cubed_error *err)
@@ -51,7 +51,7 @@ static void add_least(const cubed_plan *p, const cb_branch *b, const cb_load *l,
     least->bytes = cb_sat_add(least->bytes, bytes);
 }
 
-/* Whether the reshape uses every element of the array. */
+/* Returns true if the reshape uses every element of the array. */
 static bool sees_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
 {
     uint64_t seen = 1, all = 1;
@@ -142,7 +142,7 @@ static cubed_status find_sources(cb_judge *j, cubed_error *err)
     return CUBED_OK;
 }
 
-/* --- Stages of passes --------------------------------------------------------------------------------- */
+/* --- Projected stages of the passes ------------------------------------------------------------------- */
 
 /* Copies the loads, because the projection modifies their flags. */
 static cubed_status own_loads(cb_judge *j, cubed_error *err)

@@ -1,6 +1,7 @@
 #include "opt/rechunk_memo.h"
 
-/* Number of entries. More entries help little, because a rung needs some hundred passes, many of them repeatedly. */
+/* Number of entries. More entries help little, because one memory size needs only some hundred passes, and many of them are
+ * repeated. */
 #define ENTRIES 1024
 
 /* Chunk lengths identify the grids of a search: both ends are fixed, and intermediates are regular. */
@@ -8,7 +9,7 @@ typedef struct entry {
     bool used, first, last;
     size_t mem;
     cb_pass_found found;
-    int64_t chunk[]; /* of `from`, then of `to` */
+    int64_t chunk[]; /* chunk lengths of `from`, then those of `to` */
 } entry;
 
 struct cb_pass_memo {

@@ -127,7 +127,8 @@ static bool is_one_run(const cb_tile_in *in, const int64_t *per)
     return true;
 }
 
-/* Whether tasks of a copy read parts of source chunks, as its operator decides; *bytes: size of the largest part. */
+/* Returns true if tasks of a copy read parts of source chunks, as the copy operator decides. *bytes receives the size of the
+ * largest part. */
 static bool reads_parts(const cb_tile_in *in, const int64_t *per, size_t *bytes)
 {
     const cb_tile_source *s = &in->sources[0];
@@ -145,7 +146,7 @@ static bool reads_parts(const cb_tile_in *in, const int64_t *per, size_t *bytes)
     return run >= s->part_run && part <= cb_tile_chunk_bytes(s->grid, s->item_size) / 3 * 2;
 }
 
-/* Whether a task's part of source s must be gathered first, because it is not within one chunk with the layout of the
+/* Returns true if a task's part of source s must be gathered first, because it is not within one chunk with the layout of the
  * output's tile. */
 static bool gathered(const cb_tile_in *in, int s, const int64_t *per)
 {
@@ -190,7 +191,7 @@ static size_t task_bytes(const cb_tile_in *in, const int64_t *per)
 {
     size_t chunk = cb_tile_chunk_bytes(in->out, in->item_size), tile = in->item_size;
     size_t reading = reading_bytes(in, per);
-    /* The output's chunks, side by side. */
+    /* The memory of the output's chunks, which are adjacent. */
     size_t held = cb_arena_round(cb_sat_mul(in->copy ? held_chunks(in, per) : 1, chunk));
     size_t scattered = cb_sat_add(held, cb_max_size(in->write_extra, reading));
     if (coop_of(in) > 1 || single_chunk(in, per)) return cb_sat_add(in->fixed, scattered);
@@ -201,7 +202,7 @@ static size_t task_bytes(const cb_tile_in *in, const int64_t *per)
     return cb_sat_add(in->fixed, in->copy && scattered < tiled ? scattered : tiled);
 }
 
-/* Whether workers would be idle although there is enough data for several tasks. */
+/* Returns true if workers would be idle although there is enough data for several tasks. */
 static bool too_few(const cb_tile_in *in, const int64_t *per)
 {
     size_t tasks = 1;
@@ -259,7 +260,7 @@ typedef struct axis_options {
 
 typedef struct search {
     const cb_tile_in *in;
-    int nsources, source[MAX_SOURCES]; /* sources in the search */
+    int nsources, source[MAX_SOURCES]; /* sources that the search considers */
     /* bytes per chunk times the number of pairs of a task and a chunk along fixed axes */
     double weight[MAX_SOURCES];
     double length; /* number of elements along fixed axes */
@@ -588,7 +589,7 @@ static cubed_status choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Cooperative tasks wait for their slowest member, so they must read less by this factor. */
+/* Cooperative tasks wait for their slowest member, so they must reduce reads at least to this fraction. */
 #define WORTH_A_TEAM 0.97
 
 /* Returns true if no other choice of tasks reads much less. */

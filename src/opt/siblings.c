@@ -15,7 +15,7 @@ static bool same_tiles(const cb_stage *a, const cb_stage *b)
     return memcmp(a->task_chunks, b->task_chunks, (size_t)a->kept->ndim * sizeof(int64_t)) == 0;
 }
 
-/* Whether both compute different outputs of the same call of a block function. */
+/* Returns true if the two stages compute different outputs of one call of a block function. */
 static bool same_call(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
     const cb_node *nodes = p->ir.nodes;
@@ -85,10 +85,11 @@ const char *cubed_plan_why_apart(const cubed_plan *p, int stage, int other)
 /* Data about a stage while stages are joined. */
 typedef struct sibling {
     int level;
-    bool gone;                  /* joined into another stage */
-    bool pending;               /* joined outputs are not compiled yet */
-    bool straight;              /* its programs have one branch each, and memory needs add up */
-    size_t loads[2], instrs[2]; /* upper bound, of body and tail */
+    bool gone;     /* joined into another stage */
+    bool pending;  /* joined outputs are not compiled yet */
+    bool straight; /* its programs have one branch each, and memory needs add up */
+    /* Upper bounds of the numbers of loads and instructions, of the body and of the tail. */
+    size_t loads[2], instrs[2];
     size_t held;          /* lower bound of the bytes of chunks and results that a task holds */
     cb_need need;         /* upper bound for a task, even if it computes instead of copying */
     int room, reads_room; /* capacities of growing lists: outputs, and nodes that it reads */
@@ -101,18 +102,18 @@ typedef struct joiner {
     cubed_plan *p;
     sibling *of; /* description of each stage */
     int time;
-    int *head; /* by key: 1 + number of the first entry; 0: none */
+    int *head; /* by key: 1 + number of the first entry; 0: no entry */
     struct entry {
         int stage, next;
     } * entries;
     int nentries, cap;
     int *found, nfound; /* stage numbers */
-    int *mark, search;  /* by stage: the last search that found it */
+    int *mark, search;  /* number of the last search that found each stage */
 } joiner;
 
 static cb_program *joint(cb_stage *s) { return s->reduce ? &s->reduce->body : &s->tail; }
 
-/* Keys of a stage: nodes that it reads, or a key from its operator. */
+/* Returns the number of keys of a stage. Its keys are the nodes that it reads, or one key from its operator. */
 static int num_keys(cb_stage *s) { return s->op->sibling_key ? 1 : joint(s)->nreads; }
 
 static int key_of(const joiner *j, cb_stage *s, int i)
@@ -159,8 +160,8 @@ static bool reads_node(const cb_program *prog, int node)
            bsearch(&node, prog->reads, (size_t)prog->nreads, sizeof node, by_number);
 }
 
-/* Returns the bytes of chunks that a task of s holds for arrays that `beside` (may be NULL) does not read, plus results with
- * tiles. All loads of a branch are held at the same time. */
+/* Returns the bytes of chunks that a task of s holds for arrays that `beside` (may be NULL) does not read, plus its results that
+ * need tiles. A task holds all loads of a branch at the same time. */
 static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside)
 {
     const cb_program *prog = joint(s);
@@ -211,8 +212,8 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
 /* Maximum memory of a value of any type: its register, and its entries in the virtual machine. */
 #define VALUE_BYTES (CB_VM_REGISTER_BYTES + CB_VM_LOAD_BYTES + CB_VM_INSTR_BYTES + 64)
 
-/* Upper bound of the memory of two joined stages: the sum of both programs, except that registers are as wide as the wider
- * one, and results that were made in place of a reduction's state may need tiles. */
+/* Returns an upper bound of the memory of two joined stages. It is the sum of both, with two exceptions: all registers are as
+ * wide as the wider ones, and results that are written in place of a reduction's state may need tiles. */
 static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_a,
                       const cb_stage *b, const sibling *of_b)
 {
@@ -291,7 +292,7 @@ static cubed_status settle(const joiner *j, int i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Joins b to a without compiling, if they fit for certain. */
+/* Joins stage b to stage a without compiling the result, if it is certain that both fit together. */
 static cubed_status join_surely(joiner *j, cb_stage *a, sibling *about, cb_stage *b,
                                 const sibling *other, bool *joined, cubed_error *err)
 {
@@ -404,7 +405,7 @@ static cubed_status join_next(joiner *j, int i, bool *joined, cubed_error *err)
     find_candidates(j, &p->stages[i], i + 1);
     for (int f = 0; f < j->nfound && !*joined; f++) {
         const int k = j->found[f];
-        /* This pair was tried when the second stage was created, and both are unchanged. */
+        /* This pair was tried when the second stage was created, and neither stage has changed since. */
         const bool tried = j->of[k].changed == 0 && j->of[i].changed < j->of[k].born;
         if (tried || j->of[k].level != j->of[i].level || !may_join(p, &p->stages[i], &p->stages[k]))
             continue;

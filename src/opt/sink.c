@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "opt/opt.h"
 
-/* Result for a node below the reshape that is moved. */
+/* Result for a node that was moved above the reshape. */
 typedef struct sunk {
     int node, out;
     const cb_map *map;

@@ -94,7 +94,7 @@ static cubed_status open_source(void *plan, size_t i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Returns true if the chunks of an axis are those of `whole` from `first` on. */
+/* Returns true if the chunks of an axis are those of `whole` from chunk `first` on. */
 static bool is_part(const cb_axis *whole, int64_t first, const cb_axis *part)
 {
     const int64_t n = cb_axis_count(part);

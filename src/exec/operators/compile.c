@@ -1,4 +1,4 @@
-/* Compiles stages: chooses the operator of a stage, and does the parts common to all operators. */
+/* Compiles stages: chooses the operator of a stage, and does the work that all operators share. */
 #include <string.h>
 
 #include "base/error.h"
@@ -49,7 +49,7 @@ static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_err
     return CUBED_OK;
 }
 
-/* Collects the reductions of all outputs. Functions on blocks have no reductions, and check their own inputs. */
+/* Collects the reductions below all outputs of a stage. Functions on blocks have no reductions, and check their own inputs. */
 static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     collect c = {.ir = ir, .s = s, .zone = ir->zone};

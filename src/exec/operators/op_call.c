@@ -74,7 +74,7 @@ cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
     return CUBED_OK;
 }
 
-/* Sets the block indices of call number `step` of a task, by symbol. */
+/* Sets the index of the block along each symbol for call number `step` of a task. */
 static void call_index(const cb_stage_call *c, const cb_box *kept, const cb_box *contracted,
                        int64_t step, int64_t *index)
 {
@@ -116,7 +116,8 @@ static int sibling_key(const cubed_plan *p, const cb_stage *s)
     return last;
 }
 
-/* Visits the calls of each block in order. For each call, reports only the inputs that differ from those of the previous call. */
+/* Reports the inputs of the calls of each block, in order. For each call, reports only the inputs that differ from those of the
+ * previous call. */
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
                           bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -193,7 +194,7 @@ static cubed_status call_function(call *r, cubed_error *err)
     return cb_task_cancelled(r->x.t) ? cb_task_check(r->x.t, err) : st;
 }
 
-/* Makes all calls that add to the outputs' blocks. */
+/* Makes all calls of the function that add to the outputs' blocks. */
 static cubed_status make_blocks(call *r, cubed_error *err)
 {
     const cb_blockwise *op = r->x.c->op;

@@ -61,7 +61,7 @@ static void prepare(const cubed_plan *p, cb_stage *s)
 
 /* --- Gathering ------------------------------------------------------------------------------------ */
 
-/* Returns true if each task stores one chunk that consists of adjacent pieces. */
+/* Returns true if each task stores one chunk that is a concatenation of adjacent pieces. */
 static bool is_part(const cubed_plan *p, const cb_stage *s)
 {
     return s->tail.nbranches == 1 && !p->ir.nodes[s->outs[0].node].to_memory &&
@@ -85,7 +85,7 @@ static cubed_status gather_frame(const cb_frame *f, void *out, cubed_error *err)
     if (is_in_place(f->plan, f->stage))
         cb_arena_may_take(f->arena, cb_read_need(f->plan, load_of(f->stage)->node));
     else if (f->arena->kind != CB_ARENA_LEAST || !is_part(f->plan, f->stage))
-        /* Adjacent pieces are not gathered. */
+        /* adjacent pieces need no buffer, because they are not gathered */
         CB_TRY(cb_evaluate_frame(f->plan, &tail, &f->box, f->largest, f->arena, &views, err));
     return cb_writings_frame(f, err);
 }
@@ -110,7 +110,7 @@ static const char *find_together(const cb_task *t, const cb_box *kept)
     const cb_node *out = &t->plan->ir.nodes[s->outs[0].node];
     if (!is_part(t->plan, s)) return NULL;
     for (int d = 0; d < out->grid->ndim; d++) {
-        /* Elements after the array's end would have to be set to zero. */
+        /* elements after the end of the array would have to be set to zero */
         if (kept->hi[d] - kept->lo[d] != out->grid->axis[d].chunk) return NULL;
     }
     return cb_chunks_together(t->chunks, load_of(s)->node, kept, t->count);
@@ -156,8 +156,8 @@ static cubed_status gather(const cb_task *t, int64_t task, cubed_error *err)
     cb_output_open(t, 0, &f.box, NULL, &out);
     const cb_evaluation tail = {.prog = &t->stage->tail, .outs = &out, .gather = true};
     const char *there = find_together(t, &f.box);
-    if (there)
-        out.base = (char *)(uintptr_t)there; /* the chunk is only read, by the store */
+    if (there) /* The cast is safe, because the store only reads the chunk. */
+        out.base = (char *)(uintptr_t)there;
     else
         CB_TRY(is_in_place(t->plan, t->stage) ? read_in_place(t, &f.box, out.base, err)
                                               : cb_evaluate(t, &tail, &f.box, err));
@@ -268,7 +268,7 @@ static void place(const copier *c, const int64_t *source_idx, const cb_pinned *p
     } while (cb_odometer_next(into, idx));
 }
 
-/* Maximum chunks per member. */
+/* Returns the maximum number of chunks of a member. */
 static int64_t share_of(const cb_stage *s)
 {
     size_t chunks = 1;
@@ -341,7 +341,7 @@ static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain
     cb_fetch_submit(&batch);
 }
 
-/* Takes source chunks, and copies them to the output chunks, until no source chunk is left. */
+/* Reads source chunks one after another, and copies them to the output chunks, until no source chunk is left. */
 static cubed_status read_chunks(const copier *c, cubed_error *err)
 {
     const cb_task *t = c->t;
@@ -406,7 +406,7 @@ static cubed_status write_share(const copier *c, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Runs one step of a member. Every member takes the same number of steps, even if one fails. */
+/* Runs one step of a member of the cooperative task. Every member takes the same number of steps, even if one fails. */
 static bool step(const copier *c, cubed_status (*part)(const copier *c, cubed_error *err))
 {
     cubed_error why = CUBED_ERROR_INIT;
@@ -432,7 +432,7 @@ static bool run_round(const copier *c)
     return ok;
 }
 
-/* The first member determines which chunks are computed. */
+/* The first member decides for all members which chunks this round computes. */
 static cubed_status agree_on_chunks(const copier *c, cubed_error *err)
 {
     return c->t->member == 0 ? cb_task_skip_present(c->t, &c->coop->chunks, err) : CUBED_OK;

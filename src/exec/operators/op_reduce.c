@@ -198,7 +198,7 @@ static cubed_status compile_merge_partial(cubed_plan *p, cb_stage *s, cb_zone *s
     return cb_stage_set_tasks(s, err);
 }
 
-/* --- What is read --------------------------------------------------------------------------------- */
+/* --- Reads of tasks ------------------------------------------------------------------------------- */
 
 static void prepare_body(const cubed_plan *p, cb_stage *s)
 {
@@ -257,7 +257,7 @@ static cubed_status reads(const cubed_plan *p, const cb_stage *s, const cb_box *
     return cb_stage_read_tail(p, s, kept, fn, ctx, err);
 }
 
-/* Visits the blocks in order, then the tail. */
+/* Reports the chunks that the blocks read, in order, then those that the tail reads. */
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
                           bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -293,7 +293,7 @@ static cubed_status read_states(const cubed_plan *p, const cb_stage *s, const cb
     return CUBED_OK;
 }
 
-/* Visits the states group by group, with all reductions of a group, then the tail. */
+/* Reports the stored states that a task reads, group by group for all reductions, then the chunks that the tail reads. */
 static cubed_status visit_merge(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
                                 int64_t step, bool *there, cb_chunks_fn fn, void *ctx,
                                 cubed_error *err)
@@ -318,7 +318,7 @@ static cubed_status reads_merge(const cubed_plan *p, const cb_stage *s, const cb
 
 /* --- Tasks ---------------------------------------------------------------------------------------- */
 
-/* Returns the task's box without the axes of groups. */
+/* Returns the task's box without the axes along which groups are counted. */
 static cb_box kept_of(const cb_stage *s, const cb_box *box)
 {
     const int groups = s->reduce->groups;
@@ -331,7 +331,7 @@ static cb_box kept_of(const cb_stage *s, const cb_box *box)
 typedef struct buffers {
     cb_state *states; /* results of the reductions */
     cb_view *outs;
-    cb_view *seen; /* views of the states for the tail's loads */
+    cb_view *seen; /* views of the reductions' states, from which the tail loads them */
 } buffers;
 
 _Static_assert(sizeof(buffers) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
@@ -404,7 +404,7 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
     return cb_outputs_write(t, &f.box, b.outs, &chunks, err);
 }
 
-/* --- Tasks that leave states ---------------------------------------------------------------------- */
+/* --- Tasks that store states ---------------------------------------------------------------------- */
 
 /* Allocates the staging chunk of a reduction, whose planes form one chunk. */
 static cubed_status planes_frame(const cubed_plan *p, int node, cb_arena *arena, void **staging,
@@ -473,7 +473,7 @@ static cubed_status run_partial(const cb_task *t, int64_t task, cubed_error *err
 
 /* --- The rows ------------------------------------------------------------------------------------- */
 
-/* Merges load different states, but share a stage if one stage computed the states. */
+/* Merges of different reductions load different states, but share a stage if one stage computed the states. */
 static int merge_key(const cubed_plan *p, const cb_stage *s)
 {
     (void)s;

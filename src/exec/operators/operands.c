@@ -157,10 +157,10 @@ size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
                                                   : cb_chunk_bytes(p, s->outs[o].node);
 }
 
-/* --- What is read --------------------------------------------------------------------------------- */
+/* --- Reads of tasks ------------------------------------------------------------------------------- */
 
-/* Sets how the axes of an input are visited. An input whose neighbouring elements are read, too, is visited as adjacent blocks of the largest size, and
- * `largest` holds these axes. */
+/* Sets how the axes of an input are visited. An input that is read together with neighbouring elements is visited as adjacent
+ * blocks of the largest size. `largest` receives these axes. */
 static void input_axes(const cb_block_operand *x, cb_blocks *axes, cb_axis *largest)
 {
     const bool halo = cb_block_has_halo(x);
@@ -172,7 +172,8 @@ static void input_axes(const cb_block_operand *x, cb_blocks *axes, cb_axis *larg
     }
 }
 
-/* Marks the loads of an input with a reach. Its blocks overlap, and may begin anywhere in a chunk. */
+/* Marks the loads of an input that is read through an affine map. The blocks of such an input overlap, and may begin anywhere in
+ * a chunk. */
 static void mark_overlap(const cb_program *prog)
 {
     for (int b = 0; b < prog->nbranches; b++) {
@@ -218,7 +219,7 @@ static uint64_t blocks_per_call(const cb_stage_call *c, const cb_block_operand *
     return all ? all : 1;
 }
 
-/* Visits all blocks of an input once; sets the stage's counts. */
+/* Counts the chunks that the blocks of an input touch: visits each block once, and sets the stage's counts. */
 static void visit_input(const cubed_plan *p, cb_stage *s, int i)
 {
     cb_blocks axes[CUBED_MAX_NDIM];
@@ -403,7 +404,8 @@ static size_t chunk_strides(const cb_task *t, int node, const int64_t *idx, int6
     return bytes;
 }
 
-/* Packs the rows of a partial chunk. Each row moves to a position that an earlier row, or the row itself, occupied. */
+/* Packs the rows of a partial chunk, so that they are contiguous. Each row moves to a position that an earlier row, or the row
+ * itself, occupied. */
 static void close_up(const cb_operand *x, const int64_t *strides, size_t item)
 {
     int ndim = x->box.ndim, last = ndim - 1;
@@ -420,7 +422,7 @@ static void close_up(const cb_operand *x, const int64_t *strides, size_t item)
     } while (cb_odometer_next(&rows, idx));
 }
 
-/* Uses the block in place, or reads it into the tile. The block is a chunk. */
+/* Uses a block that is one whole chunk in place, or reads it into the tile. */
 static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
 {
     const cb_task *t = r->t;
@@ -472,7 +474,8 @@ static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t 
     const cb_grid *g = t->plan->ir.nodes[node].grid;
     const size_t size = cubed_dtype_size(r->block[i].dtype);
     int64_t idx[CUBED_MAX_NDIM];
-    cb_box part = r->operand[i].box; /* extent 1 along the other axes, like its chunks */
+    /* The part has extent 1 along the other axes, like the chunks. */
+    cb_box part = r->operand[i].box;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], part.lo[d]);
     while (lo < hi) {
         idx[axis] = cb_axis_find(&g->axis[axis], lo);
@@ -569,7 +572,7 @@ cubed_status cb_operand_write(const cb_operands *r, int out, cubed_error *err)
     const cubed_block *block = &r->block[r->c->op->nin + out];
     size_t item = cubed_dtype_size(n->dtype), chunk = cb_chunk_bytes(t->plan, node);
     int64_t strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
-    if (dense_bytes(block) == 0) return CUBED_OK; /* if this output is empty, another one is not */
+    if (dense_bytes(block) == 0) return CUBED_OK; /* another output of the stage is not empty */
     if (n->to_memory) {
         const int64_t origin[CUBED_MAX_NDIM] = {0};
         int64_t dense[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* The values of a block: a running program, or dense arrays if the block is in several branches and was evaluated
- * before. */
+/* Source of a block's values: a program that computes them as they are reduced, or dense arrays. A block in several branches was
+ * evaluated to arrays before. */
 typedef struct source {
     cb_vm *vm;
     char *const *values;
@@ -19,12 +19,12 @@ typedef enum how { ROWS, RUN, RUNS } how;
 typedef struct block_loop {
     cb_reducer *f;
     source from;
-    int rows;                        /* number of rows that are processed together */
-    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* the machine of each row */
+    int rows;                        /* number of rows that are reduced together */
+    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* the virtual machine of each row */
     int ndim, inner;                 /* vectors follow the axes from `inner` */
     int64_t extent[CUBED_MAX_NDIM];
-    int64_t run;  /* elements of a run; RUNS: elements of all adjacent runs */
-    int64_t step; /* elements of a vector */
+    int64_t run;  /* number of elements of a run; for RUNS, of all adjacent runs */
+    int64_t step; /* number of elements of a vector */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
     /* In the block's states: the position of the state of element 0, and the distance to the next state along each axis.
@@ -32,7 +32,8 @@ typedef struct block_loop {
     int64_t first_state, state_stride[CUBED_MAX_NDIM];
     /* Positions of elements, in C order of the reduced axes of the whole domain. */
     int64_t origin, place[CUBED_MAX_NDIM];
-    int64_t straight; /* RUN, RUNS: elements of a reduced run with consecutive positions */
+    /* For RUN and RUNS: number of elements of a reduced run with consecutive positions. */
+    int64_t straight;
 } block_loop;
 
 static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
@@ -161,7 +162,7 @@ static void reduce_vector(const block_loop *b, const int64_t *idx, int64_t at, i
     }
 }
 
-/* Advances idx over the kept or the reduced outer axes in C order; the other axes stay. */
+/* Advances idx over the kept or the reduced outer axes in C order. Does not change the other axes. */
 static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
 {
     for (int d = b->inner - 1; d >= 0; d--) {
@@ -172,8 +173,8 @@ static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
     return false;
 }
 
-/* Elements of a run that are reduced together over all reduced rows, so that their states stay in the cache. The order of
- * elements within a state is the same for any panel. */
+/* Maximum number of elements of a run of states that are reduced together over all reduced rows, so that the states stay in the
+ * cache. The order of elements within a state is the same for any panel. */
 enum { PANEL_VECTORS = 16, PANEL = PANEL_VECTORS * CB_VECTOR };
 
 /* The processor prefetches within a row, but not the start of the next row. */
@@ -213,8 +214,8 @@ static void reduce_loop(const block_loop *b)
 }
 
 /* Reduces rows of chunks that are decoded piecewise. Each row is read in its stored order, so each piece is decoded once. Several
- * rows process one part of the run after another, so the states of this part stay in the cache. Each state still gets the rows'
- * elements in order. */
+ * rows are added to one part of the states before the next part, so the states stay in the cache. Each state still gets the
+ * elements of the rows in order. */
 static cubed_status reduce_rows(block_loop *b, cubed_error *err)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at[CB_REDUCE_MOST_ROWS][CUBED_MAX_NDIM];

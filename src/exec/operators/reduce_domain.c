@@ -1,4 +1,4 @@
-/* Blocks of the domain of a reduction: their number, the blocks of a task, and their elements. */
+/* Blocks of the domain of a reduction: their number, the blocks of one task, and the elements of a block. */
 #include "exec/plan/operator.h"
 #include "plan/reduction.h"
 

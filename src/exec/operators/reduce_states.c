@@ -10,7 +10,7 @@
 /* Returns true if the stage starts from stored states. */
 static bool merges(const cb_stage *s) { return s->reduce->list[0].states >= 0; }
 
-/* Levels of states that a task keeps. */
+/* Returns the number of levels of states that a task keeps. */
 static int levels_of(const cb_stage *s)
 {
     const cb_stage_reduce *r = s->reduce;
@@ -245,7 +245,7 @@ cubed_status cb_reduce_task(const cb_task *t, const cb_box *task_box, const cb_b
         }
     }
     close_all(&f);
-    /* The sum of nothing is +0.0, although its neutral element is -0.0. */
+    /* The sum of no elements is +0.0, although the neutral element of the sum is -0.0. */
     for (int k = 0; k < t->stage->reduce->n && f.taken[f.levels - 1] == 0; k++) {
         const cb_stage_reduction *reduction = &t->stage->reduce->list[k];
         if (reduction->kind == CB_REDUCE_SUM)

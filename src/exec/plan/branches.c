@@ -22,7 +22,7 @@ bool cb_programs_share_a_load(const cb_program *a, const cb_program *b)
     return false;
 }
 
-/* Returns the first branch with an end (a start if `end` is false) beyond x along the cut axis. */
+/* Returns the first branch whose end (or start, if `end` is false) is beyond x along the axis that divides the branches. */
 static int first_beyond(const cb_program *p, bool end, int64_t x)
 {
     int lo = 0, hi = p->nbranches;

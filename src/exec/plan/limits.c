@@ -121,8 +121,8 @@ static bool is_read(const cubed_plan *p, int node)
     return false;
 }
 
-/* Returns the size of the largest prefetch buffer. *beside is the memory of a request in addition to its buffer. *in_flight is
- * the number of requests that a process should have in flight, which is at most the number of chunks. */
+/* Returns the size of the largest prefetch buffer. *beside receives the memory of a request in addition to its buffer. *in_flight
+ * is the number of requests that a process should have in flight, which is at most the number of chunks. */
 static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *beside)
 {
     size_t most = 0, chunks = 0;
@@ -141,8 +141,8 @@ static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *besi
     return most;
 }
 
-/* Returns the part of the free memory that prefetches may use. Excludes the memory for intermediates, or half of it if they have
- * another place. Also excludes the cache of decoded chunks, or half of it. */
+/* Returns the part of the free memory that prefetches may use. Excludes the memory for intermediates, or half of it if
+ * intermediates can also be stored elsewhere. Also excludes the cache of decoded chunks, or half of it. */
 static uint64_t fetch_room(const cubed_plan *p)
 {
     uint64_t spare = cb_plan_spare(p, false), needed = 0;

@@ -32,10 +32,10 @@ typedef struct lowering {
 typedef struct cuts {
     const cb_ir *ir;
     cb_zone *zone;
-    int first;                   /* the axis that was cut first; -1: none */
+    int first;                   /* the axis that was divided first; -1: none */
     int64_t *at[CUBED_MAX_NDIM]; /* sorted positions by axis, without the box's ends */
     int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
-    cb_seen seen; /* nodes that have been walked */
+    cb_seen seen; /* nodes that have been visited */
 } cuts;
 
 static cubed_status no_memory(cubed_error *err)
@@ -538,7 +538,8 @@ static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
 
 static cubed_status add_branches(lowered *l, const cb_box *box, bool whole, cubed_error *err);
 
-/* Divides each part independently along the other axes, because it may contain other pieces of a concatenation. */
+/* Divides each part of the box independently along the other axes, because the part may contain further pieces of a
+ * concatenation. */
 static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool whole,
                                  cubed_error *err)
 {
@@ -550,7 +551,7 @@ static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool wh
         cb_box part = *box;
         if (i > 0) part.lo[c->first] = c->at[c->first][i - 1];
         if (i < c->n[c->first]) part.hi[c->first] = c->at[c->first][i];
-        /* The recursion ends because each axis is cut once. */
+        /* the recursion ends, because each axis is divided only once */
         CB_TRY(add_branches(l, &part, false, err));
     }
     return CUBED_OK;

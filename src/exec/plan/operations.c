@@ -1,4 +1,4 @@
-/* Operations of a stage by kind, and the program lines that they come from. */
+/* Lists the operations of a stage by kind, and the program lines that created them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -175,7 +175,7 @@ static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, doub
     return op;
 }
 
-/* Returns the number of elements of an input that the node needs. */
+/* Returns the number of elements of an input that the node needs for its wanted elements. */
 static double asks_for(const cb_node *n, const cb_node *in, double wanted)
 {
     double all = count(in->grid);

@@ -5,7 +5,7 @@
 #include "chunks/prefixes.h"
 #include "exec/plan/requests.h"
 
-/* A stage whose tasks are alike, at the assumed speeds. */
+/* A stage at the assumed speeds. All of its tasks are assumed to be alike. */
 typedef struct stage_load {
     double tasks, workers;
     double depth; /* reads in flight of a worker */
@@ -19,7 +19,8 @@ typedef struct array_load {
     double prefixes;
 } array_load;
 
-/* `limited`: the service limits the rate of requests to a prefix, so chunks of intermediates are spread. */
+/* Returns the number of prefixes over which the chunks of an array are distributed. If the service limits the rate per prefix
+ * (`limited`), chunks of intermediates are spread over several. */
 static double prefixes_of(const cubed_plan *p, int node, bool limited)
 {
     const cb_node *n = &p->ir.nodes[node];
@@ -44,7 +45,7 @@ static array_load writes_of(const cubed_plan *p, int node, bool limited)
                         .prefixes = prefixes_of(p, node, limited)};
 }
 
-/* Seconds of workers for chunks in stores on other machines, and in others. */
+/* Seconds that workers spend on chunks in stores on other machines. seconds_near is for all other stores. */
 static double seconds_far(const array_load *x, double depth)
 {
     return x->requests * (CUBED_ASSUMED_REPLY / depth + x->bytes / CUBED_ASSUMED_WORKER_NET);

@@ -1,4 +1,4 @@
-/* Requests to stores on other machines, and their cost. */
+/* Counts requests to stores on other machines, and their cost. */
 #include "exec/plan/requests.h"
 
 #include <string.h>
@@ -195,7 +195,7 @@ static uint64_t puts_of_chunk(const cubed_plan *p, int node)
     return bytes / cb_remote_part_size(p->reads->uploads[node].part, bytes) + 4;
 }
 
-/* Returns true if there is an array that the run replaces, or that cannot be found out. */
+/* Returns true if the run replaces an existing array, or if it is not known whether an array exists. */
 static bool replaces(const cubed_plan *p, int node, int *probes)
 {
     const cb_node *n = &p->ir.nodes[node];

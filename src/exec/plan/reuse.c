@@ -11,7 +11,7 @@
 #include "exec/plan/traffic.h"
 #include "mem/pages.h"
 
-/* Memory to cache `count` chunks: each has a header, and large ones use whole pages. */
+/* Memory that is needed to cache `count` chunks. Each chunk has a header, and large chunks use whole pages. */
 static uint64_t kept_bytes(uint64_t count, size_t size)
 {
     size_t each = cb_sat_add(size, 256);
@@ -48,8 +48,8 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
     }
 }
 
-/* Memory to cache the blocks that runs share. Each worker processes several rows at once, and reaches the end of the last row
- * before it begins the next rows. */
+/* Memory that is needed to cache the codec blocks that two runs share. Each worker processes several rows at once, and reaches
+ * the end of the last row before it begins the next rows. */
 static uint64_t shared_blocks(const cubed_plan *p)
 {
     uint64_t all = 0;

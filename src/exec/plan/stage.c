@@ -23,7 +23,7 @@ static cubed_status walk_reductions(reduce_walk *w, int node, const cb_map *map,
 {
     const cb_node *n = &w->ir->nodes[node];
     if (n->ninputs == 0 || (n->stored && !is_root)) return CUBED_OK;
-    if (n->kind == CB_NODE_RESHAPE) return CUBED_OK; /* its input is stored */
+    if (n->kind == CB_NODE_RESHAPE) return CUBED_OK; /* the input of a reshape is stored */
     if (cb_node_is(n, CB_KIND_REDUCTION)) return w->fn(w->ctx, node, map, err);
     if (cb_seen_find(&w->seen, node, map, NULL)) return CUBED_OK;
     CB_TRY(cb_seen_add(&w->seen, node, map, NULL, 0, err));

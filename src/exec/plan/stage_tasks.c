@@ -59,7 +59,7 @@ void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements
     }
 }
 
-/* Returns true if an earlier load of the branch has loaded the same single chunk. */
+/* Returns true if an earlier load of the branch has loaded the same chunk, and the branch reads no other chunk. */
 static bool is_resident(const cubed_plan *p, const cb_branch *b, int v, const cb_box *part,
                         const cb_box *chunks)
 {
@@ -155,7 +155,7 @@ cubed_status cb_stage_box_writes(const cubed_plan *p, const cb_stage *s, const c
         const cb_grid *g = p->ir.nodes[s->outs[o].node].grid;
         cb_box chunks;
         chunks.ndim = g->ndim;
-        if (cb_grid_count(g) == 0) continue; /* if this output is empty, another one is not */
+        if (cb_grid_count(g) == 0) continue; /* another output of the stage is not empty */
         for (int d = 0; d < chunks.ndim; d++) {
             int j = s->outs[o].axis[d];
             chunks.lo[d] = j < 0 ? 0 : kept->lo[j];

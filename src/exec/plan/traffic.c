@@ -195,7 +195,7 @@ static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *ext
 /* Maximum cost of reading the parts of a chunk, as a number of reads of the whole chunk. */
 #define PARTS_COST 16
 
-/* Number of reads of parts of chunks by a load, in all tasks, and number of chunks that it reads. */
+/* reads: number of reads of parts of chunks by a load, in all tasks. distinct: number of chunks that the load reads. */
 typedef struct visits {
     uint64_t reads, distinct;
 } visits;
@@ -271,7 +271,7 @@ static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *ext
     return has_to_subread(p, l, bytes, run, v);
 }
 
-/* Sets the flags of a load, and adds its reads in all tasks. */
+/* Decides how a load reads its chunks: sets its flags, and adds its reads in all tasks. */
 static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
                        const int64_t *extents, cb_load *l, cb_stage *s)
 {

@@ -61,7 +61,7 @@ cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e, cons
     return CUBED_OK;
 }
 
-/* Copies the elements that a bare load reads for the part, one chunk at a time. */
+/* Copies the elements of the part that a load without operations reads, one chunk at a time. */
 static cubed_status gather(const cb_task *t, const cb_load *load, const cb_box *part,
                            const cb_view *to, cubed_error *err)
 {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* The smallest box around the missing chunks of a task. */
+/* The smallest box that contains the missing chunks of a task. */
 typedef struct absent {
     const cb_task *t;
     const cb_box *all; /* chunks of the task */

@@ -1,4 +1,4 @@
-/* Opens a program over a box: finds the data of each load, and the run that vectors follow. */
+/* Opens a program over a box: finds the data of each load, and the run of elements that a vector covers. */
 #include <string.h>
 
 #include "base/error.h"
@@ -14,7 +14,7 @@ static void *load_register(const cb_vm *vm, int v)
     return vm->regs + (size_t)v * vm->prog->reg_size;
 }
 
-/* Returns true if the chunk that `o` has pinned is the one that `l` needs for chunk `idx`. */
+/* Returns true if load `o` has pinned the chunk `idx` that load `l` needs. */
 static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, const cb_grid *g)
 {
     if (o->load->node != l->load->node || o->load->subread != l->load->subread) return false;

@@ -36,7 +36,7 @@ static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole
     return CUBED_OK;
 }
 
-/* Numbers that are written before the halos of an operand, or before its reach. */
+/* Tags that are serialised before the halos of an operand, or before its reach. */
 enum { WITHOUT_HALO, WITH_HALO, WITH_REACH, HALOS };
 
 static void put_double(cb_buf *b, double v)

@@ -24,12 +24,12 @@
 /* No new ranges begin while this many wait for a retry. */
 #define MAX_RETRIES 256
 
-/* Backups: see find_straggler. */
+/* Limits for backups, which are copies of slow ranges at idle workers: see find_straggler. */
 #define WORKERS_PER_BACKUP 20
 #define SLOW_TIMES         1.5
 #define SLOW_LEAST_NS      ((int64_t)1000000000)
 #define LOOK_NS            ((int64_t)50000000)
-/* Maximum backups in that time, because each is found by a search of all ranges. */
+/* Maximum number of new backups in one check for slow ranges, because each backup is found by a search of all ranges. */
 #define BACKUPS_PER_LOOK 32
 
 typedef struct stage_state {
@@ -56,7 +56,7 @@ typedef struct in_flight {
     bool late;      /* the copy has completed the range: reports are ignored */
 } in_flight;
 
-/* A range to be retried at a given time. Its first task failed, or it is the rest of a range after such a task. */
+/* A range to be retried at a given time. Its first task failed, or the task before its first task failed. */
 typedef struct retry {
     in_flight range;
     int64_t due_ns;
@@ -76,8 +76,8 @@ struct cb_driver {
     int64_t released; /* head of the free list of slots, linked through `next`; -1: end */
     int64_t start_ns;
     unsigned backups; /* copies in flight, including late ones */
-    /* calm_ns: time since when a worker is idle, so that every range in flight is being worked on. look_ns, look_due_ns: times of
-     * the next checks for stragglers and for overdue ranges. */
+    /* calm_ns: time at which a worker became idle; since then, every range in flight is being worked on. look_ns, look_due_ns:
+     * times of the next checks for stragglers and for overdue ranges. */
     int64_t calm_ns, look_ns, look_due_ns;
     int64_t most_ns; /* maximum duration of any range so far */
     cb_ramp ramp;
@@ -126,7 +126,8 @@ static uint64_t function_projected(const cb_stage *s)
     return cb_stage_code(s) ? s->call->need.library : 0;
 }
 
-/* Returns how long a range waited before its first task started; 0 for other tasks. Clocks of other machines may be behind. */
+/* Returns how long a range waited before its first task started; 0 for other tasks. The result is never negative, although clocks
+ * of other machines may be slow. */
 static int64_t queued_ns(const in_flight *f, const cubed_task_report *r)
 {
     return r->task == f->first && r->start_ns > f->given_ns ? r->start_ns - f->given_ns : 0;
@@ -585,7 +586,7 @@ static cubed_status task_resumed(void *ctx, int stage, int64_t task, cubed_error
     return CUBED_OK;
 }
 
-/* --- From beginning to end ------------------------------------------------------------------------------ */
+/* --- Beginning and end of a run ------------------------------------------------------------------------- */
 
 bool cb_driver_is_over(const cb_driver *d) { return d->ndone == d->ntasks; }
 

@@ -17,8 +17,8 @@ struct cubed_driver {
     cb_io *io;
     cb_notes *notes;
     cb_driver *driver;
-    cubed_status ended; /* the error that ended the run; CUBED_OK: the run has not failed */
-    bool said;          /* the end of the run was reported */
+    cubed_status ended; /* the error that ended the run; CUBED_OK if the run has not failed */
+    bool said;          /* the event for the end of the run was reported */
 };
 
 #define RANGES_PER_WORKER 4
@@ -87,7 +87,7 @@ void cubed_driver_free(cubed_driver *d)
     cubed_plan_unref(plan);
 }
 
-/* Emits the run's last event when the run is over or has failed for good. */
+/* Reports the run's last event when the run is over or cannot continue after an error. */
 static cubed_status note_end(cubed_driver *d, cubed_status st, const cubed_error *err)
 {
     const cubed_error none = CUBED_ERROR_INIT;

@@ -3,9 +3,9 @@
 #define SECOND_NS ((int64_t)1000000000)
 /* Time that a worker may need to start, in addition to that of its first range. */
 #define START_NS SECOND_NS
-/* One worker more is asked for beside this many that have reported, so that a service that starts workers again is noticed. */
+/* One additional worker is requested for this many workers that have reported. It shows when a service starts workers again. */
 enum { SEEN_PER_PROBE = 16 };
-/* Ranges of which usual_ns is about the mean. */
+/* Number of recent ranges over which usual_ns is roughly the mean. */
 enum { USUAL_OF = 64 };
 
 void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_second,
@@ -19,7 +19,8 @@ void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_
                    .spare_ns = now_ns};
 }
 
-/* Follows the bucket of the service and the seconds of asked_at. */
+/* Advances to the current time. Adds the workers that the service allows meanwhile, and records in asked_at how many were
+ * requested by the end of each second. */
 static void advance(cb_ramp *r, int64_t now_ns)
 {
     const int64_t second = (now_ns - r->start_ns) / SECOND_NS;
@@ -41,7 +42,7 @@ static unsigned expected(const cb_ramp *r, int64_t now_ns)
     const double until_ns = (double)(now_ns - r->start_ns - START_NS) - r->usual_ns;
     if (r->usual_ns <= 0 || until_ns < SECOND_NS) return 0;
     const int64_t second =
-        (int64_t)until_ns / SECOND_NS - 1; /* the last one that was over by then */
+        (int64_t)until_ns / SECOND_NS - 1; /* the last second that had ended by then */
     return second < r->second - CB_RAMP_SECONDS ? 0 : r->asked_at[second % CB_RAMP_SECONDS];
 }
 

@@ -172,12 +172,12 @@ static cubed_status forget_read(void *ctx, int node, const cb_box *chunks, cubed
     return CUBED_OK;
 }
 
-/* --- Output of an earlier run ------------------------------------------------------------------------- */
+/* --- Finding the output of an earlier run ------------------------------------------------------------- */
 
 typedef struct remains {
     cb_ready *r;
     bool known; /* it is known which chunks of the arrays that tasks wait for exist */
-    bool all;   /* all wanted chunks exist */
+    bool all;   /* all chunks that are wanted exist */
 } remains;
 
 static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
@@ -231,7 +231,7 @@ static cubed_status has_remains(cb_ready *r, int stage, int64_t task, bool known
     return CUBED_OK;
 }
 
-/* --- Before the run ----------------------------------------------------------------------------------- */
+/* --- Preparation before the run ----------------------------------------------------------------------- */
 
 /* If the tasks of a stage wait, or other tasks wait for them, the tasks that have to run are found before the run. They are
  * recorded by chunk, so only their reads are counted. Other tasks are examined when it is their turn. */
@@ -437,7 +437,7 @@ static cubed_status hold(cb_ready *r, int stage, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Holds tasks of all stages. Stages without further tasks leave their share to others. */
+/* Holds tasks of all stages. Stages without further tasks leave their share to the other stages. */
 static cubed_status hold_all(cb_ready *r, cubed_error *err)
 {
     for (bool again = true; again;) {
@@ -487,7 +487,7 @@ void cb_ready_free(cb_ready *r)
     cb_free(r->alloc, r, sizeof *r);
 }
 
-/* --- During the run ----------------------------------------------------------------------------------- */
+/* --- Taking tasks during the run ---------------------------------------------------------------------- */
 
 /* Sets the range size from the measured durations and the tasks that are left, so that the last ranges are small. */
 static void set_batch(cb_ready *r, int stage)

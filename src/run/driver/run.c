@@ -87,7 +87,7 @@ void cb_run_say_ended(const cubed_plan *plan)
     }
 }
 
-/* The plan's bytes for workers, if the executor's workers get them. */
+/* The plan's bytes, for executors that send the plan to their workers. */
 typedef struct briefing {
     void *plan;
     size_t plan_size;
@@ -99,7 +99,7 @@ static unsigned workers_of(const cubed_plan *plan, const cubed_executor_caps *c)
                                                                 : plan->max_workers;
 }
 
-/* Checks before any change that the executor can do what the plan and the options require. */
+/* Checks, before anything is changed, that the executor can do what the plan and the options require. */
 static cubed_status check_executor(const cubed_plan *plan, const cubed_executor_vtable *vt,
                                    const cubed_run_options *o, cubed_error *err)
 {

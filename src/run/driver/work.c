@@ -22,7 +22,7 @@
 #include "run/executors/watchdog.h"
 #include "run/places/notes.h"
 
-/* The reports of an answer. */
+/* An answer to a message: the reports of the range's tasks. */
 typedef struct answer {
     const cubed_context *ctx;
     cb_buf bytes;
@@ -167,7 +167,7 @@ static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog 
     return st;
 }
 
-/* --- The run, which stays open for the next message ----------------------------------------------------- */
+/* --- Keeping a run open for the next message ------------------------------------------------------------ */
 
 static void close_opened(cubed_plan *plan)
 {
@@ -266,7 +266,7 @@ static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
     return to->bytes.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for reports") : CUBED_OK;
 }
 
-/* --- Workers, and the plans of their messages ---------------------------------------------------------- */
+/* --- Workers and the plans that messages name ---------------------------------------------------------- */
 
 struct cubed_worker {
     cubed_context *ctx;
@@ -318,7 +318,7 @@ static cubed_status fetch(cubed_worker *w, const cb_told *told, cubed_error *err
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's key");
 }
 
-/* Like cubed_work, for a message that says which plan to fetch. */
+/* Like cubed_work, for a message that names the plan to fetch. */
 static cubed_status work_told(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
 {
     cubed_range_message m;

@@ -31,7 +31,7 @@ void cb_invoke_text(const cb_http_call *c, const char *const *keys, char *out, s
     json_decref(o);
 }
 
-/* --- The call, in the client's thread ----------------------------------------------------------------- */
+/* --- Handling a call in the client's thread ----------------------------------------------------------- */
 
 void cb_invoke_done(cb_http_call *c)
 {

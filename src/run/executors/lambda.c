@@ -36,7 +36,7 @@ static const lambda *lambda_of(const cb_http_call *c)
     return (const lambda *)((const cb_invocation *)c)->of;
 }
 
-/* --- The call, in the client's thread ---------------------------------------------------------------- */
+/* --- Handling a call in the client's thread ---------------------------------------------------------- */
 
 /* Appends the request path to `out`, and to `to_sign` the path encoded once more: AWS services except S3 require that for
  * the signature. */

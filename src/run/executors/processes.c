@@ -32,8 +32,8 @@
 #define WORKER_FD 3
 /* Descriptors that a worker inherits are created above this, so that they do not collide with their final numbers. */
 #define SPAWN_FD 100
-/* Time limits for a worker to end: when idle, when asked to, and when killed. The last one includes the time that the
- * system needs to clean up. */
+/* Time limits for a worker to end: when it is idle, when it was asked to end, and when it was killed. The last one includes the
+ * time that the system needs to clean up. */
 #define LEAVE_NS   ((int64_t)10000000000)
 #define GRACE_NS   ((int64_t)500000000)
 #define KILL_NS    ((int64_t)5000000000)
@@ -52,9 +52,10 @@ typedef struct worker {
     worker_state state;
     pid_t pid; /* 0: no process */
     int fd;
-    cubed_task_range range;                   /* if BUSY: the tasks without a report */
-    uint8_t message[CUBED_RANGE_BYTES];       /* the range as it is sent */
-    size_t said_hello, said_plan, said_range; /* numbers of bytes sent */
+    cubed_task_range range;             /* the tasks without a report, if the state is BUSY */
+    uint8_t message[CUBED_RANGE_BYTES]; /* the range as it is sent */
+    /* Numbers of bytes sent of the hello, of the plan and of the range. */
+    size_t said_hello, said_plan, said_range;
     cb_wire_inbox in;
     /* Deadline for the end of the process, and how it ended. */
     int64_t until;
@@ -66,7 +67,7 @@ typedef struct worker {
 typedef struct processes {
     cubed_executor head;
     cubed_executor_args args;
-    cubed_range_message names; /* names that are common to all ranges */
+    cubed_range_message names; /* the names that the messages of all ranges have in common */
     uint8_t hello[CB_WIRE_HELLO_BYTES];
     worker *workers;
     struct pollfd *polls;     /* one per worker */
@@ -74,7 +75,7 @@ typedef struct processes {
     unsigned range_at, range_n;
     cb_shared *shared;
     int nshared;
-    unsigned turn;      /* worker that the next poll checks first */
+    unsigned turn;      /* index of the worker that is checked first after the next poll */
     uint64_t oom_kills; /* cb_oom_kills() that are already attributed */
 } processes;
 
@@ -91,7 +92,8 @@ static int set_signals(posix_spawnattr_t *attr)
     return rc ? rc : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK);
 }
 
-/* Creates the environment of a worker. It has the storage options, which no plan contains. *value holds the options. */
+/* Creates the environment of a worker. The environment contains the storage options, because plans do not contain them. *value
+ * receives the options. */
 static int make_environment(const processes *x, cb_buf *value, const char ***out)
 {
     static const char name[] = CB_NET_OPTIONS "=";

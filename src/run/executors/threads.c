@@ -24,7 +24,7 @@ typedef struct threads {
     cb_task_env env;
     cb_pool *pool;
     cb_arena **arenas; /* one per worker */
-    bool has_offers;   /* workers help each other */
+    bool has_offers;   /* workers decode chunks for each other */
     cb_mutex lock;
     /* work: a range arrived, or the state of helpers changed. done: a report arrived. room: reports were fetched. complete: all
      * members have joined. */
@@ -41,7 +41,7 @@ typedef struct threads {
     size_t report_cap, report_at CB_GUARDED_BY(&lock), report_n CB_GUARDED_BY(&lock);
 } threads;
 
-/* The work of one worker: a range, alone or with others. */
+/* The work of one worker: a range that it runs alone, or a cooperative task that it runs with others. */
 typedef struct job {
     cubed_task_range range;
     cb_ahead ahead;
@@ -85,7 +85,7 @@ static void begin_job(const threads *t, job *out) CB_REQUIRES(&t->lock)
     out->member = 0;
 }
 
-/* Helps other workers. The lock of helpers is that of the executor. */
+/* Decodes chunks for other workers. The lock of helpers is the lock of the executor. */
 static bool help_others(cb_helper *w, cb_arena *arena)
 {
     cb_mutex_assume_held(w->offers->lock);
@@ -98,7 +98,7 @@ static void leave_help(cb_helper *w)
     cb_offers_leave(w);
 }
 
-/* Helps others until a range is available or the executor closes. */
+/* Decodes chunks for other workers until a range is available or the executor closes. */
 static void wait_for_range(threads *t, unsigned index) CB_REQUIRES(&t->lock)
 {
     cb_helper *w = cb_chunks_helper(cb_io_chunks(t->env.io), index);
@@ -144,7 +144,7 @@ static bool take_next(threads *t, job *now, job *next)
     return true;
 }
 
-/* Copies a report. Skips the error of a successful task, because the message is most of a report. */
+/* Copies a report. Omits the error message of a successful task, because the message is the largest part of a report. */
 static void copy_report(cubed_task_report *to, const cubed_task_report *from)
 {
     memcpy(to, from, offsetof(cubed_task_report, error));
@@ -297,7 +297,7 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
 {
     const cubed_allocator *a = &args->plan->ctx->alloc;
     unsigned n = args->workers;
-    /* A pool costs more than a single task in which no worker can help. */
+    /* A pool of threads costs more than it saves if there is a single task and no other worker can decode chunks for it. */
     if (is_one_task(args->plan) && (n < 2 || !cb_plan_is_helped(args->plan)))
         return cb_executor_single.open(args, out, err);
     cubed_status st = CUBED_OK;

@@ -151,7 +151,7 @@ static cubed_status split_key(cb_zone *zone, cb_place *p, cb_buf *key, cubed_err
     return CUBED_OK;
 }
 
-/* Opens the store that has the object, to be closed by the caller, and sets its key there. */
+/* Opens the store that has the object, and sets the object's key in the store. The caller closes the store. */
 static cubed_status open_store_of(cubed_context *ctx, const char *url, cb_zone *zone, cb_buf *key,
                                   cubed_store **store, cubed_error *err)
 {

@@ -146,7 +146,8 @@ static cubed_status was_taken(const cubed_store *store, const char *path, cubed_
                    store->url, *path ? "::" : "", path);
 }
 
-/* Checks that the record is the claim's. *when: the time by the service's clock (cubed_object_info.replied). */
+/* Checks that the record at the place is still the record of this claim. *when: the time by the service's clock
+ * (cubed_object_info.replied). */
 static cubed_status look_at_version(const cb_claim *c, bool *own, int64_t *when, cubed_error *err)
 {
     char key[4096];
@@ -179,20 +180,21 @@ cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
     return cb_claim_check_when(c, &when, err);
 }
 
-/* A removal of objects of a claim. */
+/* State of a removal of objects under the protection of a claim. */
 typedef struct removal {
     const cb_claim *c;
     cubed_store *store;
     const char *guard; /* key of the record in the store */
     cb_store_wants_fn wants;
     void *ctx;
-    bool changed; /* some objects were replaced after they were listed */
+    bool changed; /* some objects were replaced by others after they were listed */
 } removal;
 
-/* Maximum number of passes in which objects were replaced during removal. */
+/* Maximum number of passes over the objects, if objects are replaced while they are removed. */
 enum { OTHERS_CHANGED = 5 };
 
-/* Deletes a batch of objects. The caller holds the lock, because a beat would change the version that guards the deletion. */
+/* Deletes a batch of objects. The caller holds the lock, because a heartbeat would change the version that guards the
+ * deletion. */
 static cubed_status delete_some(removal *x, const char *const *keys, const char *const *versions,
                                 size_t n, cubed_error *err)
 {
@@ -412,8 +414,8 @@ void cb_claim_drop(cb_claim *c)
     cb_beats_unlock(c->beats);
 }
 
-/* Removes plan, goal and sources from the record. Keeps the time of the last beat, because the caller may be another run than the
- * owner, which is gone. */
+/* Removes plan, goal and sources from the record. Keeps the time of the last heartbeat, because the caller may be another run
+ * than the owner, which is gone. */
 cubed_status cb_claim_close(cb_claim *c, cubed_error *err)
 {
     if (!cb_claim_needs_fence(c->store)) return cb_claim_check_own(c, err);

@@ -9,14 +9,14 @@
 #include "run/places/self.h"
 
 typedef struct paths {
-    char **path; /* relative to the store's root */
+    char **path; /* paths relative to the root of the store */
     int n, cap;
 } paths;
 
 typedef struct leftovers {
     cb_zone *zone;
     paths recorded; /* places with a record */
-    paths beside;   /* arrays created to replace others */
+    paths beside;   /* arrays that were created next to the arrays that they replace */
     paths folders;  /* folders of runs, by their names */
 } leftovers;
 
@@ -131,7 +131,7 @@ static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool 
     if (st == CUBED_OK) st = cb_claim_look(p.store, p.staged, c->zone, &moved, err);
     if (st == CUBED_OK && cb_version_equal(&moved.version, &claim->version))
         st = is_array ? cb_stage_discard(&p, err) : cb_store_clear(p.store, p.staged, err);
-    else if (st == CUBED_OK) /* its run continues */
+    else if (st == CUBED_OK) /* the run that owns the folder continues */
         st = cb_store_swap(p.store, p.staged, p.name, err);
     cb_store_close(p.store);
     return st;

@@ -17,7 +17,7 @@ cubed_status cb_folder_open_work(cb_io *io, cubed_error *err)
 static cubed_status open_place(cb_io *io, cubed_error *err)
 {
     cb_claim c = io->folder;
-    cb_store_close(io->folder_place); /* opened by another broker of the same run */
+    cb_store_close(io->folder_place); /* the folder was opened by another broker of the same run */
     io->folder_place = NULL;
     CB_TRY(cb_store_anchor(io->work, io->prefix, false, &io->folder_place, err));
     if (io->mode == CB_IO_WORKER) {

@@ -8,9 +8,9 @@
 #include "exec/plan/requests.h"
 #include "run/places/claim.h"
 
-/* Requests for the record of a claim. New: read, take, commit, version of the metadata, end. Replaced by copies: in
- * addition checks before each step that deletes, the states before and after the copies, and a read of the existing
- * array. */
+/* Numbers of requests for the record of a claim. New array: read, take, commit, version of the metadata, end. Array that is
+ * replaced by copies: also checks before each step that deletes, the states before and after the copies, and a read of the
+ * existing array. */
 enum { CLAIM_REQUESTS = 5, REPLACE_REQUESTS = 6 };
 
 static bool is_target(const cubed_plan *p, int node)

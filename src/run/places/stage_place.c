@@ -33,7 +33,7 @@ cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run
                    out->name);
 }
 
-/* --- Stores without renames ---------------------------------------------------------------------- */
+/* --- Replacing in stores that cannot rename ------------------------------------------------------ */
 
 static bool is_document(const char *name);
 
@@ -163,7 +163,7 @@ cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *ma
     return st;
 }
 
-/* --- Taking over from a run that may still write --------------------------------------------------- */
+/* --- Taking over a place from a run that may still write ------------------------------------------- */
 
 typedef struct mover {
     cubed_store *store;
@@ -315,7 +315,7 @@ cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *ru
 
 typedef struct foreign {
     const cb_stage_place *p;
-    const char *below; /* current folder, below the discarded array */
+    const char *below; /* current folder in the array that is discarded */
 } foreign;
 
 static bool is_document(const char *name)

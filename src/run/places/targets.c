@@ -21,7 +21,7 @@ static bool is_array(const cb_io *io, int i)
 
 static const char *path_of(const cb_io *io, int i) { return io->plan->storage[i]->place.path; }
 
-/* Returns true if the target is a result that the caller reads into memory and removes. */
+/* Returns true if the target is a temporary result, which the caller reads into memory and then removes. */
 static bool is_result(const cb_io *io, int i)
 {
     const cb_place *p = &io->plan->storage[i]->place;
@@ -97,7 +97,7 @@ static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
     cubed_object_version version;
     CB_TRY(metadata_version(io, i, &version, err));
     if (r->state == CB_RUN_DONE || r->state == CB_RUN_SWAPPED) {
-        /* Data that was written there since belongs to another program, and data from other sources is another array. */
+        /* Data that was written there after the run belongs to another program, and data from other sources is another array. */
         const bool same = r->state == CB_RUN_SWAPPED ||
                           (!cb_version_is_none(&version) && cb_version_equal(&version, &r->made));
         t->resumed = t->done = same && cb_run_saw_sources(&io->self, r);
@@ -208,7 +208,7 @@ static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
                                               : CUBED_OK;
 }
 
-/* Starts beats, except in a run in parts: it does not run all the time, so its beats are not expected. */
+/* Starts heartbeats, except in a run in parts. Such a run does not run all the time, so heartbeats are not expected. */
 static cubed_status start_beats(cb_io *io, cubed_error *err)
 {
     return io->self.detached ? CUBED_OK
@@ -222,7 +222,7 @@ static void end_beats(cb_io *io)
     io->beats = NULL;
 }
 
-/* Claims a target. Starts beats if the output of another run must be removed or copied, which may take long. */
+/* Claims a target. Starts heartbeats if the output of another run must be removed or copied, which may take long. */
 static cubed_status claim_target(cb_io *io, int i, const char *staged, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
@@ -242,7 +242,7 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     CB_TRY(claim_target(io, i, t->replaces ? t->beside.staged : "", err));
     if (was_left) CB_TRY(discard_left(io, i, &left, err));
     if (t->replaces) return attach(io, i, err);
-    /* Only an unfinished run was here. Its grid may have chunks that this one lacks. */
+    /* The place contains only the output of an unfinished run. Its grid may have chunks that this one lacks. */
     if (was_left && !*left.staged)
         CB_TRY(t->may_write ? cb_stage_renew(&t->beside, &t->claim, false, err)
                             : cb_claim_remove_chunks(&t->claim, err));
@@ -463,7 +463,7 @@ bool cb_targets_are_joined(const cb_io *io, bool recent)
 
 /* --- The end ----------------------------------------------------------------------------------------- */
 
-/* Returns the target if this run creates its array; the array is invalid until it is complete. */
+/* Returns the target if this run creates its array, which is invalid until it is complete. Otherwise returns NULL. */
 static target_io *made(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
@@ -605,7 +605,7 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     bool claimed = false;
     for (int i = 0; i < n; i++)
         claimed = claimed || (io->nodes[i].target && io->nodes[i].target->claimed);
-    if (!claimed && io->finished) return CUBED_OK; /* an earlier run has left nothing to do */
+    if (!claimed && io->finished) return CUBED_OK; /* an earlier run has completed everything */
     /* A run whose results are all in memory has nothing to renew, so it needs no thread. */
     if (claimed || !cb_version_is_none(&io->folder.version)) CB_TRY(start_beats(io, err));
     for (int i = 0; i < n && io->beats; i++) {
@@ -709,7 +709,7 @@ void cb_targets_end(cb_io *io)
     }
 }
 
-/* Returns the seconds since the last beat, by the clock that shows more. One clock stops while the machine is suspended, the
+/* Returns the seconds since the last heartbeat, by the clock that shows more. One clock stops while the machine is suspended, the
  * other can be set. */
 static int64_t seconds_since(const cb_io *io)
 {
@@ -726,7 +726,7 @@ static cubed_status beat(cb_io *io, cubed_error *err)
     }
     if (st != CUBED_E_EXISTS && !cb_version_is_none(&io->folder.version))
         st = cb_claim_say(&io->folder, CB_RUN_WORKING, &why);
-    /* Beats continue after other errors. */
+    /* Heartbeats continue after other errors. */
     if (st != CUBED_E_EXISTS) return CUBED_OK;
     if (err) *err = why;
     return st;

@@ -14,8 +14,8 @@
 /* A source of the plan, or a target. */
 typedef struct array_state {
     int node;
-    cb_recorded_array now;      /* its versions are `versions` */
-    cb_chunk_version *versions; /* of present chunks */
+    cb_recorded_array now;      /* current state, with the array `versions` */
+    cb_chunk_version *versions; /* versions of the chunks that exist */
     uint64_t *keep; /* targets: bit per chunk that stays as it is; NULL if all are replaced */
     cb_sources_record record; /* targets */
     bool found;               /* targets: there is a record */
@@ -29,7 +29,8 @@ struct cb_update {
     const cubed_cancel *cancel;
     array_state *sources, *targets;
     int nsources, ntargets, most_sources;
-    uint64_t **changed; /* for each node, a bit per chunk; only while the update decides */
+    /* For each node, one bit per chunk; used only while the update decides which tasks run. */
+    uint64_t **changed;
     size_t bytes;
     char plan_id[CB_PLAN_ID_CAP], goal[CB_PLAN_ID_CAP], growth[CB_PLAN_ID_CAP];
     bool in_place, records; /* records: the contents of all sources can be compared */
@@ -52,7 +53,7 @@ static void give(cb_update *u, void *p, size_t n, size_t size)
     u->bytes -= n * size;
 }
 
-/* Decides that everything is recomputed; the first reason counts. */
+/* Decides that everything is recomputed. Only the first reason is kept. */
 static void recompute(cb_update *u, const char *fmt, ...) CUBED_PRINTF(2, 3);
 static void recompute(cb_update *u, const char *fmt, ...)
 {

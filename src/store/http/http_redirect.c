@@ -9,7 +9,7 @@
 
 enum { MOST_REDIRECTS = 10 };
 
-/* Whether a server with an address of this kind may be contacted after the first one. */
+/* Returns true if a server with an address of this kind may be contacted after the first server. */
 static bool may_ask(cb_redirects *r, const char *host, cb_address_kind kind)
 {
     static const char *const words[] = {"a public address", "an address of a local network",

@@ -67,7 +67,7 @@ bool cb_sockets_serve(cb_sockets *s)
     int running, action = 0;
     const bool is_due = now >= s->due;
     if (is_due) {
-        s->due = INT64_MAX; /* libcurl may set it again */
+        s->due = INT64_MAX; /* libcurl may set a new timer */
         curl_multi_socket_action(s->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     }
     for (size_t i = 0; i < s->n; i++)

@@ -17,7 +17,7 @@ enum { PARTS = 1 << 16 };
 struct cb_throttle {
     cb_throttle *next;
     const cubed_allocator *alloc;
-    size_t size; /* of this struct with its name */
+    size_t size; /* size in bytes of this struct with its name */
     pid_t pid;   /* process that counts; a forked child does not see its parent's calls end */
     unsigned most;
     cb_mutex lock;
@@ -29,7 +29,8 @@ struct cb_throttle {
     int64_t second CB_GUARDED_BY(&lock);
     int64_t decreased CB_GUARDED_BY(&lock), grown CB_GUARDED_BY(&lock), paused CB_GUARDED_BY(&lock);
     int64_t refused_since CB_GUARDED_BY(&lock); /* start of a series of refusals; 0: none */
-    unsigned streak CB_GUARDED_BY(&lock);       /* decreases without a success in between */
+    /* Number of decreases of the limit without a success in between. */
+    unsigned streak CB_GUARDED_BY(&lock);
     uint64_t refusals CB_GUARDED_BY(&lock);
     char name[];
 };

@@ -11,7 +11,7 @@ struct cubed_store_pieces {
     local_store *store;
     int fd;                              /* -1: closed */
     int failed;                          /* errno of closing the file: written data may be lost */
-    char path[PATH_MAX], temp[PATH_MAX]; /* temp "": renamed to the object */
+    char path[PATH_MAX], temp[PATH_MAX]; /* temp: "" once the file has been renamed to the object */
 };
 
 cubed_status cb_local_begin_pieces(cubed_store *store, const char *key, cubed_store_pieces **out,

@@ -61,7 +61,7 @@ static int lock_version(const local_store *s, const char *path, const cubed_stor
         return -1;
     }
     if (fstat(fd, &held) != 0 || fstatat(s->dir, path, &there, 0) != 0) {
-        /* A version that cannot be read is not another version. */
+        /* If the version cannot be read, this is an error and not a different version. */
         *e = errno == ENOENT ? 0 : errno;
     } else if (there.st_ino == held.st_ino && there.st_dev == held.st_dev) {
         cb_local_info(&held, &info);

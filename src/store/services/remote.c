@@ -131,7 +131,7 @@ static size_t count_parts(const cb_remote *s, const cubed_store_request *r)
 static size_t most_calls(const cb_remote *s, const cubed_store_request *r)
 {
     const size_t batch = s->dialect->most_deleted, parts = count_parts(s, r);
-    if (parts) return parts + 3; /* begin, complete, abort */
+    if (parts) return parts + 3; /* three further calls: begin, complete and abort */
     if (r->op == CUBED_STORE_GET && r->nranges) return r->nranges;
     return r->op == CUBED_STORE_DELETE ? (r->nkeys + batch - 1) / batch : 1;
 }
@@ -386,7 +386,7 @@ static bool go_on_uploading(cb_remote_job *j)
     return true;
 }
 
-/* Sends the next part after one is complete. */
+/* Sends the next part of an upload when one part is complete. */
 static void send_next_part(cb_remote_job *j)
 {
     if (j->at != 1 || j->status != CUBED_OK || j->nsent == j->nparts) return;
@@ -1006,7 +1006,7 @@ cubed_status cb_remote_get_upload_sizes(cb_net *net, cb_zone *zone, const char *
     static const uint64_t mib = 1 << 20, gib = 1 << 30;
     uint64_t part = CB_REMOTE_PART_SIZE;
     out->from = CB_REMOTE_UPLOAD_FROM;
-    /* Limits of the services for objects in one request and for parts. */
+    /* Services limit the sizes of objects in one request, and of parts. */
     CB_TRY(get_bytes(net, zone, url, "multipart_threshold", 1, 5 * gib, &out->from, err));
     CB_TRY(get_bytes(net, zone, url, "multipart_chunksize", 5 * mib, 5 * gib, &part, err));
     out->part = (size_t)part;
