@@ -324,8 +324,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_astype(cubed_array *x, cubed_dtype
 
 typedef struct cubed_reduce_options {
     size_t struct_size;
-    const int *
-        axes; /* axes to reduce, each at most once; negative numbers count from the last axis; NULL: all axes */
+    const int *axes; /* divisor of var and std: N - correction */
     int naxes;
     bool keepdims;
     double correction; /* var and std: the divisor is N - correction */
@@ -391,8 +390,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_permute_dims(cubed_array *x, const
  * have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_flip(cubed_array *x, const int *axes, int naxes,
                                                    cubed_array **out, cubed_error *err);
-/* Broadcasts x to a shape. Shapes are aligned at their last axes; an axis of extent 1 is repeated, in chunks of about 1
- * MiB. CUBED_E_ARG for other extents that differ. */
+/* Broadcasts x to a shape. Shapes are aligned at their last axes. An axis of extent 1 is repeated, in chunks of about 1 MiB.
+ * CUBED_E_ARG if other extents differ. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_broadcast_to(cubed_array *x, int ndim,
                                                            const int64_t *shape, cubed_array **out,
                                                            cubed_error *err);

@@ -77,8 +77,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_select(cubed_array *const *conditi
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_moveaxis(cubed_array *x, const int *sources,
                                                        const int *destinations, int n,
                                                        cubed_array **out, cubed_error *err);
-/* Repeats x repetitions[i] times along each axis. If n and the number of x's dimensions differ, the shorter gets 1 in
- * front. More than 16 repetitions are a reshape, which may first store x with other chunks (cubed_reshape). */
+/* Repeats x repetitions[i] times along each axis. If n differs from the number of x's dimensions, the shorter list is extended by
+ * ones at its front. More than 16 repetitions are a reshape, which may first store x with other chunks (cubed_reshape). */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions,
                                                    int n, cubed_array **out, cubed_error *err);
 /* Computes the n-th differences of neighbours along an axis; for bools, whether neighbours differ. */
@@ -138,8 +138,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array
  * views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_split(cubed_array *x, int axis, const int64_t *bounds,
                                                     int n, cubed_array **out, cubed_error *err);
-/* Splits x into one array for each element along an axis, without the axis. `out` has room for as many arrays as the axis has
- * elements. The arrays are views. */
+/* Splits x into one array for each element along an axis, without the axis. `out` needs room for one array per element of the
+ * axis. The arrays are views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unstack(cubed_array *x, int axis, cubed_array **out,
                                                       cubed_error *err);
 /* Broadcasts n arrays to one shape; each keeps its type. out[n] are views. CUBED_E_ARG if their shapes do not broadcast. */
@@ -198,7 +198,8 @@ typedef struct cubed_quantile_options {
         axes; /* axes to reduce, each at most once; negative numbers count from the last axis; NULL: all axes */
     int naxes;
     bool keepdims;
-    bool skip_nan; /* uses only elements that are not NaN; otherwise one NaN makes the result NaN */
+    /* True: missing elements (NaN) are skipped; false: one NaN makes the result NaN. */
+    bool skip_nan;
     cubed_quantile_method method;
     /* Bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown. If the elements of one result need at most a
      * quarter of task_mem (limited to 256 MiB; 32 MiB if unknown), a task reads them together and needs about three times their
@@ -297,7 +298,7 @@ typedef struct cubed_weighted_options {
     const int *axes; /* as in cubed_reduce_options; NULL: all axes */
     int naxes;
     bool keepdims;
-    bool skip_nan; /* leave out elements that are NaN, and their weights */
+    bool skip_nan; /* true: elements that are NaN are skipped, with their weights */
     /* The divisor of var and std is W - correction * (sum of w^2) / W, at least 0; W is the sum of the weights w. With 1, the
      * variance equals cubed_cov with aweights. */
     double correction;
@@ -397,7 +398,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_isnat(cubed_array *x, cubed_array 
 /* --- Grids -------------------------------------------------------------------------------------------- */
 
 /* Flags of cubed_meshgrid. */
-#define CUBED_MESHGRID_SWAPPED 1u /* the first two arrays change places as axes */
+#define CUBED_MESHGRID_SWAPPED 1u /* the first two arrays are exchanged as axes */
 #define CUBED_MESHGRID_SPARSE  2u /* results have one element along the other axes */
 /* Makes coordinate arrays of a grid from the coordinates of its n axes: out[n], views of the shape of the grid. A number is an
  * axis of extent 1, and an array of several axes is flattened, as in NumPy. CUBED_E_ARG for other flags. */
@@ -441,7 +442,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unravel_index(cubed_array *x, int 
 
 typedef struct cubed_spaced_options {
     size_t struct_size;
-    int64_t num;    /* count of numbers along the new axis */
+    int64_t num;    /* number of elements along the new axis */
     bool endpoint;  /* the last number is `stop` */
     bool geometric; /* a geometric series, with a constant factor; otherwise the steps are equal */
     int axis;       /* position of the new axis in the result */
@@ -477,11 +478,11 @@ CUBED_API bool cubed_pad_mode_parse(const char *name, cubed_pad_mode *mode);
 typedef struct cubed_pad_options {
     size_t struct_size;
     cubed_pad_mode mode;
-    const cubed_scalar (*constant_values)[2]; /* elements of x's type; NULL: 0 */
+    const cubed_scalar (*constant_values)[2]; /* constants, as elements of x's type; NULL: 0 */
     /* Values at the ends of ramps: float64, or complex128 if x is complex. NULL: 0 */
     const cubed_scalar (*end_values)[2];
     const int64_t (*stat_length)[2]; /* number of elements of each statistic; -1 or NULL: all */
-    uint64_t task_mem;               /* used for medians: see cubed_quantile_options */
+    uint64_t task_mem;               /* memory of a task for medians: see cubed_quantile_options */
     /* Replaces constant_values if x has bytes or strings: elements as in cubed_array_full_text. NULL: empty strings */
     const void *const (*constant_texts)[2];
 } cubed_pad_options;
@@ -608,8 +609,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_cholesky(cubed_array *x, bool uppe
  * cannot hold. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lu(cubed_array *x, cubed_array **p, cubed_array **l,
                                                  cubed_array **u, cubed_error *err);
-/* Compute determinants; or their signs (for complex matrices: on the unit circle; 0 if singular) and the logarithms of
- * their absolute values. */
+/* Compute determinants; or, for slogdet, the signs of determinants and the logarithms of their absolute values. Signs of complex
+ * determinants are on the unit circle; the sign is 0 if the matrix is singular. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_det(cubed_array *x, uint64_t task_mem,
                                                   cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_slogdet(cubed_array *x, uint64_t task_mem,
@@ -811,9 +812,10 @@ typedef enum cubed_key_kind {
 } cubed_key_kind;
 typedef struct cubed_key {
     cubed_key_kind kind;
-    cubed_slice slice;      /* CUBED_KEY_SLICE */
-    cubed_array *positions; /* CUBED_KEY_POSITIONS, CUBED_KEY_FLAG: integers; borrowed */
-    bool checked;           /* the caller guarantees that all positions are in range */
+    cubed_slice slice; /* for CUBED_KEY_SLICE */
+    /* For CUBED_KEY_POSITIONS and CUBED_KEY_FLAG: integer positions; borrowed. */
+    cubed_array *positions;
+    bool checked; /* the caller guarantees that all positions are in range */
 } cubed_key;
 /* Selects x[key] in NumPy's order of axes. Axes without an entry are whole. Arrays of positions broadcast against each
  * other. Their axes are at the place of the first array of positions or integer in the key, or in front if other entries
@@ -871,11 +873,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero(cubed_array *x, cubed_arra
 /* Outputs of cubed_unique; NULL: not wanted. They are 1-D with `count` elements, except `inverse`, which has x's shape. */
 typedef struct cubed_unique_outputs {
     cubed_array **
-        values; /* distinct elements in ascending order; every NaN is distinct unless equal_nan is set */
+        /* Receives the distinct elements in ascending order; every NaN is distinct unless equal_nan is set. */
+        values;
     cubed_array *
-        *indices; /* int64: position of the first occurrence of each distinct element, in C order */
-    cubed_array **inverse; /* int64: for each element of x its position in `values` */
-    cubed_array **counts;  /* int64: number of occurrences of each distinct element */
+        /* Receives, as int64, the position of the first occurrence of each distinct element, in C order. */
+        *indices;
+    cubed_array **inverse; /* receives, as int64, the position in `values` of each element of x */
+    /* Receives, as int64, the number of occurrences of each distinct element. */
+    cubed_array **counts;
 } cubed_unique_outputs;
 typedef struct cubed_unique_options {
     size_t struct_size;
@@ -915,7 +920,7 @@ typedef struct cubed_set_options {
     }
 /* Outputs of cubed_set; NULL: not wanted. They are 1-D with `count` elements. */
 typedef struct cubed_set_outputs {
-    cubed_array **values; /* distinct elements in order */
+    cubed_array **values; /* receives the distinct elements in ascending order */
     /* For an intersection only, int64: position of the first occurrence of each element in x1 and in x2, in C order. */
     cubed_array **indices1, **indices2;
 } cubed_set_outputs;
@@ -1006,9 +1011,12 @@ typedef enum cubed_transform {
 typedef struct cubed_fft_options {
     size_t struct_size;
     const int64_t
-        *s; /* n for each axis; an entry of -1, or s NULL, means the same as n NULL above */
+        /* Length n of the transform for each axis; an entry of -1, or s NULL, means the same as n NULL above. */
+        *s;
     const int *
-        axes; /* axes, each at most once; real numbers are along the last of them; NULL: all axes, and then s must be NULL */
+        /* Axes to transform, each at most once; the last one is the axis of real numbers; NULL: all axes, and then s must be
+         * NULL. */
+        axes;
     int naxes;
     cubed_fft_norm norm;
     uint64_t task_mem; /* bytes that tasks may use; 0: unknown, and a block holds a whole axis */

@@ -23,7 +23,8 @@ typedef enum cubed_attribute_kind {
 typedef struct cubed_attribute {
     cubed_attribute_kind kind;
     cubed_dtype dtype; /* numbers: an integer type, float32 or float64 */
-    bool is_stated;    /* metadata state the type; false: it was inferred from the value */
+    /* True: the metadata state the type; false: the type was inferred from the value. */
+    bool is_stated;
     size_t n;
     const void *numbers; /* numbers in this machine's byte order; NULL for all other kinds */
     const char *const *

@@ -16,19 +16,20 @@ extern "C" {
 /* --- Values ------------------------------------------------------------------------------------------- */
 
 typedef enum cubed_value_kind {
-    CUBED_VALUE_NONE, /* Python's None: no array, every axis, the default, ... */
+    CUBED_VALUE_NONE, /* Python's None: for example no array, every axis, or the default */
     CUBED_VALUE_ARRAY,
     CUBED_VALUE_ARRAYS,
     CUBED_VALUE_BOOL,
     CUBED_VALUE_INT,
     CUBED_VALUE_FLOAT,
     CUBED_VALUE_COMPLEX,
-    CUBED_VALUE_INTS, /* a list of integers: axes, a shape, chunk lengths, ... */
-    CUBED_VALUE_LIST, /* a list of values, which may themselves be lists: chunks of each axis, pairs of numbers, ... */
+    CUBED_VALUE_INTS, /* a list of integers, such as axes, a shape or chunk lengths */
+    /* A list of values, which may themselves be lists, such as the chunks of each axis. */
+    CUBED_VALUE_LIST,
     CUBED_VALUE_FLOATS, /* a list of numbers */
     CUBED_VALUE_STRING,
     CUBED_VALUE_CHOICE, /* one of the parameter's choices; given by its name, as a string */
-    CUBED_VALUE_DTYPE,  /* a data type; may be given by its name, as a string */
+    CUBED_VALUE_DTYPE,  /* a data type, which may also be given by its name, as a string */
     CUBED_VALUE_SLICE,
     CUBED_VALUE_KIND_COUNT
 } cubed_value_kind;
@@ -74,8 +75,9 @@ enum {
     CUBED_PARAM_VARIADIC = 8, /* accepts all positional arguments from its place on, or one list */
     CUBED_PARAM_AXIS = 16,    /* integers are axes: negative numbers count from the last axis */
     CUBED_PARAM_ENGINE =
-        32,                /* is set by the calling program, not by its user, such as `task_mem` */
-    CUBED_PARAM_LIKE = 64, /* an array, or a list of numbers that becomes one */
+        /* Set by the calling program, such as `task_mem`, and not by the program's user. */
+    32,
+    CUBED_PARAM_LIKE = 64,    /* an array, or a list of numbers that becomes one */
     CUBED_PARAM_LABELS = 128, /* a list given for it is the coordinate of the result's first axis */
     CUBED_PARAM_RULE = 256,   /* names the reduction whose effect on attributes the function has */
     CUBED_PARAM_GAPS = 512,   /* items of a list of arrays may be None (NULL): one for each axis */
@@ -137,10 +139,11 @@ typedef struct cubed_function {
     const char *
         cell_method; /* cell method for CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF defines no name */
     int first_operand; /* number of the first array whose attributes are used */
-    bool moves;        /* the results contain only elements of the first array or list, unchanged */
+    bool moves;        /* the results contain only unchanged elements of the first array or list */
     cubed_coords_rule coords;
     bool
-        any_results; /* the number of results varies: they are a list, also if there is only one result */
+        /* The number of results varies, so they are a list, even if there is only one result. */
+        any_results;
     bool counts; /* extents of the results depend on values: see cubed_call_offsets */
 } cubed_function;
 

@@ -31,7 +31,7 @@ typedef struct cubed_cf_packing {
     cubed_dtype stored, dtype;
     int nmissing;
     const cubed_cf_number *missing;
-    cubed_scalar fill; /* of type `dtype` */
+    cubed_scalar fill; /* fill value, of type `dtype` */
     bool has_scale, has_offset, is_bool;
     cubed_cf_number scale, offset;
     /* Whether the fill value of Zarr format 2 is one of the missing values, and this fill value as it is stored.

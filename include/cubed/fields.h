@@ -17,13 +17,13 @@ extern "C" {
 
 /* Edges of cells between corners of different longitudes. */
 typedef enum cubed_cell_edges {
-    CUBED_EDGES_GREAT_CIRCLES, /* great circles, the shortest lines, as in CDO */
+    CUBED_EDGES_GREAT_CIRCLES, /* arcs of great circles, which are the shortest lines, as in CDO */
     CUBED_EDGES_LATITUDES      /* circles of latitude */
 } cubed_cell_edges;
 
 typedef struct cubed_area_options {
     size_t struct_size;
-    cubed_array *lat_bounds, *lon_bounds; /* NULL: midpoints between neighbours */
+    cubed_array *lat_bounds, *lon_bounds; /* NULL: bounds are midpoints between neighbours */
     cubed_cell_edges edges;
     double radius; /* radius of the sphere; areas have its units squared */
 } cubed_area_options;

@@ -10,18 +10,21 @@ extern "C" {
 
 typedef enum cubed_group_reduction {
     CUBED_GROUP_COUNT, /* int64 */
-    CUBED_GROUP_SUM,   /* this and the following: types as in cubed_reduce */
+    /* The results of this and the following reductions have the types of cubed_reduce. */
+    CUBED_GROUP_SUM,
     CUBED_GROUP_PROD,
     CUBED_GROUP_MEAN,
     CUBED_GROUP_VAR,
     CUBED_GROUP_STD,
-    CUBED_GROUP_MIN, /* this and the following also accept times; NaN and NaT propagate */
+    /* This and the following reductions also accept times; NaN and NaT propagate. */
+    CUBED_GROUP_MIN,
     CUBED_GROUP_MAX,
     CUBED_GROUP_ANY,
     CUBED_GROUP_ALL,
     CUBED_GROUP_FIRST, /* first element in C order of the grouped axes */
     CUBED_GROUP_LAST,
-    CUBED_GROUP_ARGMIN, /* int64: first position in C order of the grouped axes; of the first NaN if there is one */
+    /* Int64: first position of the extreme in C order of the grouped axes, or of the first NaN if there is one. */
+    CUBED_GROUP_ARGMIN,
     CUBED_GROUP_ARGMAX,
     CUBED_GROUP_REDUCTIONS
 } cubed_group_reduction;
@@ -29,7 +32,7 @@ typedef enum cubed_group_reduction {
 typedef struct cubed_group_options {
     size_t struct_size;
     bool skip_nan;     /* NaN and NaT are skipped; not for any and all */
-    double correction; /* var and std: the divisor is N - correction */
+    double correction; /* divisor of var and std: N - correction */
     /* The result of groups with fewer elements is `fill`. At least 1 except for count, sum, prod, any and all; more than the
      * correction for var and std. Not for first, last, argmin and argmax. */
     int64_t min_count;

@@ -50,8 +50,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_spline_filter(cubed_array *x, uint
 
 /* Maps elements of a result to positions in an image with the same number of axes. */
 typedef struct cubed_affine {
-    /* ndim rows of ndim factors: position = matrix * index + offset. If `matrix` is NULL, `factors` has one factor for each
-     * axis: position = (index + offset) * factor. */
+    /* ndim rows of ndim factors: position = matrix * index + offset. If `matrix` is NULL, `factors` has one factor for each axis:
+     * position = (index + offset) * factor, for each axis. */
     const double *matrix, *factors;
     const double *offset; /* NULL: 0 */
     bool centred;  /* positions of `factors` count from the edges of elements, not from centres */

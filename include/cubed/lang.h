@@ -60,14 +60,15 @@ typedef struct cubed_expr_result {
 /* The coordinate of a dimension, if it differs from the input's. */
 typedef struct cubed_expr_coord {
     char *dim;
-    bool cut;      /* no coordinate describes the dimension */
+    bool cut;      /* no coordinate describes the dimension after the expression */
     int64_t whole; /* number of elements of the whole coordinate, of which `part` remains */
     cubed_slice part;
     char *
         key; /* identifies a new coordinate: equal keys mean equal coordinates; NULL: the input's coordinate */
     cubed_array *made;   /* the new coordinate; NULL: the input's coordinate stays */
     cubed_array *bounds; /* bounds of `made`; may be NULL */
-    bool aside;          /* the coordinate may be left out if the array is stored alone */
+    /* The coordinate is optional: it may be omitted if the array is stored alone. */
+    bool aside;
 } cubed_expr_coord;
 
 /* Parses statements that are separated by ';' or newlines. The text may be untrusted: its depth and size are limited.

@@ -9,16 +9,24 @@ extern "C" {
 #endif
 
 typedef enum cubed_measurement {
-    CUBED_MEASURE_SUM, /* numbers; float64 or complex; x's own type of sums if there is one object. 0 for no elements */
-    CUBED_MEASURE_MEAN, /* numbers; float64 or complex. This and the next two: NaN for no elements */
-    CUBED_MEASURE_VARIANCE, /* numbers; float64; the divisor is the number of elements */
+    /* Numbers as float64 or complex; x's own type of sums if there is one object. 0 for an object without elements. */
+    CUBED_MEASURE_SUM,
+    /* Numbers as float64 or complex. This and the next two measurements are NaN for an object without elements. */
+    CUBED_MEASURE_MEAN,
+    CUBED_MEASURE_VARIANCE, /* numbers as float64; the divisor is the number of elements */
     CUBED_MEASURE_STANDARD_DEVIATION,
-    CUBED_MEASURE_MINIMUM, /* real numbers and times; x's type. 0 for no elements */
+    /* Real numbers and times in x's type. 0 for an object without elements. */
+    CUBED_MEASURE_MINIMUM,
     CUBED_MEASURE_MAXIMUM,
-    CUBED_MEASURE_MEDIAN, /* real numbers; x's floating-point type, or float64. NaN for no elements */
-    CUBED_MEASURE_MINIMUM_POSITION, /* int64: the first position along each axis of x, as the last axis. 0 for no elements */
+    /* Real numbers in x's floating-point type, or float64. NaN for an object without elements. */
+    CUBED_MEASURE_MEDIAN,
+    /* As int64, the first position of the extreme along each axis of x. The axes of x are numbered by the last axis of the
+     * result. 0 for an object without elements. */
+    CUBED_MEASURE_MINIMUM_POSITION,
     CUBED_MEASURE_MAXIMUM_POSITION,
-    CUBED_MEASURE_CENTER_OF_MASS, /* numbers; like the mean: weighted mean positions along each axis of x, as the last axis */
+    /* Types as for the mean: weighted mean positions along each axis of x. The axes of x are numbered by the last axis of the
+     * result. */
+    CUBED_MEASURE_CENTER_OF_MASS,
     CUBED_MEASUREMENTS
 } cubed_measurement;
 

@@ -115,7 +115,7 @@ typedef struct cubed_plan_options {
     unsigned max_workers; /* 0: one per core */
     const char *
         work_dir; /* directory for intermediates that do not stay in memory; NULL: intermediates cannot spill */
-    bool optimize;                  /* false: every operation is a stage of its own */
+    bool optimize;                  /* false: every operation is a separate stage */
     const cubed_plan_group *groups; /* created in this order */
     int num_groups;
     /* Allows workers to perform a task of a copy together, each holding a share of its chunks, if a task larger than
@@ -296,7 +296,7 @@ typedef struct cubed_stage_info {
     uint64_t chunks_read; /* number of chunks that are read, with one request each */
     uint64_t chunks_written;
     int num_inputs;  /* number of stored arrays that the stage reads */
-    int num_outputs; /* number of stored arrays that the stage makes */
+    int num_outputs; /* number of stored arrays that the stage computes */
     /* Estimated processor time of one worker: for operations and for the caller's memory; for loading and decoding chunks;
      * for encoding and storing chunks. */
     double compute_seconds, read_seconds, write_seconds;

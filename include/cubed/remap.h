@@ -190,7 +190,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_arrays(cubed_weights *weig
 CUBED_API int64_t cubed_weights_get(const cubed_weights *weights, cubed_weights_shape *shape,
                                     const int64_t **starts, const int32_t **columns,
                                     const double **values);
-/* Takes another reference to weights and returns them. Thread-safe, like cubed_weights_unref. */
+/* Takes an additional reference to weights and returns them. Thread-safe, like cubed_weights_unref. */
 CUBED_API cubed_weights *cubed_weights_ref(cubed_weights *weights);
 CUBED_API void cubed_weights_unref(cubed_weights *weights);
 

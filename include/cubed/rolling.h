@@ -16,8 +16,9 @@ typedef struct cubed_window {
 
 typedef struct cubed_rolling_options {
     size_t struct_size;
-    int64_t min_count; /* a window with fewer elements gives NaN; not for count */
-    double correction; /* var and std: the divisor is N - correction */
+    /* Minimum number of elements; windows with fewer elements give NaN; ignored by count. */
+    int64_t min_count;
+    double correction; /* divisor of var and std: N - correction */
 } cubed_rolling_options;
 #define CUBED_ROLLING_OPTIONS_INIT                                                                 \
     {                                                                                              \

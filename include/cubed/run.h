@@ -33,13 +33,15 @@ typedef struct cubed_event {
     const char *host;
     /* For the first task of a range: nanoseconds between its submission to the executor and its start. */
     int64_t queued_ns;
-    bool backup; /* the task was given to two workers, and the event is about one of them */
+    /* The task was given to two workers, and the event is about one of these two attempts. */
+    bool backup;
     /* Number of workers that performed the task together: 1, or all workers 0 to coop - 1 of the run. */
     unsigned coop;
-    unsigned attempt;        /* 0 for the first attempt */
-    int64_t duration_ns;     /* TASK_END, STAGE_END, PLAN_END */
+    unsigned attempt; /* 0 for the first attempt */
+    /* Duration of the task, stage or plan; for TASK_END, STAGE_END and PLAN_END. */
+    int64_t duration_ns;
     uint64_t bytes_read;     /* TASK_END: decoded bytes of the chunks that the task read */
-    uint64_t bytes_written;  /* TASK_END: decoded bytes of the chunks that the task wrote */
+    uint64_t bytes_written;  /* TASK_END: decoded bytes of the chunks that the task stored */
     uint64_t stored_read;    /* TASK_END: encoded bytes read from stores */
     uint64_t stored_written; /* TASK_END: encoded bytes written to stores */
     /* TASK_END: peak bytes of the task's arena and of memory that libraries allocated. For a cooperative task: of the
@@ -50,9 +52,10 @@ typedef struct cubed_event {
      * for user-defined functions */
     uint64_t function_mem, function_projected;
     uint64_t intermediate_mem; /* bytes of intermediates that are in memory now */
-    cubed_status status;       /* TASK_RETRY, PLAN_END */
-    cubed_failure failure;     /* with status */
-    const char *message;       /* message that belongs to `status`; valid during the callback */
+    /* Reason for a retry or for the end of a failed plan; for TASK_RETRY and PLAN_END. */
+    cubed_status status;
+    cubed_failure failure; /* with status */
+    const char *message;   /* message that belongs to `status`; valid during the callback */
     /* TASK_RETRY: the task will run again, or another worker performs it; false: the run fails because of this error. */
     bool again;
 } cubed_event;
@@ -138,7 +141,8 @@ typedef struct cubed_task_report {
     uint64_t token;
     int64_t task;
     unsigned worker;
-    const char *host; /* as in cubed_event; valid until the next report is requested */
+    /* Machine and process of the worker, as in cubed_event; valid until the next report is requested. */
+    const char *host;
     /* Number of workers that performed the task together, including this one; 1 unless the executor shares tasks. */
     unsigned coop;
     int64_t start_ns, end_ns;
@@ -151,7 +155,7 @@ typedef struct cubed_task_report {
      * process executes now. */
     uint64_t process_mem;
     uint32_t process_tasks;
-    cubed_error error; /* its status is CUBED_OK if the task is done */
+    cubed_error error; /* error.status is CUBED_OK if the task is complete */
 } cubed_task_report;
 
 /* Results of an update: see cubed_run_options.update. */
@@ -271,7 +275,8 @@ typedef struct cubed_promise {
     uint64_t claim_requests;
     uint64_t chunk_requests; /* requests for each chunk, in addition to its put */
     uint64_t bytes;          /* decoded bytes of the new array */
-    bool may_replace;        /* an existing array stays in place until the new array is complete */
+    /* An existing array remains in place until the new array is complete. */
+    bool may_replace;
     bool
         copies; /* the new array is copied to its final place, so that two copies exist temporarily */
 } cubed_promise;
@@ -420,7 +425,7 @@ typedef struct cubed_driver_options {
     unsigned workers;
     /* Maximum number of ranges in flight (submitted, not yet reported); 0: four per worker. */
     unsigned max_in_flight;
-    int retries; /* this and the following fields: as in cubed_run_options */
+    int retries; /* this and the following fields have the same meaning as in cubed_run_options */
     cubed_event_fn on_event;
     void *event_ctx;
     const cubed_cancel *cancel;

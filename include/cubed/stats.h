@@ -18,7 +18,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_moment(cubed_array *x, double orde
                                                      const cubed_reduce_options *options,
                                                      cubed_array **out, cubed_error *err);
 /* Flags of cubed_kurtosis. */
-#define CUBED_KURTOSIS_FISHER 1u /* 0 for a normal distribution, otherwise 3 */
+#define CUBED_KURTOSIS_FISHER 1u /* 0 for a normal distribution; without this flag 3 */
 #define CUBED_KURTOSIS_BIAS   2u /* the result is not corrected for the bias of small samples */
 /* Compute the skewness and the kurtosis; NaN if all elements are equal. Unless `bias` is set, the result is corrected for the
  * number of elements. Each reads x twice. CUBED_E_ARG for other flags. */
@@ -36,7 +36,7 @@ typedef struct cubed_variance_options {
     const int *axes; /* as in cubed_reduce_options; NULL: all axes */
     int naxes;
     bool keepdims;
-    bool root;         /* compute the standard deviation, the root of the variance */
+    bool root;         /* compute the standard deviation, the square root of the variance */
     bool skip_nan;     /* skip NaN, as cubed_nan_reduce */
     double correction; /* the divisor is the number of elements minus `correction` */
 } cubed_variance_options;

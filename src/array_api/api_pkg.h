@@ -77,8 +77,8 @@ cubed_array *cb_api_complex_beyond(cb_steps *s, cubed_op op, cubed_array *a, cub
 CUBED_MUST_CHECK cubed_status cb_api_band_values(cubed_array *x, bool hermitian, uint64_t task_mem,
                                                  bool *fits, cubed_array **out, cubed_error *err);
 
-/* Functions of matrices that do not fit in a task (panel_factors.c). x and b have types for computations. If not even one
- * column fits, the plan is refused. */
+/* Functions of matrices that do not fit in a task (panel_factors.c). x and b must have a type in which matrices are computed. If
+ * not even one column fits, the plan is refused. */
 CUBED_MUST_CHECK cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem,
                                                     cubed_array **out, cubed_error *err);
 /* Outputs that the caller does not want are NULL. */
@@ -87,7 +87,7 @@ CUBED_MUST_CHECK cubed_status cb_api_panel_slogdet(cubed_array *x, uint64_t task
                                                    cubed_array **det, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_api_panel_inv(cubed_array *x, uint64_t task_mem, cubed_array **out,
                                                cubed_error *err);
-/* `batch`: broadcast extents of both before the matrices. */
+/* `batch`: broadcast extents of the axes of both operands before the matrices. */
 CUBED_MUST_CHECK cubed_status cb_api_panel_solve(cubed_array *x, cubed_array *b,
                                                  const int64_t *batch, uint64_t task_mem,
                                                  cubed_array **out, cubed_error *err);

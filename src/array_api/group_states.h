@@ -12,7 +12,7 @@ typedef struct cb_grouping {
     int64_t ngroups;
     cb_group_kind kind;
     cb_group_variant variant;
-    bool time;                      /* x has times as int64 */
+    bool time;                      /* x contains times, stored as int64 */
     int64_t chunks[CUBED_MAX_NDIM]; /* extents of x's blocks */
 } cb_grouping;
 

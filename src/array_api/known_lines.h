@@ -12,7 +12,7 @@ typedef struct cb_known_lines {
     uint32_t
         reduced; /* bit d: axis d of x is reduced; the reduced axes together form the axis of lines */
     bool keepdims;
-    int axis;            /* the axis along which the lines run */
+    int axis;            /* the axis of each line */
     cubed_array *sorted; /* the sorted lines */
     cubed_array
         *known; /* number of elements that are not missing; int64, with extent 1 along the axis */

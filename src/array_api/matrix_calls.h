@@ -25,7 +25,7 @@ typedef struct cb_matrix_job {
  * is not a number; `name` is for messages. */
 CUBED_MUST_CHECK cubed_status cb_matrix_dtype(const char *name, cubed_dtype x, cubed_dtype *out,
                                               cubed_error *err);
-/* Casts x to this type. CUBED_E_LINALG if x has fewer than two axes, or if `square` is set and its matrices are not square. */
+/* Casts x to `dtype`. CUBED_E_LINALG if x has fewer than two axes, or if `square` is set and its matrices are not square. */
 CUBED_MUST_CHECK cubed_status cb_matrix_operand(const char *name, cubed_array *x, bool square,
                                                 cubed_array **out, cubed_error *err);
 /* Calls the function on blocks, each with as many whole matrices as fit. */

@@ -7,14 +7,14 @@
 
 /* An image whose elements are in groups. `place` and the arrays belong to cb_steps. */
 typedef struct cb_grouped_image {
-    const char *name; /* of the function, for messages */
+    const char *name; /* name of the function, for messages */
     const cubed_objects *objects;
     cubed_array *x;     /* the image, with at least one axis */
     cubed_array *codes; /* int64, of x's shape: the group of each element, or -1 */
     int64_t ngroups;    /* at most twice the number of different labels in the index */
     int64_t n;          /* number of labels in the index, 1 if there is none */
     cubed_array *place; /* group of each label in the index; NULL: 0, 1, 2, ... */
-    bool is_flat;       /* the image has no axes, and x has one of extent 1 */
+    bool is_flat;       /* the image has no axes, so x has one axis of extent 1 */
 } cb_grouped_image;
 
 /* Finds the groups of an image's elements. Failures are in `s`. */

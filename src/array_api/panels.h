@@ -10,7 +10,7 @@
 typedef struct cb_panels {
     cb_steps *s;
     cubed_dtype dtype; /* float64 or complex128 */
-    int batch;         /* number of axes in front of the matrices */
+    int batch;         /* number of axes before the matrices */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t n, step, rows; /* n: number of rows of the matrix */
 } cb_panels;

@@ -40,7 +40,7 @@ cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, unsigned fla
     CB_TRY(cb_check_flags(name, flags, CUBED_TRIANGLE_LOWER | CUBED_TRIANGLE_UNIT_DIAGONAL, err));
     CB_TRY(cb_floating(name, a, b, &dtype, err));
     if (ndim < 2 || b->node.grid->ndim == 0 || a->shape[ndim - 2] != a->shape[ndim - 1])
-        /* cb_api_solve reports the error in the operands. */
+        /* cb_api_solve reports errors in the operands. */
         return cb_api_solve(name, a, b, task_mem, out, err);
     const int64_t n = a->shape[ndim - 1];
     a = cb_step_cast(&s, a, dtype);

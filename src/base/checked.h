@@ -42,7 +42,7 @@ static inline int64_t cb_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline size_t cb_min_size(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t cb_max_size(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Index of the last of n > 0 ascending numbers that is at most x; 0 if all are greater. */
+/* Returns the index of the last of n > 0 ascending numbers that is at most x; 0 if all numbers are greater. */
 static inline int64_t cb_find_start(const int64_t *starts, int64_t n, int64_t x)
 {
     int64_t lo = 0, hi = n - 1;

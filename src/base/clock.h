@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-/* Nanoseconds of a monotonic clock. */
+/* Returns the nanoseconds of a monotonic clock. */
 int64_t cb_clock_ns(void);
 /* Like cb_clock_ns, including time in which the machine was suspended, if the system provides it. */
 int64_t cb_clock_boot_ns(void);
-/* Nanoseconds of processor time that this thread has used. */
+/* Returns the nanoseconds of processor time that this thread has used. */
 int64_t cb_clock_thread_ns(void);
 /* Sleeps at least this long. */
 void cb_sleep_ns(int64_t ns);

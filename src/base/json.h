@@ -17,9 +17,9 @@ CUBED_MUST_CHECK cubed_status cb_json_try(const char *where, const char *text, s
                                           json_t **out, cubed_error *err);
 /* Appends JSON with jansson's `flags`; reals have 17 digits. Returns false if out of memory. */
 CUBED_MUST_CHECK bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out);
-/* Memory of a document as jansson allocates it; 0 for NULL. */
+/* Returns the bytes of a document as jansson allocates it; 0 for NULL. */
 size_t cb_json_bytes(const json_t *v);
-/* Decimal digits of an integer that does not fit in int64; NULL for other values. */
+/* Returns the decimal digits of an integer that does not fit in int64; NULL for all other values. */
 const char *cb_json_big(const json_t *v);
 /* Add a value to an object or a list and take ownership of it. Set *ok to false if out of memory, or if the value or the
  * container is NULL, so that no document is incomplete. */
@@ -31,9 +31,9 @@ json_t *cb_json_if(bool ok, json_t *v);
  * memory. */
 json_t *cb_json_copy(const json_t *v);
 json_t *cb_json_deep_copy(const json_t *v);
-/* Integer up to uint64; a new reference. */
+/* Makes a JSON integer up to uint64. Returns a new reference. */
 json_t *cb_json_uint64(uint64_t v);
-/* List of integers; a new reference, or NULL if out of memory. */
+/* Makes a JSON list of integers. Returns a new reference, or NULL if out of memory. */
 json_t *cb_json_ints(int n, const int64_t *v);
 /* Each getter fails with CUBED_E_FORMAT: <where>: "key" must be a string, is ... */
 CUBED_MUST_CHECK cubed_status cb_json_get_string(const char *where, const json_t *obj,

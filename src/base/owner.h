@@ -13,7 +13,7 @@
 #define CB_OWNER_CAP 128
 
 typedef struct cb_owner {
-    char host[CB_OWNER_HOST]; /* host name for messages: letters, digits, '.' and '-' */
+    char host[CB_OWNER_HOST]; /* host name for messages; consists of letters, digits, '.' and '-' */
     uint64_t machine;         /* hash of the machine's full name and ID */
     uint64_t boot;            /* hash of the boot ID; 0: unknown */
     uint64_t space;           /* PID namespace of `pid`; 0: unknown */
@@ -24,7 +24,8 @@ typedef struct cb_owner {
 typedef enum cb_owner_state {
     CB_OWNER_GONE,
     CB_OWNER_ALIVE,
-    CB_OWNER_UNKNOWN /* another machine or container, or the system does not report it */
+    /* The process is on another machine or in another container, or the system does not report it. */
+    CB_OWNER_UNKNOWN
 } cb_owner_state;
 
 /* Gets this process. Reads a few files of the system; missing information stays unknown. */

@@ -24,7 +24,7 @@ typedef cubed_status (*cb_pool_each_fn)(void *ctx, size_t i, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_pool_each(const cubed_allocator *a, size_t n, unsigned threads,
                                            cb_pool_each_fn fn, void *ctx, cubed_error *err);
 
-/* Cores that this process may run on, at least 1. */
+/* Returns the number of cores that this process may run on, at least 1. */
 unsigned cb_cpu_count(void);
 
 #endif

@@ -42,7 +42,7 @@ typedef struct batch_submission {
     int retries;      /* maximum retries of an array task after transient failures */
     int64_t
         elements; /* number of array tasks of each job array; 0: chosen from the plan's estimate */
-    bool leaves;  /* the process that submits the run does not wait for it */
+    bool leaves;  /* the process that submits the run ends without waiting for it */
     bool take_over; /* see cubed_takeover_options */
     /* Set by batch_write. */
     uint64_t mebibytes; /* memory of a worker */
@@ -65,18 +65,18 @@ struct batch_system {
     const char *
         takes; /* other supported options; NULL: any options, which are passed to the batch system unchanged */
     int64_t most;         /* maximum array tasks; 0: unlimited */
-    double overhead;      /* seconds that an array task takes in addition to its computation */
+    double overhead;      /* seconds of overhead of an array task, in addition to its computation */
     const char *programs; /* programs that `start` calls */
     batch_leave leave;
-    bool apart; /* the system's machines cannot access the run's directory */
+    bool apart; /* machines of the batch system cannot access the run's directory */
     void (*write)(batch_submission *s);
 };
 
-/* Ends with a NULL name. */
+/* Table of batch systems, which ends with a NULL name. */
 extern const batch_system batch_systems[];
 /* Returns NULL if no batch system has that name. */
 const batch_system *batch_find(const char *name);
-/* The value of an option; NULL if it is not given. */
+/* Returns the value of an option; NULL if the option is not given. */
 const char *batch_get(const batch_choice *c, const char *name);
 
 /* Returns true if shells and batch systems pass the string on unchanged. */

@@ -52,7 +52,7 @@ static double fold(double x, int64_t n, int32_t end, bool *constant)
     const double last = (double)(n - 1);
     *constant = false;
     if (isnan(x)) return x;
-    /* For these boundaries, fold_element maps the elements; the position does not change. */
+    /* For these boundaries, fold_element maps the indices of elements instead, so the position does not change. */
     if (end == CB_INTERPOLATE_GRID_CONSTANT || end == CB_INTERPOLATE_NEAREST) return x;
     if (x >= 0 && x <= last) return x;
     if (end == CB_INTERPOLATE_CONSTANT) {

@@ -17,7 +17,7 @@ typedef enum cb_order_kind {
 typedef struct cb_order {
     cb_order_kind kind;
     bool descending;
-    uint64_t infinity; /* bits of infinity; a larger magnitude is NaN */
+    uint64_t infinity; /* bits of infinity; elements with a larger magnitude are NaN */
 } cb_order;
 
 /* Special values found among the elements. */
@@ -52,7 +52,7 @@ typedef struct cb_order_width {
     /* The inverse: writes values from separate lines as adjacent lines. */
     void (*put_lines)(const char *from, size_t from_stride, int64_t n, int lines, char *to,
                       int64_t stride);
-    /* Bits of the element of a key. */
+    /* Returns the bits of the element that has the key. */
     uint64_t (*value_of)(uint64_t key, const cb_order *o);
     /* Stable sort. Moves positions (NULL: none) with their keys. `spare` and `spare_pos` are as large as keys and pos. n <
      * 2**32. */

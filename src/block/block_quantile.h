@@ -6,7 +6,7 @@
 #include "block/params.h"
 #include "cubed/sys/block.h"
 
-/* The list of quantiles after the parameters. */
+/* Returns the list of quantiles, which is stored after the parameters. */
 static inline const double *cb_quantile_list(const cb_quantile_params *p)
 {
     return (const double *)(p + 1);
@@ -15,7 +15,7 @@ static inline const double *cb_quantile_list(const cb_quantile_params *p)
 /* Checks method, quantiles and type. */
 CUBED_MUST_CHECK cubed_status cb_quantile_check(const cb_quantile_params *p, size_t size,
                                                 cubed_error *err);
-/* Type of the results. */
+/* Returns the type of the results. */
 cubed_dtype cb_quantile_dtype(const cb_quantile_params *p);
 
 /* Position of a quantile among n > 0 ordered elements: after element `at`, a fraction `part` of the way to the next. */
@@ -27,10 +27,10 @@ cb_quantile_place cb_quantile_find(int method, int64_t n, double q);
 /* Value at that position, from the keys of both elements, as an element of type `result`. */
 cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
                                const uint64_t keys[2], double part);
-/* Result for no elements, or if NaN is among the elements. */
+/* Returns the result for lines without elements, and for lines with NaN. */
 cubed_scalar cb_quantile_nan(const cb_quantile_params *p);
 
-/* --- Lines within a block ----------------------------------------------------------------------------- */
+/* --- Lines that are entirely in a block --------------------------------------------------------------- */
 
 /* A block as (outer, n, inner), where n combines the axes of the parameters. */
 typedef struct cb_quantile_layout {

@@ -23,7 +23,7 @@ static double NAME(sum_of_present)(const matrix *m, const T *x, int64_t r)
                                                                            : NAN;
 }
 
-/* Sums of the rows for one plane. */
+/* Computes the sums of the rows for one plane. */
 static void NAME(sums_of_one)(const matrix *m, const T *x, T *y, int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++) {

@@ -37,7 +37,8 @@ typedef struct cb_take_params {
  * the result; other axes of the result have one extent in all blocks. The parameters are a list of pieces. */
 typedef struct cb_piece_params {
     int32_t offset, size; /* offset in a record, and size, in bytes */
-    int32_t unit;         /* reverses the bytes of units of this size; 1: none */
+    /* Size of the units whose bytes are reversed; 1: bytes are not reversed. */
+    int32_t unit;
 } cb_piece_params;
 
 /* "replace": strings that broadcast with the result, which has some length of the same family; optionally a mask, and
@@ -90,7 +91,7 @@ typedef struct cb_isin_params {
  * between them. `skip_nan` ignores NaN. "refine_keys" and "find_keys" use these parameters without axes. */
 typedef struct cb_quantile_params {
     int32_t axis, naxes;
-    int32_t method;   /* cubed_quantile_method */
+    int32_t method;   /* a cubed_quantile_method */
     int32_t skip_nan; /* 0 or 1 */
     int32_t dtype;    /* type of the elements */
     int32_t wide;     /* 1: interpolated values are float64 for all element types; otherwise 0 */
@@ -150,12 +151,13 @@ typedef enum cb_fft_scale { CB_FFT_SCALE_ONE, CB_FFT_SCALE_SQRT, CB_FFT_SCALE_N 
  * With a twiddle axis, exactly one other axis is transformed: its element k is then multiplied by the k * j-th power of the
  * root of unity of order `twiddle_n`, where j is the position along the twiddle axis. Not for "irfft". */
 typedef struct cb_fft_params {
-    int64_t n[CUBED_MAX_NDIM]; /* length of the transform by axis; 0: the axis is not transformed */
-    int64_t twiddle_n;         /* order of the root of unity; 0: no twiddle axis */
-    int32_t real_axis;         /* -1 for "fft" */
-    int32_t twiddle_axis;      /* -1: none */
-    int32_t forward;           /* 0 or 1 */
-    int32_t scale;             /* cb_fft_scale */
+    /* Length of the transform along each axis; 0: the axis is not transformed. */
+    int64_t n[CUBED_MAX_NDIM];
+    int64_t twiddle_n;    /* order of the root of unity; 0: no twiddle axis */
+    int32_t real_axis;    /* -1 for "fft" */
+    int32_t twiddle_axis; /* -1: none */
+    int32_t forward;      /* 0 or 1 */
+    int32_t scale;        /* a cb_fft_scale */
 } cb_fft_params;
 
 /* "group": x, whose grouped axes are naxes from `axis` on, and the group of each of their elements. Outputs are planes of
@@ -165,7 +167,7 @@ typedef struct cb_group_params {
     /* For grouped axes: start of x in the array that positions refer to, and that array's extents. */
     int64_t start[CUBED_MAX_NDIM], extent[CUBED_MAX_NDIM];
     int32_t axis, naxes;
-    int32_t kind, variant; /* cb_group_kind, cb_group_variant */
+    int32_t kind, variant; /* a cb_group_kind and a cb_group_variant */
     int32_t time;          /* 1: x contains times, as int64 */
     int32_t zero;
 } cb_group_params;
@@ -176,7 +178,7 @@ typedef struct cb_rolling_params {
     int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
     int64_t min_count;
     double correction;
-    int32_t reduction; /* cubed_group_reduction */
+    int32_t reduction; /* a cubed_group_reduction */
     int32_t unused;    /* 0 */
 } cb_rolling_params;
 
@@ -203,7 +205,7 @@ typedef enum cb_filter_kind {
 typedef struct cb_filter_params {
     int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
     int64_t rank;  /* rank for CB_FILTER_RANK, among the elements that the footprint selects */
-    int32_t kind;  /* cb_filter_kind */
+    int32_t kind;  /* a cb_filter_kind */
     uint32_t axes; /* bit d: axis d is filtered; 0 for boxes */
 } cb_filter_params;
 
@@ -232,7 +234,7 @@ typedef struct cb_interpolate_params {
         pad; /* number of padding elements in front of interpolated axes, which positions do not count */
     double value, imaginary;   /* value beyond the ends, and its imaginary part */
     int32_t order;             /* order of the splines, 0 to 5 */
-    int32_t end;               /* cb_interpolate_end */
+    int32_t end;               /* a cb_interpolate_end */
     int32_t diagonal, centred; /* 0 or 1 */
     uint32_t kept, unused; /* kept: bit d: axis d is not interpolated, as with order 0. unused: 0 */
 } cb_interpolate_params;

@@ -31,7 +31,7 @@ static inline int64_t cb_runs_sample(const cb_runs *r, int64_t step, int64_t pos
     return position / r->part * cb_runs_per_part(r, step) + cb_ceil_div(position % r->part, step);
 }
 
-/* Position after sample number `sample`. */
+/* Returns the position after sample number `sample`. */
 static inline int64_t cb_runs_position(const cb_runs *r, int64_t step, int64_t sample)
 {
     const int64_t per = cb_runs_per_part(r, step), first = sample / per * r->part;
@@ -39,7 +39,7 @@ static inline int64_t cb_runs_position(const cb_runs *r, int64_t step, int64_t s
     return cb_min_i64(r->extent, first + end);
 }
 
-/* Whether a block has extent 1 along all axes except one. Sets *n to its number of elements. */
+/* Returns true if a block has extent 1 along all axes except one. Sets *n to its number of elements. */
 static inline bool cb_block_is_line(const cubed_block *x, int axis, int64_t *n)
 {
     bool line = axis < x->ndim;

@@ -30,7 +30,7 @@ typedef enum cb_sort_parts {
  * `scratch` NULL: only computes the size. */
 size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, unsigned parts, void *scratch,
                          cb_sort_room *room);
-/* Whether the type is sorted by positions: complex numbers and strings. */
+/* Returns true for types that are sorted by positions: complex numbers and strings. */
 bool cb_sort_needs_positions(cubed_dtype dtype);
 /* Writes the sorted elements contiguously to `keys`, which may be the room's or not. Not for types that are sorted by
  * positions. */

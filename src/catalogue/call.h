@@ -9,7 +9,7 @@
 typedef struct cb_call {
     cubed_context *ctx;
     const cubed_function *function;
-    int which; /* `which` of the row */
+    int which; /* field `which` of the function's row */
     /* One value for each parameter, of an accepted kind. CUBED_VALUE_NONE if it has no default and was not given. Strings that
      * name a choice or a type are CUBED_VALUE_CHOICE and CUBED_VALUE_DTYPE. */
     const cubed_value *values;
@@ -50,22 +50,22 @@ static inline bool cb_call_has(const cb_call *c, int i)
 {
     return c->values[i].kind != CUBED_VALUE_NONE;
 }
-/* NULL for None. */
+/* Returns the array of an argument; NULL for None. */
 static inline cubed_array *cb_call_array(const cb_call *c, int i)
 {
     return c->values[i].kind == CUBED_VALUE_ARRAY ? c->values[i].as.array : NULL;
 }
 static inline bool cb_call_bool(const cb_call *c, int i) { return c->values[i].as.boolean; }
 static inline int64_t cb_call_int(const cb_call *c, int i) { return c->values[i].as.integer; }
-/* The index of a choice. */
+/* Returns the index of a choice. */
 static inline int cb_call_choice(const cb_call *c, int i) { return (int)c->values[i].as.integer; }
-/* An integer or a float. */
+/* Returns an integer or float argument as double. */
 double cb_call_real(const cb_call *c, int i);
-/* The name of a choice; NULL if the value is not a choice. */
+/* Returns the name of a choice; NULL if the value is not a choice. */
 const char *cb_call_choice_name(const cb_call *c, int i);
 /* Clamps to the range of int, which is larger than the number of axes of any array. */
 int cb_clamp_axis(int64_t axis);
-/* An axis, or a number of axes, clamped by cb_clamp_axis. */
+/* Returns an axis, or a number of axes, clamped by cb_clamp_axis. */
 int cb_call_axis(const cb_call *c, int i);
 /* Copies one axis or a list of *n axes to `room` and returns `room`. For None, returns NULL and sets *n to 0. */
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);
@@ -82,12 +82,12 @@ const int64_t *cb_call_ints(const cb_call *c, int i, int *n);
 /* Gets the lengths of chunks of an array with ndim dimensions. They belong to the call; NULL for None. */
 CUBED_MUST_CHECK cubed_status cb_call_chunks(const cb_call *c, int i, int ndim,
                                              const int64_t **out);
-/* The type; NULL for None. */
+/* Returns the type of an argument; NULL for None. */
 static inline const cubed_dtype *cb_call_dtype(const cb_call *c, int i)
 {
     return cb_call_has(c, i) ? &c->values[i].as.dtype : NULL;
 }
-/* Memory of a task in bytes: the value of the last parameter. 0: unknown. */
+/* Returns the memory of a task in bytes, which is the value of the last parameter. 0: unknown. */
 uint64_t cb_call_task_mem(const cb_call *c);
 
 /* Gets the number at position i as a 0-d array of a type; CUBED_E_ARG if the type cannot represent the number. If the value is

@@ -103,7 +103,7 @@ static cubed_status call_filter(const cb_call *c)
     return cubed_spline_filter(image.x, axes, &o, c->out, c->err);
 }
 
-/* --- Scaled and moved images --------------------------------------------------------------------------- */
+/* --- Functions that scale, shift or rotate images ------------------------------------------------------ */
 
 static const cubed_param zoom_params[] = {
     IMAGE,

@@ -27,7 +27,7 @@ size_t cb_cf_count(const cb_cf_attrs *attrs, const char *name);
 /* The numbers of an attribute. Their type is determined once, because that reads all of them. Valid while `attrs` is
  * open. */
 typedef struct cb_cf_numbers {
-    const json_t *json; /* NULL: the attribute does not exist */
+    const json_t *json; /* NULL if the attribute does not exist */
     cubed_dtype of;     /* type of the array */
     cb_attribute_type type;
 } cb_cf_numbers;

@@ -15,9 +15,10 @@ typedef struct cb_ahead {
     cb_chunks *chunks;     /* NULL: nothing is prefetched */
     struct cb_ahead *next; /* state of the next range; NULL if there is no next range */
     int stage;
-    int64_t running;    /* the running task */
-    int64_t task, last; /* the task at the cursor, and the end of the range */
-    int64_t step, at;   /* the step in the task, and the next chunk of the step */
+    int64_t running;    /* number of the running task */
+    int64_t task, last; /* number of the task at the cursor, and end of the range */
+    /* Number of the step in the task at the cursor, and of the next chunk of the step. */
+    int64_t step, at;
     unsigned first, n;
     struct {
         int node;

@@ -25,7 +25,7 @@ typedef enum cb_cache_found {
     CB_CACHE_HIT, /* the entry is loaded */
     /* the caller must load the entry and call cb_cache_filled, because other threads may wait for the entry */
     CB_CACHE_FILL,
-    CB_CACHE_FULL /* the cache has no room for it */
+    CB_CACHE_FULL /* the cache has no room for the entry */
 } cb_cache_found;
 
 /* Creates a cache of at most `limit` bytes, which also count against `shared`. The cache is thread-safe. Returns NULL if
@@ -48,7 +48,8 @@ bool cb_cache_has(cb_cache *c, cb_cache_key key);
 /* Looks up an entry without waiting and without counting a read. CB_CACHE_HIT pins it; CB_CACHE_FILL: another thread is
  * loading it; CB_CACHE_FULL: not in the cache. */
 cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out);
-/* Data of the entry, aligned for any type. Only the thread that got CB_CACHE_FILL may write it, until cb_cache_filled. */
+/* Returns the data of the entry, aligned for any type. Only the thread that got CB_CACHE_FILL may write the data, until it calls
+ * cb_cache_filled. */
 void *cb_cache_data(cb_cache_entry *e);
 /* Ends the loading of an entry. If `there`, the entry is valid and stays pinned; otherwise loading failed and the entry is
  * removed. */
@@ -59,7 +60,7 @@ void cb_cache_pass(cb_cache *c, cb_cache_key key);
 /* Frees an entry to return its memory to `shared`; waits for an unpin if necessary. Returns false if the cache has no memory to
  * return. The caller must not have entries pinned. */
 bool cb_cache_evict(cb_cache *c);
-/* Memory that the cache uses. */
+/* Returns the memory that the cache uses. */
 const cb_budget *cb_cache_used(const cb_cache *c);
 
 #endif

@@ -135,7 +135,7 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_chunk_reader *r, const cb_wan
     cb_want w = *want;
     cb_taken_offer taken = {.data = NULL};
     if (r->helper && !w.subread) CB_TRY(cb_chunks_take_offer(c, r, want, &taken, err));
-    /* The chunk is in the cache, even if no other block will read it. */
+    /* A chunk that another worker decoded for this worker is kept in the cache, even if no other block will read it. */
     w.reuse = w.reuse || taken.cached;
     if (w.subread) {
         r->count->bytes_read += (size_t)cb_box_count(w.subread) * item;

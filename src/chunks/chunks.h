@@ -12,7 +12,7 @@
 
 typedef struct cb_chunks cb_chunks;
 
-/* Counters of one task. */
+/* Counts of the data that a task moved. */
 typedef struct cb_task_count {
     uint64_t bytes_read, bytes_written;   /* decoded bytes */
     uint64_t stored_read, stored_written; /* encoded bytes, read from and written to stores */
@@ -84,12 +84,12 @@ bool cb_chunks_has_readers(cb_chunks *c, int node, int64_t chunk);
 /* Ends one read. The last one frees the chunk. */
 void cb_chunks_release(cb_chunks *c, int node, int64_t chunk);
 
-/* Memory of intermediates, and bytes that spilled to the work folder. */
+/* Return the memory of intermediates, and the bytes that were spilled to the work folder. */
 const cb_budget *cb_chunks_intermediates(const cb_chunks *c);
 uint64_t cb_chunks_spilled(const cb_chunks *c);
-/* Peak memory in bytes of the cache. */
+/* Returns the peak memory in bytes of the cache. */
 uint64_t cb_chunks_cache_peak(const cb_chunks *c);
-/* Peak memory in bytes of prefetched chunks: the average per worker. */
+/* Returns the peak memory in bytes of prefetched chunks: the average per worker. */
 uint64_t cb_chunks_fetch_peak(const cb_chunks *c);
 
 /* --- Reading and writing ------------------------------------------------------------------------------ */
@@ -98,7 +98,7 @@ uint64_t cb_chunks_fetch_peak(const cb_chunks *c);
 typedef struct cb_pinned {
     const char *data; /* the element at index lo of the array */
     int64_t lo[CUBED_MAX_NDIM];
-    int64_t stride[CUBED_MAX_NDIM]; /* bytes, by axis of the array */
+    int64_t stride[CUBED_MAX_NDIM]; /* strides in bytes, by axis of the array */
 } cb_pinned;
 
 typedef struct cb_want {
@@ -107,10 +107,10 @@ typedef struct cb_want {
     /* part to read, in elements (chunks/chunk_need.h); NULL: the whole chunk */
     const cb_box *subread;
     bool reuse;  /* the chunk will be read again: it may be cached if it had to be decoded */
-    bool copied; /* copy a cached chunk to the buffer */
+    bool copied; /* a cached chunk is copied to the buffer, not used in place */
     bool
         mapped; /* the chunk's file may be mapped; only for loops that do not write to it (see cb_chunks_check) */
-    void *buffer; /* room for cb_chunk_bytes, or for the part */
+    void *buffer; /* buffer with room for cb_chunk_bytes, or for the part */
 } cb_want;
 
 /* A worker that reads chunks. */
@@ -143,12 +143,12 @@ typedef struct cb_want_codec_block {
     const int64_t *idx; /* index of the chunk */
     size_t at;          /* offset of a byte of the chunk that the block contains */
     cubed_range run;    /* byte range of the sequential read, which contains `at` */
-    void *buffer;       /* room for cb_node_codec_block_bytes */
+    void *buffer;       /* buffer with room for cb_node_codec_block_bytes */
 } cb_want_codec_block;
 
 typedef struct cb_pinned_codec_block {
     const char *data;
-    cubed_range bytes; /* range in the chunk */
+    cubed_range bytes; /* byte range of the block in the chunk */
     void *kept;        /* cache entry; NULL: the block is in the buffer */
 } cb_pinned_codec_block;
 

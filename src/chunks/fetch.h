@@ -24,7 +24,7 @@ typedef struct cb_fetch cb_fetch;
 cb_fetcher *cb_fetcher_new(const cubed_allocator *a, unsigned buffers, size_t limit);
 /* Cancels requests in flight and waits for their end. Requires that no object is taken. */
 void cb_fetcher_free(cb_fetcher *f);
-/* Memory of the buffers. */
+/* Returns the memory of the buffers. */
 const cb_budget *cb_fetcher_used(const cb_fetcher *f);
 
 /* --- Requesting -------------------------------------------------------------------------------------------- */
@@ -45,13 +45,16 @@ typedef struct cb_fetch_what {
     cubed_range range; /* range of the object; size 0: the whole object */
     size_t cap;        /* maximum size in bytes of the objects for which such a buffer is used */
     const cubed_object_version *version; /* NULL: any version */
-    bool cached; /* no request if any thread has requested the object, or if it is in the cache */
+    /* No request is made if any thread has requested the object, or if it is in the cache. */
+    bool cached;
 } cb_fetch_what;
 
 typedef enum cb_fetch_answer {
     CB_FETCH_ASKED,
-    CB_FETCH_NEEDLESS, /* no request: available, requested already, or not suitable for prefetching */
-    CB_FETCH_LATER     /* no request now: no room, or the location is not known yet */
+    /* No request was made, because the chunk is available, was requested already, or is not suitable for prefetching. */
+    CB_FETCH_NEEDLESS,
+    /* No request was made now, because there is no room, or the location is not known yet. */
+    CB_FETCH_LATER
 } cb_fetch_answer;
 
 cb_fetch_answer cb_fetch_ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *what);

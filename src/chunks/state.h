@@ -71,7 +71,7 @@ struct cb_chunks {
     /* One entry for each node; accessed with cb_chunks_kept. */
     chunks_kept *kept CB_GUARDED_BY(&lock);
     cb_work work CB_GUARDED_BY(&lock);
-    chunks_released *released CB_GUARDED_BY(&lock); /* NULL if there are none */
+    chunks_released *released CB_GUARDED_BY(&lock); /* NULL if there are no such chunks */
     cb_budget spare;               /* memory for intermediates and the cache together */
     cb_budget intermediates;       /* the part of `spare` that intermediates use */
     cb_cache *cache;               /* NULL if chunks are not cached */
@@ -134,7 +134,7 @@ void cb_intermediates_free(cb_chunks *c, int node);
 /* Checks whether the work folder contains the whole chunk. */
 CUBED_MUST_CHECK cubed_status cb_intermediate_find(cb_chunks *c, int node, int64_t chunk,
                                                    bool *found, cubed_error *err);
-/* Stores a whole chunk if it has future readers. */
+/* Stores a whole chunk if tasks will read it. */
 CUBED_MUST_CHECK cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx,
                                                   const void *src, const cubed_cancel *cancel,
                                                   cb_task_count *count, cubed_error *err);

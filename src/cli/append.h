@@ -14,7 +14,7 @@ CUBED_MUST_CHECK cubed_status append_begin(cubed_context *ctx, const cli_common 
 /* Sets the coordinate of the dimension, as it is stored in the inputs. Call it before append_add. NULL: the results have no
  * such coordinate. */
 CUBED_MUST_CHECK cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err);
-/* Whether the store has an array of this name. */
+/* Returns true if the store has an array of this name. */
 bool append_has(append *a, const char *name);
 /* Makes the target of one result or coordinate, whose elements are in the stored form of the inputs. An array without the
  * dimension is compared with the stored array, and has no target. */
@@ -23,7 +23,7 @@ CUBED_MUST_CHECK cubed_status append_add(append *a, const char *name, cubed_arra
 /* Checks that all arrays become longer, and compares the arrays without the dimension. Returns the targets, which belong to `a`. */
 CUBED_MUST_CHECK cubed_status append_targets(append *a, const cubed_target **targets, int *n,
                                              cubed_error *err);
-/* Attributes of the group or file, or NULL; its Zarr format, and whether it is a group. */
+/* Return the attributes of the group or file (or NULL), its Zarr format, and whether it is a group. */
 const char *append_attrs(const append *a);
 int append_format(const append *a);
 bool append_is_group(const append *a);

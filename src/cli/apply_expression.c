@@ -213,7 +213,7 @@ static bool add_operation(apply *a, const content *c, const variable *v, const o
     }
     operator_axes axes = content_axes_of(c, v);
     cubed_array *built = NULL;
-    /* Functions may change the axes. The axes of several files are longer than those of the first file. */
+    /* The functions may change the axes. If the input is several files, the axes are longer than those of the first file. */
     const bool changed = strcmp(*value, name) != 0,
                longer = (a->list || a->first_file) && operator_counts(o->spec);
     if (o->kind == OPERATOR_SELECT && a->code == EXIT_SUCCESS && (changed || longer))

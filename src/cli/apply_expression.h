@@ -18,8 +18,9 @@ typedef struct apply {
     const char *along;      /* dimension along which several input files are joined */
     bool has_along, stacks; /* has_along: --along was given; stacks: it is a new dimension */
     operator_kind
-        of_inputs;    /* the innermost operator if it accepts several files, else OPERATOR_NONE */
-    char *list;       /* the list of inputs that are used as one; NULL if they are not */
+        of_inputs; /* the innermost operator if it accepts several files, else OPERATOR_NONE */
+    /* The list of inputs that are used as one input; NULL if there is no such list. */
+    char *list;
     char *first_file; /* first of several input files; NULL if there is one file */
     content *content; /* content of each input */
     int ncontents;

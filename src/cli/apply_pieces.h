@@ -7,7 +7,8 @@
 /* One of the results of a split. */
 typedef struct piece {
     char *suffix, *only;
-    operation selects; /* has no name if the piece has no selection */
+    /* Selection of the piece; has no name if the piece is not selected along a dimension. */
+    operation selects;
 } piece;
 
 typedef struct pieces {

@@ -51,11 +51,11 @@ int cli_evaluate(int argc, char **argv, char *command);
  * dimension of the result; *out is NULL if there is no coordinate. The caller releases *out. Returns an exit code. */
 int cli_build_result(int argc, char **argv, const char *dim, cubed_array **out);
 
-/* Whether FUNCTION[,ARGUMENT...] names a function of expressions (operation.c). */
+/* Returns true if FUNCTION[,ARGUMENT...] names a function of expressions (operation.c). */
 bool cli_is_function(const char *spec);
 
-/* Whether GENERATOR,GRID has CDO's form of making a file of weights, such as gencon,r360x180, and the command for it
- * (cmd_remap.c). */
+/* cli_is_generator returns true if GENERATOR,GRID has CDO's form of making a file of weights, such as gencon,r360x180.
+ * cmd_generator is the command that makes the file (cmd_remap.c). */
 bool cli_is_generator(const char *spec);
 int cmd_generate(int argc, char **argv);
 
@@ -153,7 +153,7 @@ struct cli_usage {
 
 extern const cli_option cli_common_options[];
 
-/* --- Help, in its four shapes. Verbs end with a NULL name. -------------------------------------------- */
+/* --- Help: text, man pages and completion. Lists of verbs end with a NULL name. ----------------------- */
 
 /* Appends a part to the path of STORE[::PATH]. The caller frees the string. */
 char *cli_join_url(const char *url, const char *name);
@@ -253,9 +253,9 @@ void cli_say(FILE *f, const char *fmt, ...) CUBED_PRINTF(2, 3);
 char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
 char *cli_vprintf(const char *fmt, va_list ap);
 void cli_free(void *p);
-/* The system's temporary directory, the default for folders of runs. */
+/* Returns the system's temporary directory, the default for folders of runs. */
 const char *cli_temp_dir(void);
-/* A template for mkdtemp in the temporary directory. The caller frees the string. */
+/* Returns a template for mkdtemp in the temporary directory. The caller frees the string. */
 char *cli_temp_name(const char *name);
 
 /* --- Running ------------------------------------------------------------------------------------------ */
@@ -296,7 +296,7 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
 /* Runs a plan according to the options. */
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err);
-/* Path of this program, for workers. */
+/* Gets the path of this program, for workers. */
 cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err);
 /* Reads a whole file, to be freed with cli_free. Returns an errno, or 0. */
 int cli_read_file(const char *file, void **data, size_t *size);
@@ -318,7 +318,7 @@ cli_progress *cli_progress_open(const cubed_plan *plan, cli_progress_mode mode, 
 void cli_progress_event(void *progress, const cubed_event *event);
 void cli_progress_close(cli_progress *p);
 
-/* The plan as text, and as JSON. */
+/* Prints the plan as text, or returns it as JSON. */
 
 struct report_requests; /* report/report.h */
 /* Requests of a plan to stores on other machines with the chosen executor, their cost, and the use of workers. */

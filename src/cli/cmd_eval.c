@@ -449,9 +449,9 @@ static cubed_status check_all(eval *e, const eval_targets *results, cubed_error 
     return st;
 }
 
-/* Improves the error if numbers that shapes depend on do not fit in memory. Adds how much memory suffices for these numbers,
- * for later ones, and for the results. Assumes maximum lengths where lengths are unknown. If shapes do not fit such lengths,
- * the error says that its advice covers only these numbers. */
+/* Improves the error for numbers that shapes depend on and that do not fit in memory. Adds the memory that suffices for these
+ * numbers, for later ones, and for the results. Unknown lengths count as their maximum. If shapes do not fit such lengths, the
+ * error says that its advice covers only these numbers. */
 static void advise_for_all(eval *e, cubed_error *err)
 {
     cubed_error other = CUBED_ERROR_INIT;

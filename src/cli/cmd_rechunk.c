@@ -651,8 +651,8 @@ static bool takes_value(const cli_usage *usage, const char *before)
     return any; /* `before` may abbreviate an option */
 }
 
-/* Several files that are used as one cannot be copied unchanged. `cubed mergetime` computes them, and has the options of
- * both verbs. */
+/* If an input consists of several files, its arrays cannot be copied unchanged. `cubed mergetime` computes them, and has the
+ * options of both verbs. */
 int cmd_copy(int argc, char **argv)
 {
     bool several = false;

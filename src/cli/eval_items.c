@@ -130,7 +130,7 @@ static void carry_made(eval *e, const char *dim, const cubed_expr_coord *c)
 
 typedef struct referring {
     eval *e;
-    int of; /* index of the item that the added arrays describe */
+    int of; /* index of the item that the further items describe */
 } referring;
 
 static void carry_referred(void *ctx, const char *attribute, const char *name)

@@ -13,7 +13,7 @@ typedef struct eval_item {
     cubed_array *array;
     const cubed_expr_result
         *result; /* the result with its attributes; NULL if the item is a coordinate */
-    bool aside;  /* for coordinates only: see cubed_expr_coord */
+    bool aside;  /* for coordinates only: as in cubed_expr_coord */
     char *url;
     void *data;
     size_t bytes;

@@ -16,7 +16,7 @@ typedef struct inputs {
         const char *url;
         bool used;      /* the expression uses this input */
         bool is_group;  /* an array was found in the group at `url` */
-    } spec[INPUTS_MAX]; /* the arguments of --in */
+    } spec[INPUTS_MAX]; /* the arguments of --in, parsed */
     int nopen;
     struct {
         char *name;

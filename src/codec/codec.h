@@ -94,7 +94,7 @@ size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
 /* Arena memory that cb_codec_chain_decode and cb_codec_chain_encode need in addition to src and dst. */
 cb_need cb_codec_chain_decode_need(const cb_codec_chain *c);
 cb_need cb_codec_chain_encode_need(const cb_codec_chain *c);
-/* True if encoded and decoded bytes are equal, so a chunk can be read directly into its destination. */
+/* Returns true if encoded and decoded bytes are equal, so a chunk can be read directly into its destination. */
 bool cb_codec_chain_is_raw(const cb_codec_chain *c);
 
 /* Layout of encoded elements that differ from the decoded ones only by the order of axes and bytes. */

@@ -13,7 +13,7 @@ typedef struct cb_pco_config {
 } cb_pco_config;
 enum { CB_PCO_AUTO = -1, CB_PCO_LOOKBACK = -2 };
 
-/* Buffer for an error message. */
+/* Receives an error message. */
 typedef struct cb_pco_says {
     char *text;
     size_t room;

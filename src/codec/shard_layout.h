@@ -34,8 +34,8 @@ size_t cb_shard_walk_offset(const cb_shard_walk *w, const int64_t *idx);
  * `inner`. */
 void cb_shard_walk_copy(const cb_shard_walk *w, char *shard, char *inner, bool into);
 
-/* cb_shard_fill fills `bytes` bytes with the chain's fill value. cb_shard_is_fill returns true if they contain nothing else.
- * Of elements longer than CB_MAX_ITEM, the fill value is followed by zeros. */
+/* cb_shard_fill fills `bytes` bytes with the chain's fill value. cb_shard_is_fill returns true if they contain nothing else. If
+ * elements are longer than CB_MAX_ITEM, the fill value is followed by zeros. */
 void cb_shard_fill(const cb_codec_chain *c, size_t item, char *dst, size_t bytes);
 bool cb_shard_is_fill(const cb_codec_chain *c, size_t item, const char *src, size_t bytes);
 

@@ -44,7 +44,7 @@ const char *cb_record_text(const json_t *fields, cb_zone *zone);
 void cb_record_add(json_t *out, const cb_field *f, json_t *type, bool *ok);
 /* Returns true if the field's bytes are in the other order than this machine's. */
 bool cb_field_is_swapped(const cb_field *f);
-/* Bytes of a field. */
+/* Returns the size of a field in bytes. */
 static inline size_t cb_field_bytes(const cb_field *f)
 {
     return (size_t)f->count * cubed_dtype_size(f->dtype);

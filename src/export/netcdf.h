@@ -8,7 +8,7 @@
  * name in messages. */
 CUBED_MUST_CHECK cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype,
                                               const char *codecs_json, cubed_error *err);
-/* Peak memory of writing `n` chunks of this size. */
+/* Returns the peak memory of writing `n` chunks of this size. */
 uint64_t cb_netcdf_mem(uint64_t chunk_bytes, uint64_t n);
 /* Writes groups and arrays as groups and variables. An array at the root becomes the variable "data". `path` is a new file,
  * which is removed on failure. */

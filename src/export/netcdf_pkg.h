@@ -39,7 +39,7 @@ typedef struct cb_netcdf_writer {
 
 /* Reports an error of libnetcdf in `what`. `rc` must not be 0. */
 cubed_status cb_netcdf_fail(const cb_netcdf_writer *w, int rc, const char *what, cubed_error *err);
-/* Type of variables; NC_NAT if NetCDF has no such type. */
+/* Returns the type of variables; NC_NAT if NetCDF has no such type. */
 nc_type cb_netcdf_type(cubed_dtype dtype);
 /* Writes the attributes of a group (`meta` NULL) or of a variable, including those that its type needs. */
 CUBED_MUST_CHECK cubed_status cb_netcdf_put_attrs(const cb_netcdf_writer *w, int group,

@@ -84,9 +84,9 @@ json_t *cb_missing_json(const uint8_t *at, cb_number_type t);
  * NULL: not recorded. Returns false if out of memory. */
 CUBED_MUST_CHECK bool cb_attribute_json_set(json_t *attrs, const char *name, json_t *v,
                                             const char *type);
-/* NumPy type string of numbers, such as "<f4"; NULL for floats of two bytes, which NetCDF does not have. */
+/* Returns the NumPy type string of numbers, such as "<f4"; NULL for floats of two bytes, which NetCDF does not have. */
 const char *cb_number_typestr(cb_number_type t);
-/* Attributes as a string for cb_array_words, with their types; NULL if out of memory. */
+/* Returns attributes as a string for cb_array_words, with their types; NULL if out of memory. */
 const char *cb_attributes_text(const cb_file *f, cb_zone *zone, json_t *attrs, bool is_array);
 /* Converts a string that need not be UTF-8. */
 json_t *cb_text_json(const uint8_t *at, uint64_t n);

@@ -24,7 +24,7 @@ cubed_validator cb_file_validator(const cubed_store *s);
 /* Permanent URL of the opened contents, which stays valid if the store's URL later refers to other contents; NULL: the store's
  * URL is permanent. */
 const char *cb_file_fixed_url(const cubed_store *s);
-/* Whether positions of chunks are stored in separate objects, which are read when a chunk is needed. */
+/* Returns true if positions of chunks are stored in separate objects, which are read when a chunk is needed. */
 bool cb_file_refers(const cubed_store *s);
 /* Loads the positions of chunks in a box of the array's objects, from lo up to but not including hi along each axis, unless
  * they are loaded. Tasks then need no memory for them. Has no effect on stores without references. */
@@ -43,7 +43,7 @@ void cb_file_texts_close(cb_file_texts *x);
 CUBED_MUST_CHECK cubed_status cb_file_texts_get(cb_file_texts *x, const void *element,
                                                 const unsigned char **text, size_t *size,
                                                 cubed_error *err);
-/* Memory of an open file, including the peak while its metadata was read; 0 for other stores. */
+/* Returns the memory of an open file, including the peak while its metadata was read; 0 for other stores. */
 size_t cb_file_bytes(const cubed_store *s);
 
 #endif

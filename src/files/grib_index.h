@@ -5,8 +5,8 @@
 #include "files/file_pkg.h"
 
 typedef struct cb_grib_entry {
-    uint64_t offset; /* of the message in the file */
-    uint32_t size;   /* of the message */
+    uint64_t offset; /* offset of the message in the file */
+    uint32_t size;   /* size of the message */
     uint32_t field;  /* number of the field in the message */
     int message;     /* number of the message in the file, from 1 */
     int variable;
@@ -27,12 +27,13 @@ typedef enum cb_grib_shape {
 typedef struct cb_grib_grid {
     const char *type; /* ecCodes' gridType */
     cb_grib_shape shape;
-    int64_t rows, columns;              /* a list has one row */
-    const double *latitude, *longitude; /* CB_GRIB_LINES: of rows and columns */
-    bool located;              /* CB_GRIB_PLANE and CB_GRIB_LIST: ecCodes computes the points */
+    int64_t rows, columns; /* a list has one row */
+    /* For CB_GRIB_LINES: latitudes of rows and longitudes of columns. */
+    const double *latitude, *longitude;
+    bool located;              /* for CB_GRIB_PLANE and CB_GRIB_LIST: ecCodes computes the points */
     bool by_columns, serpents; /* order of values: see the codec cubed.grib */
     uint64_t points;
-    uint64_t hash; /* of the description in the message */
+    uint64_t hash; /* hash of the grid's description in the message */
     int same_as;   /* number of the first grid with the same points, which may be this grid */
     int entry;     /* an entry that has this grid */
 } cb_grib_grid;
@@ -57,7 +58,7 @@ typedef struct cb_grib_index {
     int nvariables, cap_variables;
     cb_grib_grid *grids;
     int ngrids, cap_grids;
-    int edition; /* of the first message */
+    int edition; /* edition of the first message */
     const char *centre, *institution;
 } cb_grib_index;
 

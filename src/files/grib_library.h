@@ -8,7 +8,7 @@
 typedef struct codes_handle codes_handle;
 typedef struct grib_iterator grib_iterator;
 
-/* Names without "codes_". */
+/* Functions of ecCodes, without the prefix "codes_". */
 #define CB_ECCODES_FUNCTIONS(F)                                                                    \
     F(context_get_default)                                                                         \
     F(context_set_logging_proc)                                                                    \

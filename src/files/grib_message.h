@@ -13,7 +13,7 @@ typedef struct cb_grib_source {
 } cb_grib_source;
 
 typedef struct cb_grib_section {
-    uint64_t offset; /* from the start of the message */
+    uint64_t offset; /* offset from the start of the message */
     uint64_t size;   /* 0: the field has no such section */
 } cb_grib_section;
 
@@ -23,11 +23,12 @@ enum { CB_GRIB_SECTIONS = 9, CB_GRIB_END = 4 };
 /* One field: a horizontal grid of values. A message of edition 2 may have several, which share sections. */
 typedef struct cb_grib_field {
     int edition;
-    uint32_t number;                           /* position in the message, from 0 */
-    uint64_t size;                             /* size of the message */
-    cb_grib_section section[CB_GRIB_SECTIONS]; /* by section number of the edition */
-    uint64_t points;                           /* points of the grid; 0: not stated (edition 1) */
-    bool has_bitmap;                           /* edition 2: section 6 has a bitmap */
+    uint32_t number; /* position in the message, from 0 */
+    uint64_t size;   /* size of the message */
+    /* Sections, indexed by their number in the edition. */
+    cb_grib_section section[CB_GRIB_SECTIONS];
+    uint64_t points; /* points of the grid; 0: not stated (edition 1) */
+    bool has_bitmap; /* edition 2: section 6 has a bitmap */
 } cb_grib_field;
 
 enum { CB_GRIB_BEGIN = 16 }; /* bytes that cb_grib_measure needs */
@@ -66,7 +67,7 @@ typedef void (*cb_grib_put_fn)(void *ctx, uint64_t i, const double *values, int 
 CUBED_MUST_CHECK cubed_status cb_grib_unpack(const uint8_t *message, const cb_grib_field *f,
                                              uint64_t n, cb_grib_put_fn put, void *ctx,
                                              cubed_error *err);
-/* Big-endian number of n bytes. */
+/* Returns the big-endian number of n bytes. */
 uint64_t cb_grib_number(const uint8_t *at, int n);
 
 #endif

@@ -31,8 +31,8 @@ struct cubed_weights {
     bool full;    /* no row is empty */
     int64_t rows, columns, n;
     int64_t *starts; /* rows + 1 entries: number of each row's first weight, and n */
-    int32_t *column; /* column of each of the n weights */
-    double *value;   /* each of the n weights */
+    int32_t *column; /* columns of the n weights */
+    double *value;   /* values of the n weights */
     size_t room;     /* number of weights that fit in both lists */
 };
 
@@ -56,7 +56,7 @@ typedef struct cb_weights_builder {
     uint64_t
         memory;    /* maximum number of bytes for the weights and `held`; 0 if there is no limit */
     uint64_t held; /* bytes in use in addition to the weights, such as an index of cells */
-    const bool *source_mask, *target_mask; /* of the grids; NULL: all cells are in use */
+    const bool *source_mask, *target_mask; /* masks of the grids; NULL: all cells are in use */
 } cb_weights_builder;
 
 /* Fails with CUBED_E_BUDGET if weights need more than `allowed` bytes. If `allowed` is 0, there is no limit. */

@@ -5,7 +5,7 @@
 #include "grid/grid.h"
 #include "grid/space_index.h"
 
-/* Sorts the centres of a grid in space. */
+/* Builds a spatial index of the centres of a grid. */
 CUBED_MUST_CHECK cubed_status cb_centres_sort(cb_zone *zone, const cubed_grid *g,
                                               cb_space_index *out, cubed_error *err);
 /* Adds weights of the k nearest centres, which are not normalised: inverse distances, straight or along the earth. */

@@ -22,7 +22,7 @@ typedef struct cb_space_index {
 /* Maximum bytes in use for boxes of n items, including sorting. */
 size_t cb_space_bytes(int64_t n);
 
-/* Sorts n boxes, which are borrowed during the call only. All memory is in the zone.
+/* Builds the index of n boxes, which are borrowed only during the call. All memory is in the zone.
  *
  * Errors: CUBED_E_NOMEM. */
 CUBED_MUST_CHECK cubed_status cb_space_sort(cb_zone *zone, const cb_space_box *boxes, int64_t n,

@@ -15,16 +15,18 @@
  * element yet. The value is then undefined. */
 typedef enum cb_group_kind {
     CB_GROUP_COUNT, /* count */
-    CB_GROUP_SUM,   /* S, and a count if the variant counts */
+    CB_GROUP_SUM,   /* the sum, of type S, and a count if the variant counts */
     CB_GROUP_PROD,  /* product; results have types like CB_GROUP_SUM */
-    /* T, and a count if the variant counts; missing values propagate unless they are skipped */
+    /* the extreme, of type T, and a count if the variant counts; missing values propagate unless they are skipped */
     CB_GROUP_MIN,
     CB_GROUP_MAX,
-    CB_GROUP_M2, /* float64: sum of squared deviations from the mean (Welford 1962); mean; count */
-    /* T, int64: the minimum and its first position; that of the first missing value unless they are skipped */
+    /* As float64: sum of squared deviations from the mean (Welford 1962), mean, and count. */
+    CB_GROUP_M2,
+    /* the extreme, of type T, and its first position as int64; or the position of the first missing value, unless missing values
+     * are skipped */
     CB_GROUP_ARGMIN,
     CB_GROUP_ARGMAX,
-    CB_GROUP_FIRST, /* T, int64: the value at the least position, and the position */
+    CB_GROUP_FIRST, /* the value at the smallest position, of type T, and the position as int64 */
     CB_GROUP_LAST,
     CB_GROUP_KINDS
 } cb_group_kind;

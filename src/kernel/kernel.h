@@ -24,18 +24,20 @@ typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
 
 /* Kinds of reductions. States are planes of the reduction's own type; the first plane is the result. */
 typedef enum cb_reduction {
-    CB_REDUCE_SUM,  /* int64 uint64 float64 complex128 */
+    CB_REDUCE_SUM,  /* states are int64, uint64, float64 or complex128 */
     CB_REDUCE_PROD, /* product; results have types like CB_REDUCE_SUM */
     /* every type; NaN propagates; complex numbers compare by real part, then by imaginary part */
     CB_REDUCE_MIN,
     CB_REDUCE_MAX,
-    CB_REDUCE_M2,     /* float64: sum of squared deviations from the mean (Welford 1962, merged by
+    CB_REDUCE_M2, /* float64: sum of squared deviations from the mean (Welford 1962, merged by
                    Chan, Golub, LeVeque 1983); the mean */
-    CB_REDUCE_ARGMIN, /* int64 uint64 float64: position of the first least value, NaN being less than
-                       any; the value */
+    /* Position of the first smallest value, where NaN counts as smaller than all others, and the value. States are int64,
+     * uint64 or float64. */
+    CB_REDUCE_ARGMIN,
     CB_REDUCE_ARGMAX,
-    CB_REDUCE_NAN_M2, /* float64: M2 of values other than NaN; their mean; their count */
-    CB_REDUCE_LAST,   /* running only, not of unsigned integers: the last that is not NaN, or not
+    /* As float64: M2 of the values that are not NaN, their mean and their count. */
+    CB_REDUCE_NAN_M2,
+    CB_REDUCE_LAST, /* running only, not of unsigned integers: the last that is not NaN, or not
                        INT64_MIN, which is NaT */
     CB_REDUCTIONS
 } cb_reduction;
@@ -151,7 +153,7 @@ typedef struct cb_kernels {
     cb_cast_fn half[CB_HALF_CASTS];
     cb_reduce_fns reduction[CB_REDUCTIONS][CUBED_DTYPE_COUNT];
     cb_reduce_fns
-        reduce_float32[CB_REDUCTIONS]; /* float32 values into float64 states; may be NULL */
+        reduce_float32[CB_REDUCTIONS]; /* reduces float32 values into float64 states; may be NULL */
     cb_product_fns sum_of_products
         [CUBED_DTYPE_COUNT]; /* indexed by the type of the factors: float32 or float64 */
     /* Sums, products, last values other than NaN, maxima and minima. */
@@ -160,7 +162,7 @@ typedef struct cb_kernels {
     cb_matvec_fn matvec[CUBED_DTYPE_COUNT];
     cb_group_table group;
     cb_rolling_fns rolling[CB_ROLLING_KINDS];
-    cb_sparse_fns sparse[2]; /* for float32 and float64 */
+    cb_sparse_fns sparse[2]; /* one entry for float32 and one for float64 */
     /* Sorts unsigned keys; `spare` has the same size. Returns false, leaving the keys in any order, if it would take too
      * long. NULL if the instruction set has no such function. */
     bool (*sort32)(void *keys, int64_t n, void *spare);
@@ -202,7 +204,7 @@ void cb_reverse_units(void *data, size_t unit, size_t n);
  * read, and returns the number of copied elements. */
 int64_t cb_compress(size_t size, const void *x, const uint8_t *mask, int64_t n, int64_t *at,
                     void *dst, int64_t room);
-/* Counts the nonzero elements of a mask. */
+/* Returns the number of nonzero elements of a mask. */
 int64_t cb_count_true(const uint8_t *mask, int64_t n);
 
 /* Result type as a function of the operand types: keywords of ops.def. */
@@ -221,12 +223,12 @@ cb_result_rule cb_op_rule(cubed_op op);
 bool cb_op_takes_index(cubed_op op);
 bool cb_op_accepts(cubed_op op, cubed_dtype dtype);
 bool cb_reduce_accepts(cubed_reduction reduction, cubed_dtype dtype);
-/* Result type of a kernel with operands of `type` (where: of its last two). */
+/* Returns the result type of a kernel with operands of `type` (for `where`: of its last two operands). */
 cubed_dtype cb_op_result(cubed_op op, cubed_dtype type);
-/* Real type of a complex type; other types are returned unchanged. */
+/* Returns the real type of a complex type. Other types are returned unchanged. */
 cubed_dtype cb_dtype_real(cubed_dtype type);
 
-/* Whether there is a kernel for operands of this type. */
+/* Returns true if there is a kernel for operands of this type. */
 bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
 bool cb_kernel_has_reduce(cb_reduction reduction, cubed_dtype dtype);
 /* Running sums, products and last values. Processes boxes of successive blocks in place. `carry` has a total for each

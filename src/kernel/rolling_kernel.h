@@ -11,15 +11,15 @@ typedef enum cb_rolling_kind {
     CB_ROLLING_COUNT,
     CB_ROLLING_SUM,  /* count, sum */
     CB_ROLLING_PROD, /* count, product */
-    CB_ROLLING_MIN,  /* count, minimum; infinity if the count is 0 */
+    CB_ROLLING_MIN,  /* count and minimum; the minimum is infinity if the count is 0 */
     CB_ROLLING_MAX,
-    CB_ROLLING_M2, /* count, mean, sum of squared deviations from it */
+    CB_ROLLING_M2, /* count, mean, and sum of squared deviations from the mean */
     CB_ROLLING_KINDS
 } cb_rolling_kind;
 
 typedef struct cb_rolling_fns {
     int planes;
-    /* Make states of n elements. */
+    /* Make the states of n elements. */
     void (*take_f4)(double *to, size_t plane, const void *x, size_t n);
     void (*take_f8)(double *to, size_t plane, const void *x, size_t n);
     /* Joins a and b, whose elements follow those of a, into `to`, which may be a or b. M2: Chan, Golub and LeVeque,

@@ -27,7 +27,7 @@ static void NAME(interleave)(void *to, const void *x, int64_t step, int64_t cell
     }
 }
 
-/* Sums of row r without NaN. */
+/* Computes the sums of row r without NaN. */
 static void NAME(sums_of_present)(const cb_sparse_rows *s, int64_t r, double out[CB_SPARSE_LANES])
 {
     lanes sum = {{{0}}}, present = {{{0}}};

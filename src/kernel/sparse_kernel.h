@@ -20,7 +20,7 @@ typedef struct cb_sparse_rows {
     void *y; /* results: element r of vector p is at position p * y_step + r */
     int64_t y_step;
     int n;               /* number of vectors that have results, at most CB_SPARSE_LANES */
-    bool skipna;         /* leave NaN out, and scale the sum by the weights of the other elements */
+    bool skipna;         /* leave out NaN, and scale the sum by the weights of the other elements */
     double na_threshold; /* with skipna: largest part of a row's weights that may belong to NaN */
 } cb_sparse_rows;
 

@@ -39,7 +39,7 @@ static inline WIDE FN(beta_fraction)(WIDE a, WIDE b, WIDE x)
     return h;
 }
 
-/* The probability below -|t|. */
+/* Returns the probability that Student's t is below -|t|. */
 static inline WIDE FN(student_tail)(WIDE df, WIDE t)
 {
     const WIDE z = t * t / df, root2 = (WIDE)1.414213562373095048801688724209698L;
@@ -59,7 +59,7 @@ static inline WIDE FN(student_tail)(WIDE df, WIDE t)
     return half - front * FN(beta_fraction)(half, a, z * x);
 }
 
-/* The probability that Student's t with df degrees of freedom is at most t. */
+/* Returns the probability that Student's t with df degrees of freedom is at most t. */
 static inline T FN(stdtr1)(T df, T t)
 {
     if (!(df > 0) || isnan(t)) return (T)NAN;

@@ -28,8 +28,9 @@ typedef struct calendar_call {
     size_t ndim;           /* its length */
     const char *component,
         *frequency; /* part of dates, or frequency of intervals; exactly one is not NULL */
-    bool only;      /* leave out intervals without elements */
-    bool by_date;   /* days of years are counted by date: March 1 has one number in all years */
+    bool only;      /* true: intervals without elements are left out */
+    /* Days of the year are counted by date, so that March 1 has the same number in all years. */
+    bool by_date;
     bool skip_nan;
     double correction;
     int64_t min_count;

@@ -8,7 +8,7 @@
 /* Attribute of a coordinate of days that are counted by date: the length of the year that numbers them. */
 #define CALENDAR_YEAR_DAYS "days_in_year"
 
-/* Sorted by name, as groups are. */
+/* Names of seasons, sorted as groups are: by name. */
 extern const char calendar_seasons[4][4];
 /* Index in calendar_seasons of DJF, MAM, JJA, SON. The permutation is its own inverse. */
 extern const int calendar_season_of_quarter[4];

@@ -9,9 +9,9 @@
 #include "cubed/lang.h"
 
 typedef enum expr_kind {
-    EXPR_INT, /* integer; also in number.re */
+    EXPR_INT, /* integer literal, whose value is also in number.re */
     EXPR_FLOAT,
-    EXPR_COMPLEX, /* imaginary literal: number.im */
+    EXPR_COMPLEX, /* imaginary literal, whose value is number.im */
     EXPR_BOOL,
     EXPR_NONE,
     EXPR_STRING,
@@ -29,8 +29,8 @@ typedef enum expr_kind {
 
 typedef struct expr {
     expr_kind kind;
-    int at;     /* offset in the text */
-    int number; /* unique in the text, from 1 */
+    int at;     /* offset of the node in the text */
+    int number; /* number of the node, unique in the text, from 1 */
     char op;
     char *text; /* text of NAME, STRING, CALL, KEYWORD and ASSIGN */
     int64_t integer;
@@ -52,7 +52,8 @@ typedef struct expr_about {
     bool
         missing; /* the values are computed from packed values that may be missing; NaN marks missing values */
     int ncoords;
-    cubed_expr_coord *coords; /* a dimension that is not listed has the coordinate of the input */
+    /* Coordinates; a dimension that is not listed has the coordinate of the input. */
+    cubed_expr_coord *coords;
 } expr_about;
 
 /* Returns the coordinate of a dimension, or NULL if it is the coordinate of the input. */
@@ -66,7 +67,8 @@ typedef struct expr_source {
 
 /* A name, its array and its description. */
 typedef struct expr_var {
-    cubed_expr_result of; /* owned; first, so that a pointer to it is one to the whole */
+    /* Owned; must be the first member, so that a pointer to it is also a pointer to the whole struct. */
+    cubed_expr_result of;
     bool is_result;
     bool takes_source; /* the result has no name and gets the name of its source */
     expr_source source;
@@ -95,7 +97,7 @@ CUBED_MUST_CHECK cubed_status expr_build(cubed_context *ctx, const char *text,
 
 #define EXPR_NO_MEMORY "out of memory: the expression's own tables and strings"
 
-/* "at column 3: message\n  u*w\n    ^"; always returns `status`. */
+/* Formats a message such as "at column 3: message\n u*w\n ^". Always returns `status`. */
 cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,
                        const char *fmt, ...) CUBED_PRINTF(5, 6);
 

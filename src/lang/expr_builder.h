@@ -197,7 +197,8 @@ cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out,
 typedef struct expr_function {
     const char *name;
     cubed_status (*fn)(expr_builder *b, const expr *call, cubed_array **out);
-    const char *usage, *summary; /* NULL if the catalogue or `cubed help eval` describe it */
+    /* NULL if the catalogue or `cubed help eval` describes the function. */
+    const char *usage, *summary;
 } expr_function;
 /* Returns the function of that name, or NULL if there is none. */
 const expr_function *expr_find_function(const char *name);

@@ -320,7 +320,7 @@ static cubed_status check_names(expr_builder *b, const cubed_function *f, const 
     return expr_check_args(b, e, 0, INT_MAX, names, &positional);
 }
 
-/* Adds the memory of a task to the arguments, if the function has such a parameter. */
+/* Appends the memory of a task as an argument, if the function has a parameter for it. */
 static void add_task_mem(arguments *a, uint64_t task_mem)
 {
     const cubed_function *f = a->function;
@@ -534,7 +534,7 @@ static int64_t item_of(const cubed_value *v, int i)
     return v->kind == CUBED_VALUE_INTS ? v->as.ints[i] : v->as.integer;
 }
 
-/* Records the windows of a rolling function. */
+/* Records the windows of a rolling function, from which the coordinates of its result are derived. */
 static void note_windows(expr_builder *b, const arguments *a)
 {
     const cubed_value *window = value_of(a, "window"), *axis = value_of(a, "axis");

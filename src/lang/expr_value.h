@@ -19,7 +19,7 @@ expr_value expr_literal(expr_kind kind, int64_t i, double re, double im);
 /* Converts a literal to a value of the catalogue. */
 cubed_value expr_literal_value(const expr_value *v);
 
-/* The type of a literal combined with `other`, or alone if `other` is NULL. */
+/* Returns the type of a literal that is combined with `other`, or that is alone if `other` is NULL. */
 cubed_dtype expr_literal_dtype(const expr_value *v, const cubed_array *other);
 
 /* Like expr_literal_dtype, but the type can represent every integer literal. Used for comparisons with `other`. */

@@ -15,7 +15,8 @@ typedef struct longitudes_range {
     int64_t first, n;
     bool wraps;
     bool
-        closed; /* the range wraps, and its first and last element are the same meridian: the last element is left out */
+        /* The range wraps, and its first and last element are on the same meridian, so the last element is left out. */
+        closed;
 } longitudes_range;
 
 typedef enum longitudes_result {

@@ -11,8 +11,9 @@
 typedef struct cb_divide {
     int64_t n;
     double *u, *v;
-    double *coefficients, *rows; /* n x n, n x n + 1: last in the room, and reusable afterwards */
-    size_t scratch_from;         /* their offset in the room */
+    /* Buffers of n x n and n x n + 1 numbers, at the end of the scratch memory; reusable afterwards. */
+    double *coefficients, *rows;
+    size_t scratch_from; /* their offset in the room */
     double *z, *kept_d, *kept_z, *roots, *line;
     int64_t *order, *merged, *row, *at;
     unsigned char *kinds;

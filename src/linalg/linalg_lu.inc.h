@@ -35,7 +35,7 @@ static void F(lu_det)(const T *a, int64_t n, const int64_t *pivot, T *unit, int6
     *unit = product;
 }
 
-/* a = conj(a)^T */
+/* Replaces a by conj(a)^T. */
 static void F(conj_transpose)(T *a, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {

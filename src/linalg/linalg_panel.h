@@ -11,12 +11,13 @@
 #include "linalg/linalg_shared.h"
 
 typedef struct cb_panel {
-    void *at; /* the output: rows + n rows of `width` */
+    void *at; /* the panel that is the output: rows + n rows of `width` elements */
     int64_t rows, n, width;
-    const void *in; /* the block, have x step */
+    const void *in; /* the block: `have` rows of `step` elements */
     int64_t have, step;
-    int64_t from;   /* its first row in the matrix; negative: the top */
-    int64_t column; /* column of blocks; 0: the panel itself */
+    /* Number in the matrix of the block's first row; negative: the block is the top of the panel. */
+    int64_t from;
+    int64_t column; /* number of the column of blocks; 0: the panel itself */
     cb_products products;
 } cb_panel;
 

@@ -1,6 +1,6 @@
 /* Products of matrices for type T; see linalg_shared.h. */
 
-/* A product in this mode, with the scratch of p. */
+/* Computes a product in this mode, with the scratch of p. */
 static inline void F(product)(const cb_products *p, cb_gemm_mode mode, cb_gemm g)
 {
     g.mode = mode;

@@ -13,7 +13,7 @@
 #include "kernel/kernel.h"
 
 #define CB_EPSILON 0x1p-52
-/* Negligible relative to numbers near 1, which matrices are scaled to. */
+/* Limit below which numbers are negligible relative to numbers near 1. Matrices are scaled to have numbers near 1. */
 #define CB_TINY 0x1p-966
 
 typedef struct cb_complex {
@@ -37,7 +37,8 @@ void cb_linalg_store(const cubed_block *x, int64_t i, int64_t n, const void *fro
 
 /* Types of operands that differ from the first input's. Bits are numbers of operands, inputs first, then outputs. */
 typedef struct cb_linalg_types {
-    uint32_t real, complex; /* with the same precision */
+    /* Operands that are real or complex, with the precision of the first input. */
+    uint32_t real, complex;
 } cb_linalg_types;
 
 /* Checks the number of operands and the size of parameters, types, and that the axes before the last core[operand] ones
@@ -125,7 +126,7 @@ typedef struct cb_products {
     cb_gemm_fn gemm_d, gemm_z;
     cb_matvec_fn matvec_d, matvec_z;
     void *scratch;
-    /* of the call; after cancellation, remaining products are skipped */
+    /* cancel flag of the call; after cancellation, remaining products are skipped */
     const cubed_cancel *cancel;
 } cb_products;
 

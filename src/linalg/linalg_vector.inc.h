@@ -24,7 +24,7 @@ static inline T F(dot)(int64_t n, const T *x, const T *y)
     return F(add)(F(add)(s[0], s[2]), F(add)(s[1], s[3]));
 }
 
-/* Sum of conj(x) y. */
+/* Returns the sum of conj(x) y. */
 static inline T F(dot_conj)(int64_t n, const T *x, const T *y)
 {
     T s[4] = {F(make)(0, 0), F(make)(0, 0), F(make)(0, 0), F(make)(0, 0)};
@@ -45,7 +45,7 @@ static inline void F(swap)(int64_t n, T *x, T *y)
     }
 }
 
-/* Largest magnitude of a real or imaginary part; NaN is ignored. */
+/* Returns the largest magnitude of a real or imaginary part. Ignores NaN. */
 static inline double F(largest)(int64_t n, const T *x)
 {
     double most = 0;

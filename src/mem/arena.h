@@ -24,14 +24,14 @@ typedef struct cb_need {
     size_t library;
 } cb_need;
 
-/* Bytes that an allocation of `size` bytes uses in the arena. Projections call it too, so that they are exact. Saturates at
- * SIZE_MAX. */
+/* Returns the bytes that an allocation of `size` bytes uses in the arena. Projections also call this function, so that they are
+ * exact. Saturates at SIZE_MAX. */
 static inline size_t cb_arena_round(size_t size)
 {
     size_t r = cb_sat_add(size, CB_ARENA_ALIGN - 1);
     return r == SIZE_MAX ? r : r & ~(size_t)(CB_ARENA_ALIGN - 1);
 }
-/* Memory for two needs that exist at the same time, and for two that do not. */
+/* Return the memory for two needs that exist at the same time, and for two needs that do not. */
 static inline cb_need cb_need_both(cb_need a, cb_need b)
 {
     return (cb_need){cb_sat_add(a.arena, b.arena), cb_sat_add(a.library, b.library)};
@@ -47,7 +47,7 @@ typedef enum cb_arena_kind { CB_ARENA_REAL, CB_ARENA_MOST, CB_ARENA_LEAST } cb_a
 typedef struct cb_arena {
     cb_arena_kind kind;
     const cubed_allocator *alloc;
-    void *block; /* `size` bytes, which contain `base` */
+    void *block; /* allocation of `size` bytes, which contains `base` */
     char *base;
     size_t size;
     cb_need cap;
@@ -92,7 +92,7 @@ CUBED_MUST_CHECK cubed_status cb_arena_defer(cb_arena *ar, void (*fn)(void *ctx,
 CUBED_MUST_CHECK cubed_status cb_arena_charge(cb_arena *ar, size_t size, const char *what,
                                               cubed_error *err);
 void cb_arena_uncharge(cb_arena *ar, size_t size);
-/* Peak bytes (arena + library) in use since the last reset. */
+/* Returns the peak bytes (arena and library) in use since the last reset. */
 size_t cb_arena_high_water(const cb_arena *ar);
 void cb_arena_reset_high_water(cb_arena *ar);
 

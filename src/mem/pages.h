@@ -9,7 +9,7 @@
  * the system allow, because one page fault then replaces 512. */
 void *cb_pages_map(size_t size);
 void cb_pages_unmap(void *p, size_t size);
-/* `size` rounded up to whole pages, which is the memory of a mapping. SIZE_MAX on overflow. */
+/* Returns `size` rounded up to whole pages, which is the memory of a mapping; SIZE_MAX on overflow. */
 size_t cb_pages_round(size_t size);
 
 /* A byte counter with a limit and a high-water mark. Thread-safe and lock-free. */
@@ -24,7 +24,7 @@ void cb_budget_init(cb_budget *b, size_t limit);
 bool cb_budget_take(cb_budget *b, size_t size);
 void cb_budget_give(cb_budget *b, size_t size);
 
-/* Memory of this machine that the process may use: the minimum of physical memory, the cgroup's limit (v1 or v2) and
+/* Returns the memory of this machine that the process may use: the minimum of physical memory, the cgroup's limit (v1 or v2) and
  * RLIMIT_AS. */
 size_t cb_machine_memory(void);
 /* Number of processes in this cgroup that the system has killed for lack of memory; 0 if unknown. */

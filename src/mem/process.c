@@ -85,7 +85,7 @@ typedef struct mappings {
     uint64_t code;
 } mappings;
 
-/* Whether a path ends with ".so" or with ".so." and numbers. */
+/* Returns true if a path ends with ".so" or with ".so." and numbers. */
 static bool is_library(const char *path)
 {
     const char *so = NULL;

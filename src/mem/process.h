@@ -8,13 +8,13 @@
 
 /* These functions return 0 if the system does not provide the number. */
 
-/* Largest resident memory so far. */
+/* Returns the largest resident memory so far. */
 size_t cb_peak_rss(void);
 /* Resident memory. */
 size_t cb_resident(void);
-/* Private memory, resident or not, which RLIMIT_DATA limits. */
+/* Returns the private memory, resident or not, which RLIMIT_DATA limits. */
 size_t cb_private_memory(void);
-/* Resident memory by its kind. */
+/* Returns the resident memory by its kind. */
 cubed_resident cb_resident_kinds(void);
 
 /* Memory of this process for code: programs, libraries and their tables, without data. Thread-safe. */
@@ -23,8 +23,8 @@ typedef struct cb_code_memory {
     /* All resident bytes of a process that was measured before it had data, plus those of later imports; 0: not
      * measured. */
     _Atomic uint64_t measured;
-    /* When mappings were last read: resident bytes of files, and those of them that are code, each in KiB, the former in the
-     * upper half. 0: never. */
+    /* State when mappings were last read: the resident KiB of files in the upper half, and the KiB of them that are code in the
+     * lower half. 0: never read. */
     _Atomic uint64_t seen;
     atomic_bool drives; /* the process drives runs, so it has data of its own */
 } cb_code_memory;
@@ -33,8 +33,8 @@ typedef struct cb_code_memory {
 void cb_code_count(cb_code_memory *c, cubed_resident before);
 /* Counts as code all resident memory of this process, which has no data yet. */
 void cb_code_measured(cb_code_memory *c, uint64_t resident);
-/* Bytes used for code if they exceed `limit`, otherwise 0. Reads the process's mappings, which takes milliseconds, only if its
- * resident memory exceeds `limit` and those that were read earlier do not answer the question. */
+/* Returns the bytes used for code if they exceed `limit`, otherwise 0. Reads the process's mappings, which takes milliseconds,
+ * only if the resident memory exceeds `limit` and earlier mappings do not answer the question. */
 uint64_t cb_code_above(cb_code_memory *c, uint64_t limit);
 
 #endif

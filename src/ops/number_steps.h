@@ -11,7 +11,7 @@
 typedef struct cb_steps {
     cubed_context *ctx;
     cubed_error *err;
-    cubed_status st; /* status of the first failure */
+    cubed_status st; /* status of the first step that failed */
     size_t n, cap;
     cubed_array **made;
 } cb_steps;
@@ -23,25 +23,25 @@ cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
 /* Like cb_steps_end, for n arrays. outs[i] is NULL for an array that the caller does not want. */
 cubed_status cb_steps_end_all(cb_steps *s, cubed_array *const *x, cubed_array **const *outs, int n);
 
-/* A 0-d constant of a type; of float64; of int64. */
+/* Return a 0-d constant: of a given type, of float64, of int64. */
 cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value);
 cubed_array *cb_step_float(cb_steps *s, double value);
 cubed_array *cb_step_whole(cb_steps *s, int64_t value);
 
-/* An elementwise operation on numbers; b and c are NULL if the operation has fewer operands. */
+/* Returns an elementwise operation on numbers. b and c are NULL if the operation has fewer operands. */
 cubed_array *cb_number_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
-/* A cast between numbers, or between a time and its int64. */
+/* Returns a cast between numbers, or between a time and its int64. */
 cubed_array *cb_number_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
 cubed_array *cb_number_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
                               const cubed_reduce_options *options);
 
-/* Times as int64, whose smallest value means NaT. cb_step_is_nat: true at NaT. cb_step_nat_where: x with NaT where the
- * condition is true. */
+/* Times as int64, whose smallest value means NaT. cb_step_is_nat returns true at NaT. cb_step_nat_where returns x with NaT where
+ * the condition is true. */
 cubed_array *cb_step_is_nat(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_nat_where(cb_steps *s, cubed_array *condition, cubed_array *x);
-/* The quotient of two int64 arrays, rounded towards 0, as NumPy divides time differences by integers. */
+/* Returns the quotient of two int64 arrays, rounded towards 0, as NumPy divides time differences by integers. */
 cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n);
-/* The common type for comparing dates or time differences (time.c); `name` is for messages. */
+/* Gets the common type for comparing dates or time differences (time.c). `name` is for messages. */
 CUBED_MUST_CHECK cubed_status cb_op_common_time(const char *name, const cubed_array *a,
                                                 const cubed_array *b, cubed_dtype *out,
                                                 cubed_error *err);

@@ -6,11 +6,12 @@
 
 /* Unused operands are NULL. */
 cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
-/* An operation with one operand; with two; with an array and a number as for cb_step_number. NULL if an operand is NULL. */
+/* Return an operation with one operand, with two operands, or with an array and a number as in cb_step_number. Return NULL if an
+ * operand is NULL. */
 cubed_array *cb_step_unary(cb_steps *s, cubed_op op, cubed_array *a);
 cubed_array *cb_step_binary(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
 cubed_array *cb_step_by(cb_steps *s, cubed_op op, cubed_array *a, double b);
-/* a where the condition is true, else b. NULL if an operand is NULL. */
+/* Returns a where the condition is true, else b. Returns NULL if an operand is NULL. */
 cubed_array *cb_step_where(cb_steps *s, cubed_array *condition, cubed_array *a, cubed_array *b);
 cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
 cubed_array *cb_step_reshaped(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
@@ -18,8 +19,8 @@ cubed_array *cb_step_permuted(cb_steps *s, cubed_array *x, const int *order);
 cubed_array *cb_step_broadcast(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
 /* Returns true for a signed integer type and uint64, which have no common integer type. */
 bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b);
-/* For types without a common integer type: true for elements of x beyond the range of the other type (uint64, or int64 for all
- * signed types). */
+/* Returns true for elements of x beyond the range of the other type, uint64, or int64 for all signed types. For types without a
+ * common integer type. */
 cubed_array *cb_step_beyond(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
                             const cubed_reduce_options *options);
@@ -30,8 +31,8 @@ cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int a
 /* Creates a 0-d zero of any type: an empty string, or the epoch of dates. */
 CUBED_MUST_CHECK cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out,
                                          cubed_error *err);
-/* A number in the type of a Python float in an operation with an array: float64 for integers, bools and times, otherwise
- * the array's type. NULL for NULL. */
+/* Returns a number in the type that a Python float has in an operation with an array: float64 for integers, bools and times,
+ * otherwise the array's type. Returns NULL for NULL. */
 cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value);
 
 #endif

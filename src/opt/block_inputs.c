@@ -494,7 +494,7 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
     int first = n->block ? first_of_call(&p->ir, &r->calls, i) : i;
     if (first != i) {
         node.inputs = to->nodes[r->made[first]].inputs;
-    } else if (n->block) { /* frees the stage of the trial */
+    } else if (n->block) { /* frees the stage that the trial made */
         CB_TRY(cb_zone_new(cb_zone_allocator(zone), &p->ir.zone, err));
         cubed_status st = store_inputs(p, to, i, &node, err);
         cb_zone_free(p->ir.zone);

@@ -26,8 +26,8 @@
 /* Adds the nodes below the targets, and one COPY node per target. Sets p->targets. */
 CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets,
                                              int ntargets, cubed_error *err);
-/* Moves reshapes down in the graph, directly onto arrays that have chunks. `through_copies`: also below copies to other chunks;
- * tasks are then larger, and less data is moved. */
+/* Moves reshapes down in the graph, directly onto arrays that have chunks. If `through_copies` is set, also moves them below
+ * copies to other chunks; tasks are then larger, and less data is moved. */
 CUBED_MUST_CHECK cubed_status cb_opt_sink_reshapes(cubed_plan *p, bool through_copies,
                                                    cubed_error *err);
 /* Returns whether `through_copies` would change the plan. */
@@ -74,10 +74,10 @@ CUBED_MUST_CHECK cubed_status cb_opt_tidy(cubed_plan *p, cubed_error *err);
 typedef bool (*cb_better_fn)(const void *ctx, const cubed_plan *now, const cubed_plan *before);
 CUBED_MUST_CHECK cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
                                                  cb_better_fn better, bool *done, cubed_error *err);
-/* Bytes that all stages read and write. */
+/* Returns the bytes that all stages read and write. */
 uint64_t cb_opt_traffic(const cubed_plan *p);
 
-/* Output size up to which chunks are grouped into a task if that has no disadvantage. */
+/* Maximum output size of a task up to which chunks are grouped into the task if that has no disadvantage. */
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)
 
 /* Minimum number of tasks per worker, if possible, so that a slow task delays the stage little. */
@@ -89,15 +89,15 @@ static inline unsigned cb_opt_coop(const cubed_plan *p)
     return p->making.share_tasks ? p->max_workers : 1;
 }
 
-/* Memory in bytes that one task may use. */
+/* Returns the memory in bytes that one task may use. */
 static inline uint64_t cb_opt_task_mem(const cubed_plan *p)
 {
     const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
     return p->allowed_mem > kept ? p->allowed_mem - kept : 0;
 }
 
-/* Memory that a worker needs for a stage. The memory of libraries is the maximum of all stages, because libraries may keep it
- * between stages. */
+/* Returns the memory that a worker needs for a stage. The memory of libraries is the maximum of all stages, because libraries may
+ * keep it between stages. */
 static inline uint64_t cb_opt_need(const cubed_plan *p, cb_need need)
 {
     return cb_sat_add(need.arena, cb_max_size(need.library, p->making.library_mem));

@@ -32,7 +32,7 @@
 #include "cubed/plan.h"
 #include "opt/rechunk_tile.h"
 
-/* Corresponds to three intermediates. */
+/* Maximum number of passes; it allows for three intermediates. */
 #define CB_RECHUNK_MAX_PASSES 4
 
 /* Bytes of metadata that a run keeps: per chunk of an intermediate, per pass, and for everything else. The first
@@ -51,12 +51,12 @@ typedef struct cb_rechunk_cost {
 } cb_rechunk_cost;
 
 typedef struct cb_rechunk_in {
-    /* Both have the same shape; first chunks may be short. */
+    /* Grids of the source and the target, which have the same shape. First chunks may be short. */
     cb_grid source, target;
     /* Arrays from which the first pass computes its output. NULL: the first pass copies the source. */
     const cb_tile_source *sources;
     int nsources;
-    bool copies; /* the first pass copies its only array, seen through a map */
+    bool copies; /* the first pass copies its only array, which it reads through a map */
     size_t item_size;
     size_t mem;    /* maximum bytes of one task and the run's metadata together */
     unsigned coop; /* number of workers that may share a task: see cb_tile_in */

@@ -15,7 +15,7 @@ typedef struct cb_chain {
     cb_rechunk_cost cost;     /* projected cost, if the chain was judged */
     uint64_t bytes, requests; /* sum of reading and writing */
     size_t need;              /* memory of a worker: the largest task, and the run's metadata */
-    double seconds;           /* predicted seconds; INFINITY: the chain does not fit */
+    double seconds;           /* predicted seconds; INFINITY: the chain does not fit in memory */
     /* seconds, plus a penalty for more bytes or requests than `no_worse`, or fewer requests than the floor */
     double score;
 } cb_chain;
@@ -25,9 +25,9 @@ typedef struct cb_planner {
     cb_pass_memo *memo;
     size_t mem;   /* memory limit of the search, in place of in.mem */
     double floor; /* fraction of the limit that cb_chain_floor returns */
-    /* the chain to find must have neither more bytes nor more requests; may be NULL */
+    /* the chain to find must not have more bytes or more requests than this one; may be NULL */
     const cb_chain *no_worse;
-    int trials; /* number of trials left */
+    int trials; /* number of trials of the tile search that are left */
     /* last judged chain of each length, with its projected cost */
     cb_chain judged[CB_RECHUNK_MAX_PASSES];
 } cb_planner;
@@ -42,7 +42,7 @@ void cb_chain_direct(cb_planner *p, cb_chain *out);
 void cb_chain_again(cb_planner *p, cb_chain *c);
 /* Finds the best chain of `npasses` passes within `trials` tile searches; its seconds are infinite if no chain fits. */
 void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out);
-/* Lower bounds of bytes and seconds of any chain of this length: those of a chain that reads nothing twice. */
+/* Return lower bounds of the bytes and seconds of any chain of this length: those of a chain that reads nothing twice. */
 uint64_t cb_chain_least_bytes(const cb_planner *p, int npasses);
 double cb_chain_least_seconds(const cb_planner *p, int npasses);
 /* Minimum requests of a chain that moves more bytes than two passes need to, so that it does not block chains of two

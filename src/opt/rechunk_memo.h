@@ -14,7 +14,7 @@ typedef struct cb_pass_key {
 
 typedef struct cb_pass_found {
     bool fits;
-    cb_tile tile; /* the tile, valid if the pass fits in memory */
+    cb_tile tile; /* the tile; valid only if the pass fits in memory */
 } cb_pass_found;
 
 /* Holds the most recently used passes of one search. Not thread-safe. */

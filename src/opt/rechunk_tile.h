@@ -64,7 +64,7 @@ CUBED_MUST_CHECK cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out,
 
 /* Size in bytes of the largest decoded chunk. Saturates at SIZE_MAX. */
 size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size);
-/* Total size in bytes of a grid's chunks as stored. */
+/* Returns the total size in bytes of a grid's chunks as stored. */
 uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size);
 
 #endif

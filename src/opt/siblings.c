@@ -397,7 +397,7 @@ static cubed_status add_stage(joiner *j, cb_stage *s, bool merge_siblings, cubed
     return CUBED_OK;
 }
 
-/* Joins one of the stages after number i to it. */
+/* Joins stage i with one of the stages after it. Sets *joined if they were joined. */
 static cubed_status join_next(joiner *j, int i, bool *joined, cubed_error *err)
 {
     cubed_plan *p = j->p;

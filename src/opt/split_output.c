@@ -48,8 +48,8 @@ static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Whether chunks are encoded, so that every piece reads and decodes slightly too much; `in_blocks`: also chunks of which
- * each piece needs only some blocks. */
+/* Returns true if chunks are encoded, so that every piece reads and decodes slightly too much; `in_blocks`: also chunks of
+ * which each piece needs only some blocks. */
 static bool is_encoded(const cubed_plan *p, const cb_stage *s, bool in_blocks)
 {
     for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
@@ -118,7 +118,7 @@ static bool choose(const cubed_plan *p, const cb_stage *s, spread *out, int64_t 
     return !p->other_machines || *pieces > 1;
 }
 
-/* Whether the stage's outputs are states of partial reductions, which are divided themselves. */
+/* Returns true if the stage's outputs are states of partial reductions, which are divided themselves. */
 static bool leaves_states(const cubed_plan *p, const cb_stage *s)
 {
     return p->other_machines && s->nouts > 0 &&

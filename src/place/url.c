@@ -127,7 +127,7 @@ static const char *default_port(const char *url)
     return "";
 }
 
-/* Whether the authority is a host, which is case-insensitive, and not a name within a service. */
+/* Returns true if the authority is a host, which is case-insensitive, and not a name within a service. */
 static bool has_host(const char *url)
 {
     static const char *const services[] = {"memory", "s3", "gs", "gcs", "az", "abfs", "abfss"};

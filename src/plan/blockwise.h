@@ -11,19 +11,19 @@
 /* A gathered input: a call gets ranges along one axis, concatenated. A block of another input lists the ranges as pairs of
  * positions: first, and last + 1. The ranges depend on data; their maximum total length does not. */
 typedef struct cb_gather {
-    int64_t most; /* maximum elements per call; 0: the input is not gathered */
+    int64_t most; /* maximum number of elements per call; 0: the input is not gathered */
     int64_t
         per; /* number of blocks along the axis's symbol whose ranges are in one block of this input */
     int axis;   /* blocks have extent 1 along all other axes */
-    int ranges; /* number of the int64 input with the ranges, which precedes this one */
+    int ranges; /* number of the int64 input with the ranges, which precedes this input */
 } cb_gather;
 
 typedef struct cb_block_operand {
     cubed_dtype dtype;
-    cb_grid blocks; /* the blocks; for an output they are also its chunks */
+    cb_grid blocks; /* grid of the blocks; for an output also the grid of its chunks */
     int symbol[CUBED_MAX_NDIM];
-    cubed_block_halo halo[CUBED_MAX_NDIM]; /* for inputs only */
-    cb_gather gather;                      /* for inputs only */
+    cubed_block_halo halo[CUBED_MAX_NDIM]; /* halo of the blocks along each axis; for inputs only */
+    cb_gather gather;                      /* description of a gathered input; for inputs only */
     /* For an input with a reach: the affine map from a block of the first output to the elements that a call gets. `blocks`
      * is then the grid of the first output. NULL for other inputs. */
     const cb_reach *reach;

@@ -68,8 +68,8 @@ static bool same_chunks(const cb_axis *a, const cb_axis *b)
     return true;
 }
 
-/* Sets the origins of a copy. The caller has chosen the chunks that differ from the input's. The chunks of computed constants do
- * not count as data. */
+/* Sets the origins of a copy. The caller has given the chunk lengths that differ from the input's. The chunks of computed
+ * constants do not count as data. */
 void cb_chunks_of_copy(cubed_array *x)
 {
     const cubed_array *in = x->in[0];

@@ -52,30 +52,30 @@ static inline int64_t cb_axis_hi(const cb_axis *a, int64_t i)
 {
     return cb_min_i64(a->extent, a->starts ? a->starts[i + 1] : a->first + i * a->chunk);
 }
-/* Length of the longest chunk; 0 if there are no chunks. The longest chunk of a slice may be shorter than `chunk`. */
+/* Returns the length of the longest chunk; 0 if there are no chunks. The longest chunk of a slice may be shorter than `chunk`. */
 static inline int64_t cb_axis_longest(const cb_axis *a)
 {
     if (a->starts) return a->chunk;
     if (a->extent <= a->first) return a->extent;
     return cb_max_i64(a->first, cb_min_i64(a->chunk, a->extent - a->first));
 }
-/* Length of a chunk as stored, including padding after the end of the array. */
+/* Returns the length of a chunk as stored, including padding after the end of the array. */
 static inline int64_t cb_axis_stored(const cb_axis *a, int64_t i)
 {
     if (a->starts) return a->starts[i + 1] - a->starts[i];
     return a->clipped ? cb_axis_hi(a, i) - cb_axis_lo(a, i) : a->chunk;
 }
-/* Stored length of the last chunk of a regular axis. */
+/* Returns the stored length of the last chunk of a regular axis. */
 static inline int64_t cb_axis_last(const cb_axis *a)
 {
     return a->clipped ? cb_axis_stored(a, cb_axis_count(a) - 1) : a->chunk;
 }
-/* Sum of the stored lengths of all chunks. Chunks of an irregular axis count as the longest one. */
+/* Returns the sum of the stored lengths of all chunks. Chunks of an irregular axis count as the longest one. */
 static inline int64_t cb_axis_stored_all(const cb_axis *a)
 {
     return a->clipped ? a->extent : cb_axis_count(a) * a->chunk;
 }
-/* Chunk that contains position x, 0 <= x < extent. */
+/* Returns the number of the chunk that contains position x, 0 <= x < extent. */
 static inline int64_t cb_axis_find(const cb_axis *a, int64_t x)
 {
     if (a->starts) return cb_find_start(a->starts, a->n, x);
@@ -104,7 +104,7 @@ CUBED_MUST_CHECK cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, in
 /* Checks the list of an irregular axis, which may have arbitrary contents. */
 bool cb_axis_is_sound(const cb_axis *a);
 
-/* Number of blocks of `per` chunks each. */
+/* Returns the number of blocks of `per` chunks each. */
 static inline int64_t cb_axis_blocks(const cb_axis *a, int64_t per)
 {
     return cb_ceil_div(cb_axis_count(a), per);
@@ -117,7 +117,7 @@ uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
 /* Like cb_axis_touched, but each pair counts with the stored length of the source chunk. */
 uint64_t cb_axis_touched_length(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                                 const cb_axis *source);
-/* Greatest common divisor of positive numbers. */
+/* Returns the greatest common divisor of positive numbers. */
 static inline int64_t cb_gcd_i64(int64_t a, int64_t b)
 {
     while (b) {
@@ -151,19 +151,19 @@ CUBED_MUST_CHECK cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_gr
 CUBED_MUST_CHECK cubed_status cb_grid_keep(cb_zone *zone, const cb_grid **g,
                                            const cb_grid *const *known, int nknown,
                                            cubed_error *err);
-/* Extents of a chunk as stored, in memory and on disk. */
+/* Gets the extents of a chunk as stored, in memory and on disk. */
 void cb_grid_stored(const cb_grid *g, const int64_t *idx, int64_t *extents);
 /* Number of chunks, possibly 0. Saturates at INT64_MAX. */
 int64_t cb_grid_count(const cb_grid *g);
 /* Convert between the number of a chunk in C order and its position in the grid. */
 void cb_grid_unravel(const cb_grid *g, int64_t i, int64_t *idx);
 int64_t cb_grid_ravel(const cb_grid *g, const int64_t *idx);
-/* Elements of a chunk. */
+/* Gets the box of the elements of a chunk. */
 void cb_grid_box(const cb_grid *g, const int64_t *idx, cb_box *out);
 /* Sets the range of chunks (a box in the grid) that a non-empty box of elements touches. */
 void cb_grid_cover(const cb_grid *g, const cb_box *elements, cb_box *chunks);
 bool cb_grid_equal(const cb_grid *a, const cb_grid *b);
-/* Number of elements of the largest chunk. */
+/* Returns the number of elements of the largest chunk. */
 int64_t cb_grid_max_chunk(const cb_grid *g);
 
 /* An affine map from the coordinates of a domain to those of a source:
@@ -190,7 +190,7 @@ bool cb_map_equal(const cb_map *a, const cb_map *b);
  * which is possible for maps that are valid only in a part of their domain (a piece of a concatenation). */
 CUBED_MUST_CHECK cubed_status cb_map_compose(const cb_map *inner, const cb_map *outer, cb_map *out,
                                              cubed_error *err);
-/* Smallest box of the source that contains the image of a non-empty box of the domain. */
+/* Gets the smallest box of the source that contains the image of a non-empty box of the domain. */
 void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source);
 
 /* Narrows a box of the domain to the part that is mapped into a box of the source. Returns false if this part is empty. */

@@ -23,12 +23,12 @@ struct cubed_array {
     cubed_context *ctx; /* referenced */
     cb_zone *zone;      /* owns strings and lists; the struct itself is from the allocator */
     cb_node node;       /* its member `inputs` is not set; the inputs are in `in` */
-    cubed_array **in;   /* node.ninputs entries, referenced */
+    cubed_array **in;   /* the inputs: node.ninputs entries, for which the array holds references */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
     uint8_t chunks_from[CUBED_MAX_NDIM]; /* cb_chunks_from */
     uint32_t listed;                     /* axes whose chunk lengths a user gave or a store has */
-    /* Chunks that are written as a whole, found by cubed_array_open. `chunks` may be parts of them (of shards). In the
+    /* Chunks that are written as a whole, found by cubed_array_open. `chunks` may be parts of them (of shards). Stored in the
      * zone; NULL for all other arrays. */
     const cb_grid *objects;
     void (*release)(

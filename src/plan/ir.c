@@ -249,7 +249,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     return kind->check(ir, n, err);
 }
 
-/* Checks the depth of virtual nodes, including each node itself. */
+/* Checks that chains of virtual nodes are not too deep, including each node itself. */
 static cubed_status check_depth(const cb_ir *ir, cubed_error *err)
 {
     const cubed_allocator *a = cb_zone_allocator(ir->zone);

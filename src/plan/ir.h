@@ -29,16 +29,18 @@ typedef struct cb_node {
             bool swapped;   /* the field's bytes are in the other order than this machine's */
         };
         struct {
-            cb_reduction reduction; /* REDUCE, PARTIAL, MERGE_PARTIAL, MERGE, SCAN */
-            /* REDUCE, PARTIAL: bit d = axis d of the input. Merges: of the original input */
+            cb_reduction reduction; /* for REDUCE, PARTIAL, MERGE_PARTIAL, MERGE and SCAN */
+            /* for REDUCE and PARTIAL: bit d is set if axis d of the input is reduced; for merges: if axis d of the original input
+             * is */
             uint32_t reduced;
             int axis; /* CONCAT, SCAN */
-            /* CONCAT: starts of its inputs along the axis, and the end; set by cb_ir_set */
+            /* for CONCAT: starts of the inputs along the axis, followed by the end; set by cb_ir_set */
             const int64_t *begins;
         };
         struct {
-            const cb_map *map;   /* VIEW, RESHAPE: map to the input; see cb_map_own */
-            const int64_t *from; /* RESHAPE: the shape before the reshape, which the map leads to */
+            const cb_map *map; /* for VIEW and RESHAPE: map to the input; see cb_map_own */
+            /* For RESHAPE: the shape before the reshape, to which the map leads. */
+            const int64_t *from;
         };
         struct {                    /* MEMORY */
             const void *data;       /* element 0 */
@@ -47,21 +49,21 @@ typedef struct cb_node {
         };
     };
     /* The following fields may be read for nodes of any kind: their presence distinguishes kinds. */
-    /* merges, which read states: the grid of the original reduction's input */
+    /* for merges, which read states: the grid of the original reduction's input */
     const cb_grid *reduce_grid;
-    /* BLOCKWISE: the operation, and the number of this output. COMPRESS: the blocks of its inputs, and its chunks. NULL for
-     * all other kinds. */
+    /* for BLOCKWISE: the operation, and the number of this output. For COMPRESS: the blocks of its inputs, and its chunks. NULL
+     * for all other kinds. */
     const cb_blockwise *block;
     int output;
-    cb_source *source; /* READER; borrowed from its array or the loaded plan */
+    cb_source *source; /* for READER; borrowed from the array or from the loaded plan */
 
-    const char *url; /* ZARR: STORE::PATH; results: the destination, otherwise NULL */
-    /* ZARR: places that the user lets the document at `url` refer to (place/confine.h); NULL: none. */
+    const char *url; /* for ZARR: STORE::PATH; for results: the destination, otherwise NULL */
+    /* For ZARR: places that the user lets the document at `url` refer to (place/confine.h); NULL: no places. */
     const char *references;
     const char *writes; /* results in memory: cubed_target.writes */
     const char *name;   /* results in memory: cubed_target.name */
-    /* ZARR: version of the metadata when it was opened, and its place (cb_place.text). Not serialised: a loaded plan uses
-     * the versions that it finds. */
+    /* For ZARR: version of the metadata when it was opened, and its place (cb_place.text). Not serialised: a loaded plan uses the
+     * versions that it finds. */
     const char *version, *place;
     int zarr_format; /* Zarr format; for results with url, and for Zarr arrays and their views and copies */
     const char *codecs; /* codecs of results with url; NULL: the default */
@@ -139,12 +141,12 @@ static inline bool cb_node_leaves_states(const cb_node *n)
 {
     return n->kind == CB_NODE_PARTIAL || n->kind == CB_NODE_MERGE_PARTIAL;
 }
-/* Running totals and outputs of functions on whole blocks are stored wherever they are read. */
+/* Returns true for running totals and outputs of functions on blocks: they are stored wherever they are read. */
 static inline bool cb_node_stores_itself(const cb_node *n)
 {
     return cb_node_is(n, CB_KIND_STORES_ITSELF);
 }
-/* Marks a node as stored; the first reason stays. */
+/* Marks a node as stored. If it is marked already, keeps the first reason. */
 static inline void cb_node_store(cb_node *n, cb_why why)
 {
     if (!n->stored) n->why = why;
@@ -162,7 +164,7 @@ static inline void cb_node_shape(const cb_node *n, int64_t *shape)
     for (int d = 0; d < n->grid->ndim; d++) shape[d] = n->grid->axis[d].extent;
 }
 
-/* The grid of the input of a reduction, even for the node of either half of a split reduction. */
+/* Returns the grid of the input of a reduction, even for the node of either half of a split reduction. */
 const cb_grid *cb_ir_reduced_grid(const cb_ir *ir, const cb_node *reduction);
 /* Sets the map of an input of a node that is seen through `map`. An input without axes is one element; a function on blocks
  * reads along its own axes. */

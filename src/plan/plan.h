@@ -11,7 +11,7 @@
 #include "plan/stage_types.h"
 #include "zarr/zarr.h"
 
-/* The Zarr array of a source or target. */
+/* Storage of a source or target: its Zarr array. */
 typedef struct cb_storage {
     cb_zarr_meta meta; /* sources and targets with a URL; strings in the plan's zone */
     cb_place place;
@@ -126,7 +126,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_add_storage(cubed_plan *p, int node, const
                                                   cubed_error *err);
 /* Determines the metadata of one target whose chunks have changed. */
 CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
-/* The stored objects of a Zarr array, and the chunks that can be read separately. They point into the metadata. */
+/* Return the grid of the stored objects of a Zarr array, and the grid of the chunks that can be read separately. The grids point
+ * into the metadata. */
 cb_grid cb_plan_object_grid(const cb_zarr_meta *m);
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
 /* Maximum size of a run's tables: per node, per target and per stage; per chunk of an intermediate (its place and number of
@@ -138,7 +139,7 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
 #define CB_RUN_CHUNK_BYTES  ((size_t)12)
 #define CB_RUN_HELD_BYTES   ((size_t)20)
 #define CB_RUN_WINDOW       ((int64_t)1 << 16)
-/* Memory of a task of a stage, including concurrent prefetches. */
+/* Returns the memory of a task of a stage, including concurrent prefetches. */
 static inline uint64_t cb_plan_projected(const cubed_plan *p, const cb_stage *s)
 {
     return cb_sat_add(cb_sat_add(s->need.arena, s->need.library), p->fetch_bytes);

@@ -6,10 +6,11 @@
 
 /* Replacement of positions beyond the ends of an axis. */
 typedef enum cb_reach_end {
-    CB_REACH_CLAMP,       /* elements at the end */
-    CB_REACH_REFLECT,     /* elements mirrored about the edge: a period of 2 n */
-    CB_REACH_MIRROR,      /* elements mirrored about the last element: a period of 2 n - 2 */
-    CB_REACH_WRAP,        /* elements from the other end: a period of n */
+    CB_REACH_CLAMP,   /* the elements at the ends are used */
+    CB_REACH_REFLECT, /* elements mirrored about the edge: positions have a period of 2 n */
+    /* Elements mirrored about the last element: positions have a period of 2 n - 2. */
+    CB_REACH_MIRROR,
+    CB_REACH_WRAP,        /* elements from the other end: positions have a period of n */
     CB_REACH_WRAP_POINTS, /* like CB_REACH_WRAP, with a period of n - 1 */
     CB_REACH_ENDS
 } cb_reach_end;
@@ -21,14 +22,15 @@ typedef struct cb_reach {
     int64_t margin; /* number of elements on each side of a position, at most CB_REACH_MARGIN */
     cb_reach_end end[CUBED_MAX_NDIM];
     double offset[CUBED_MAX_NDIM];
-    const double *matrix; /* ndim rows, for axes of the array, of ndim columns */
+    /* Matrix of ndim rows (axes of the array) and ndim columns (axes of the domain). */
+    const double *matrix;
 } cb_reach;
 #define CB_REACH_MARGIN 64
 
 /* Returns false for numbers that are not finite, a margin or an end out of range, or an array without elements. */
 bool cb_reach_is_valid(const cb_reach *r, int ndim);
 bool cb_reach_equal(const cb_reach *a, const cb_reach *b, int ndim);
-/* The elements of the array that a box of the domain needs; empty for an empty box. */
+/* Gets the elements of the array that a box of the domain needs. Empty for an empty box. */
 void cb_reach_box(const cb_reach *r, const cb_box *domain, cb_box *out);
 /* Maximum elements along axis d of the array that a block of the domain needs. */
 int64_t cb_reach_most(const cb_reach *r, const cb_grid *blocks, int d);

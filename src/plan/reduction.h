@@ -34,19 +34,20 @@ static inline int cb_reduce_planes(cb_reduction kind)
 
 /* Returns the name of a reduction for reports. */
 const char *cb_reduction_name(cb_reduction kind);
-/* The grid of the kept axes, in order. */
+/* Returns the grid of the kept axes, in order. */
 cb_grid cb_reduce_kept_grid(const cb_grid *in, uint32_t reduced);
-/* The grid of the reduced axes, in order. */
+/* Returns the grid of the reduced axes, in order. */
 cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced);
-/* States per group of `span` blocks, a power of CB_REDUCE_GROUP: (groups, planes, kept...), one group per chunk. */
+/* Returns the grid of the states of groups of `span` blocks: (groups, planes, kept...), with one group per chunk. `span` is a
+ * power of CB_REDUCE_GROUP. */
 cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes, int64_t span);
-/* Span with which `nblocks` blocks form `ngroups` groups; 0 if no span does. */
+/* Returns the span with which `nblocks` blocks form `ngroups` groups; 0 if no span does. */
 int64_t cb_reduce_span(int64_t nblocks, int64_t ngroups);
-/* Levels of states up to those of `span` blocks; 0 for one block. */
+/* Returns the number of levels of states up to those of `span` blocks; 0 for one block. */
 int cb_reduce_depth(int64_t span);
-/* Levels of states for this many blocks; at least 1. */
+/* Returns the number of levels of states for this many blocks, at least 1. */
 int cb_reduce_levels(int64_t nblocks);
-/* First axis of the inner run, and whether the run is reduced. */
+/* Returns the first axis of the inner run, and whether the run is reduced. */
 int cb_reduce_inner(const cb_grid *in, uint32_t reduced, bool *is_reduced);
 
 #endif

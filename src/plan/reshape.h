@@ -19,7 +19,7 @@ typedef struct cb_reshape {
 /* Both shapes have the same number of elements. If that is 0, all axes are one group. */
 void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, const int64_t *to);
 
-/* Smallest box of `from` that in each group contains the interval around a box of `to`. */
+/* Gets the smallest box of `from` that in each group contains the interval around a box of `to`. */
 void cb_reshape_image(const cb_reshape *r, const cb_box *to, cb_box *from);
 
 /* A piece: a box of `from`. `at` is the offset in bytes of its first element from the first element of the box of `to`;

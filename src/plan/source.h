@@ -28,7 +28,7 @@ CUBED_MUST_CHECK cubed_status cb_source_open(const cubed_context *ctx, cb_source
                                              cubed_error *err);
 /* Appends the bytes from which cb_source_open opens the source. */
 CUBED_MUST_CHECK cubed_status cb_source_save(const cb_source *s, cb_buf *out, cubed_error *err);
-/* Library memory of a read of `size` bytes. */
+/* Returns the library memory of a read of `size` bytes. */
 size_t cb_source_need(const cb_source *s, size_t size);
 /* Reads a box within the array to `dst`. */
 CUBED_MUST_CHECK cubed_status cb_source_read(const cb_source *s, const cb_box *box,

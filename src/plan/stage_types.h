@@ -18,10 +18,10 @@
 #include "plan/ir.h"
 
 typedef enum cb_load_kind {
-    CB_LOAD_STORED,         /* chunks of a Zarr source or stored node */
-    CB_LOAD_MEMORY,         /* the caller's memory, accessed in place */
+    CB_LOAD_STORED,         /* values of chunks of a Zarr source or stored node */
+    CB_LOAD_MEMORY,         /* values in the caller's memory, accessed in place */
     CB_LOAD_CONST,          /* one value */
-    CB_LOAD_INDEX,          /* start + sum(step[d] * x[d]) */
+    CB_LOAD_INDEX,          /* values computed from the position x: start + sum(step[d] * x[d]) */
     CB_LOAD_CHUNK_POSITION, /* the values of a CHUNK_POSITION node */
     CB_LOAD_REDUCE          /* result number `reduction` of this stage (tail only) */
 } cb_load_kind;
@@ -96,9 +96,9 @@ typedef struct cb_program {
     cubed_dtype *types; /* types of the results */
     int nbranches;
     cb_branch *branches; /* the branches, whose disjoint boxes cover the domain */
-    int cut; /* axis along which the branches follow each other; -1 if there is one branch */
+    int cut; /* axis along which the branches follow one another; -1 if there is only one branch */
     int nreads,
-        *reads; /* numbers of the nodes, stored or in memory, that the program loads, sorted */
+        *reads; /* sorted numbers of the nodes, stored or in memory, that the program loads */
     int nregs;  /* maximum number of registers that a branch uses */
     /* Number of elements of a register: CB_VECTOR, or more for values that are reduced. */
     int64_t vector;
@@ -129,7 +129,7 @@ typedef struct cb_stage_reduce {
     int slice_axis;
     /* number of steps in a slice; 0 if there are no slices. Set together with the flags of loads. */
     int64_t slice;
-    bool apart; /* branches cover all reduced axes, so a block is reduced one branch at a time */
+    bool apart; /* bit d is set if axis d of the domain is reduced */
     /* Number of rows that are processed together if all reads are decoded piecewise; otherwise 1. */
     int rows;
     /* The reductions' input; its blocks along reduced axes fix the order of the reduction. */
@@ -213,7 +213,7 @@ typedef struct cb_stage {
     cb_need need; /* upper bound for every task of this stage */
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
     cb_reads *reads; /* counts of reads for each node; may be NULL */
-    /* Processor time of one worker in seconds: set at the end of planning. */
+    /* Processor time of one worker in seconds, set at the end of planning: for data movement, and for operations. */
     cb_moves moves;
     double operations;
 } cb_stage;

@@ -20,8 +20,8 @@ typedef struct layout_node {
     int links;
 } layout_node;
 
-/* From the right side of a node to the left side of one in the next column, or in a later one if there are too many bends.
- * `head`: the second node is not a bend. */
+/* An edge of the drawing, from the right side of a node to the left side of a node in the next column, or in a later column if
+ * there are too many bends. `head`: the second node is not a bend. */
 typedef struct layout_edge {
     int from, to;
     bool head;
@@ -38,7 +38,7 @@ typedef struct layout {
 CUBED_MUST_CHECK cubed_status layout_make(const cubed_plan *plan, layout *out, cubed_error *err);
 void layout_free(layout *l);
 
-/* Format "float64 (744, 33)" and "chunks (100, 33)". Return `text`. */
+/* Format strings such as "float64 (744, 33)" and "chunks (100, 33)". Return `text`. */
 const char *layout_type(const cubed_stored_info *x, char text[LAYOUT_SHAPE]);
 const char *layout_chunks(const cubed_stored_info *x, char text[LAYOUT_SHAPE]);
 

@@ -23,14 +23,14 @@ typedef struct record_mark {
     int host;       /* -1: several */
     int64_t tasks;  /* successful tasks */
     int64_t failed; /* failed attempts */
-    /* tasks that several workers ran together, counted in `tasks` of another worker's mark */
+    /* number of tasks that several workers ran together and that are counted in `tasks` of another worker's mark */
     int64_t shared;
     int64_t start_ns, end_ns;   /* start of the first and end of the last task */
     int64_t busy_ns, leader_ns; /* total time of the tasks, and the time of `stage` */
     uint64_t measured;          /* peak */
 } record_mark;
 
-/* Tasks with adjacent numbers. */
+/* Counts of tasks with adjacent numbers. */
 typedef struct record_bin {
     int64_t ended, resumed;
     uint64_t measured; /* peak */
@@ -48,8 +48,8 @@ typedef struct record_stage {
 struct report {
     cubed_plan *plan;
     cubed_plan_info info;
-    report_requests requests; /* of the plan; requests.n is 0 if they are unknown */
-    int64_t start_ns, end_ns; /* first and last event of the run */
+    report_requests requests; /* requests of the plan; requests.n is 0 if they are unknown */
+    int64_t start_ns, end_ns; /* times of the first and the last event of the run */
     int64_t wall_start;       /* seconds since 1970 */
     unsigned workers;         /* highest number of an active worker + 1 */
     uint64_t intermediate_peak;

@@ -15,12 +15,12 @@ void text_put_start(FILE *f, const char *s, int max);
 void text_put_end(FILE *f, const char *s, int max);
 /* Number of characters that these functions write. */
 int text_width(const char *s, int max);
-/* Format "1.5 GB" and "12 ms". Return `text`. */
+/* Format strings such as "1.5 GB" and "12 ms". Return `text`. */
 const char *text_bytes(double bytes, char text[32]);
 const char *text_time(double seconds, char text[32]);
-/* Step of an axis with about `ticks` ticks: 1, 2 or 5 times a power of ten. */
+/* Returns the step of an axis with about `ticks` ticks: 1, 2 or 5 times a power of ten. */
 double text_step(double extent, int ticks);
-/* A stage's colour, as #rrggbb. */
+/* Returns a stage's colour, as #rrggbb. */
 const char *text_colour(int stage);
 
 /* Returns zeroed memory; NULL, and sets *err, if out of memory. */

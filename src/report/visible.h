@@ -1,4 +1,4 @@
-/* Text that is safe on a terminal. */
+/* Makes text safe to print on a terminal. */
 #ifndef CUBED_REPORT_VISIBLE_H
 #define CUBED_REPORT_VISIBLE_H
 

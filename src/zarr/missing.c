@@ -65,8 +65,8 @@ static json_t *plain(const json_t *v, cubed_dtype dtype)
     return json_incref((json_t *)(uintptr_t)v);
 }
 
-/* Whether elements of the type can have exactly this value, which is then stored in *out. For example, a double between two
- * adjacent float32 numbers marks nothing. */
+/* Returns true if elements of the type can have exactly this value, which is then stored in *out. For example, a double
+ * between two adjacent float32 numbers marks nothing. */
 static bool is_exact(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
 {
     cubed_scalar wide, back;

@@ -42,7 +42,7 @@ static size_t number_of(int ndim, const int64_t *shape, const int64_t *at)
     return n;
 }
 
-/* Whether the bits of all elements within the array equal the fill value. */
+/* Returns true if the bits of all elements within the array equal the fill value. */
 static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shape,
                      const int64_t *used)
 {

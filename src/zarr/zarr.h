@@ -43,7 +43,7 @@ typedef struct cb_zarr_array cb_zarr_array;
 /* Memory of an open array. */
 size_t cb_zarr_bytes(const cb_zarr_array *z);
 
-/* Whether the store is a file of NetCDF or HDF5, whose metadata is presented as Zarr documents. */
+/* Returns true if the store is a file of NetCDF or HDF5, whose metadata is presented as Zarr documents. */
 bool cb_zarr_is_foreign(const cubed_store *store);
 /* Reports that there is no `what` ("array") at a path, with CUBED_E_NOT_FOUND. The message mentions Zarr unless the store
  * is a file of another format. */
@@ -101,7 +101,7 @@ typedef struct cb_zarr_fence {
  * before `check` succeeded. So an object of another run is never replaced. The fence must outlive the handle. Call it before
  * other threads use the handle. */
 void cb_zarr_set_fence(cb_zarr_array *z, const cb_zarr_fence *fence);
-/* Whether a key ("c", "c/0/1", "c.0.1", "0.1", "0/1") may be a chunk of an array, or a prefix of chunks. */
+/* Returns true if a key ("c", "c/0/1", "c.0.1", "0.1", "0/1") may be a chunk of an array, or a prefix of chunks. */
 bool cb_zarr_may_be_chunk(const char *key);
 /* Removes all objects at PATH that may be chunks, by `remove` or, if that is NULL, immediately. Other files may be the
  * user's and are kept. */
@@ -152,12 +152,12 @@ int64_t cb_zarr_count(const cb_zarr_meta *meta, int d);
 int64_t cb_zarr_find(const cb_zarr_meta *meta, int d, int64_t at);
 /* Sets the index of stored object number i, in C order of their grid. */
 void cb_zarr_unravel(const cb_zarr_meta *meta, int64_t i, int64_t *idx);
-/* Whether stored objects are irregular. Inner chunks of shards are always regular. */
+/* Returns true if stored objects are irregular. Inner chunks of shards are always regular. */
 bool cb_zarr_is_irregular(const cb_zarr_meta *meta);
 /* Returns a JSON string, allocated in the zone: "chunk_shapes" in the metadata of irregular chunks or shards. */
 CUBED_MUST_CHECK cubed_status cb_zarr_chunk_shapes(const cb_zarr_meta *meta, cb_zone *zone,
                                                    const char **out, cubed_error *err);
-/* Whether all bits of the fill value are zero. */
+/* Returns true if all bits of the fill value are zero. */
 bool cb_zarr_fill_is_zero(const cb_zarr_meta *meta);
 /* Arena memory to read a chunk, in addition to the decoded chunk. */
 cb_need cb_zarr_read_need(const cb_zarr_meta *meta);

@@ -101,7 +101,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_check_irregular(const char *where, const c
                                                       cubed_error *err);
 /* Fills n bytes of a chunk with the fill value. */
 void cb_zarr_fill(const cb_zarr_meta *meta, void *dst, size_t n);
-/* Whether the bits of n elements equal the fill value. */
+/* Returns true if the bits of n elements equal the fill value. */
 bool cb_zarr_is_fill(const cb_zarr_meta *meta, const char *elements, size_t n);
 
 /* Properties of the array for codecs. Type, chunk and fill value must be set. */

@@ -82,7 +82,7 @@ typedef struct cubed_block_fn {
     /* Returns a description for people of a call with these parameters, which `check` has accepted. NULL: the description is
      * `name`. */
     const char *(*title)(const void *params);
-    /* The parameters are a program: plans with it are loaded only where that is permitted. */
+    /* The parameters contain a program: plans with it are loaded only where that is permitted. */
     bool code;
     void *ctx;
     /* Bit k: output k is state that later calls need, and has memory even if no caller needs it as a result. */

@@ -47,8 +47,8 @@ typedef struct cubed_executor_vtable {
                          cubed_error *err);
     /* Stops running tasks as soon as possible, waits for them, and frees the executor. */
     void (*close)(cubed_executor *ex);
-    /* Called when the driver has given up a range (cubed_executor.start_ms), which it may submit again. No function, including
-     * `close`, waits for the range after that. May be NULL. */
+    /* Called when the driver no longer waits for a range (cubed_executor.start_ms). The driver may submit the range again. No
+     * function, including `close`, waits for the range after that. May be NULL. */
     void (*give_up)(cubed_executor *ex, uint64_t token);
 } cubed_executor_vtable;
 

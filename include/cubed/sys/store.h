@@ -60,8 +60,8 @@ typedef struct cubed_object_version {
 typedef struct cubed_object_info {
     uint64_t size; /* bytes of the whole object */
     cubed_object_version version;
-    /* Time of the put, in seconds since 1970 (UTC) by the store's clock; 0: unknown. Needed from stores whose versions depend
-     * only on the bytes, because equal bytes then have equal versions, and for references that state a time. */
+    /* Time of the put, in seconds since 1970 (UTC) by the store's clock; 0: unknown. Required from stores whose versions depend
+     * only on the bytes, because equal bytes then have equal versions. Also used for references that state a time. */
     int64_t modified;
     /* For head: time of the service's reply, in seconds since 1970 (UTC) by its clock; 0: unknown. */
     int64_t replied;
@@ -77,7 +77,7 @@ typedef enum cubed_store_op {
 
 typedef struct cubed_store_entry {
     const char
-        *key; /* the whole key; of a prefix without the '/' at its end. Valid during the call. */
+        *key; /* the whole key, or a prefix without the '/' at its end. Valid during the call. */
     uint64_t size;  /* size of an object in bytes; 0 for a prefix, and if the size is unknown */
     bool is_prefix; /* the entry is a prefix with further keys below it; only with a delimiter */
     bool
@@ -139,7 +139,7 @@ struct cubed_store_request {
     /* A buffer of CUBED_STORE_PAGE_CAP bytes that contains "" before the request; NULL if the caller needs only one page. */
     char *next_page;
 
-    /* The result, which the store sets before it calls `complete`. */
+    /* The result of the request, which the store sets before it calls `complete`. */
     cubed_status status;
     cubed_error
         *err; /* error that the caller of submit provides and the store fills; may be NULL */
@@ -269,7 +269,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_store(cubed_context *c
                                                                 const cubed_store_vtable *vt,
                                                                 cubed_error *err);
 
-/* --- For stores that complete requests at once ---------------------------------------------------------- */
+/* --- For stores that complete requests synchronously ---------------------------------------------------- */
 
 /* Each function performs one request, including its conditions, and returns its status. `del` is called for each key. */
 typedef struct cubed_store_functions {

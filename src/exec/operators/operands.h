@@ -11,8 +11,8 @@
 /* Sets the elements of an operand in the calls with the blocks `first` to `last` of the symbols. */
 void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t *last,
                   cb_box *elements);
-/* The blocks of the contracted symbols: a box over all symbols, in which the kept symbols have block 0 only. Empty if there are
- * no blocks. */
+/* Returns the blocks of the contracted symbols: a box over all symbols, in which the kept symbols have block 0 only. Empty if
+ * there are no blocks. */
 cb_box cb_block_contracted(const cb_stage_call *c);
 /* Returns true if an output needs memory even if it is unused. */
 bool cb_block_is_carried(const cb_stage_call *c, int out);
@@ -21,8 +21,8 @@ size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in);
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out);
 /* Bytes decoded when all blocks of an input are visited once, and the number of such visits. */
 uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times);
-/* Asks a function whether it supports the blocks of an operation, and for its needs. The description for the function is
- * allocated in the zone. */
+/* Calls a function to find out whether it supports the blocks of an operation, and how much memory it needs. The description for
+ * the function is allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
                                            const cb_blockwise *op, const cb_symbols *symbols,
                                            cubed_block_need *need, cubed_error *err);
@@ -38,7 +38,7 @@ CUBED_MUST_CHECK cubed_status cb_operands_read(const cubed_plan *p, const cb_sta
 
 /* One operand of the task's calls. */
 typedef struct cb_operand {
-    cb_box box; /* the operand's elements in the call */
+    cb_box box; /* box of the operand's elements in the call */
     int64_t shape[CUBED_MAX_NDIM];
     void *tile;
 } cb_operand;
@@ -48,7 +48,7 @@ typedef struct cb_operands {
     const cb_stage_call *c;
     cb_operand *operand; /* inputs, then outputs */
     cubed_block *block;
-    int64_t index[CUBED_MAX_NDIM]; /* blocks of the symbols */
+    int64_t index[CUBED_MAX_NDIM]; /* index of the block along each symbol */
 } cb_operands;
 
 /* Allocates the lists of operands and of blocks. */

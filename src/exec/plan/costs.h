@@ -1,10 +1,10 @@
-/* Cost of operations by kind: processor time of one worker. */
+/* Cost of operations by kind, as the processor time of one worker. */
 #ifndef CB_EXEC_COSTS_H
 #define CB_EXEC_COSTS_H
 
 #include "plan/plan.h"
 
-/* Seconds per byte of the elements that a node's operation processes. */
+/* Returns the seconds per byte of the elements that a node's operation processes. */
 double cb_node_cost(const cb_node *n);
 
 /* The estimated time in which a stage reads, decodes, encodes and writes. */

@@ -15,18 +15,18 @@ static inline uint64_t cb_plan_worker_mem(const cubed_plan *p)
     return cb_sat_add(cb_sat_add(cb_need_total(p->need), p->metadata_mem), p->fetch_bytes);
 }
 
-/* Memory of the machine that workers run on; 0: unknown. */
+/* Returns the memory of the machine that workers run on; 0: unknown. */
 static inline uint64_t cb_machine_of(const cubed_context *ctx, const cubed_plan_options *o)
 {
     return o->other_machines ? o->machine_mem : ctx->machine_memory;
 }
-/* Number of workers per machine. */
+/* Returns the number of workers per machine. */
 static inline unsigned cb_machine_workers(const cubed_plan *p)
 {
     const unsigned most = p->machine_workers;
     return most && most < p->max_workers ? most : p->max_workers;
 }
-/* The smallest allowed_mem that leaves `bytes` in addition to the reserved memory. */
+/* Returns the smallest allowed_mem that leaves `bytes` in addition to the reserved memory. */
 uint64_t cb_plan_allowance_for(const cubed_plan *p, uint64_t bytes);
 /* CUBED_E_BUDGET if `workers` workers may use more than this machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned workers,
@@ -35,9 +35,9 @@ CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned w
 CUBED_MUST_CHECK cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err);
 /* For files that refer to other files: reads the places of the chunks that the compiled stages read. */
 CUBED_MUST_CHECK cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err);
-/* Bytes of a run's tables (CB_RUN_NODE_BYTES and others). */
+/* Returns the bytes of a run's tables (CB_RUN_NODE_BYTES and others). */
 uint64_t cb_plan_run_bytes(const cubed_plan *p);
-/* Bytes of the plan, of the arrays that it was made from and of a run's tables. Requires projected stages. */
+/* Returns the bytes of the plan, of the arrays that it was made from and of a run's tables. Requires projected stages. */
 uint64_t cb_plan_metadata(const cubed_plan *p);
 /* Like cb_plan_metadata, with the maximum number of tasks that can wait for chunks if a copy is split into passes. */
 uint64_t cb_plan_most_metadata(const cubed_plan *p);

@@ -16,7 +16,7 @@ int64_t cb_load_extent(const cubed_plan *p, const cb_load *load, int d, const in
 /* Bytes of a load's buffer for a chunk, or for the part of it that a block of these extents needs. If chunks are decoded
  * piecewise, bytes for one piece, and for the rest of the previous piece if a vector crosses their border. */
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
-/* Bytes of a load's tile over a block of these extents. */
+/* Returns the bytes of a load's tile over a block of these extents. */
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);
 
 #endif

@@ -88,8 +88,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_keep(const cb_ir *ir, cb_stage *s, const 
                                             cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                                   cubed_error *err);
-/* `compile` for stages whose only program is a tail. `prepare` and `reads` for these stages and for those with a body in
- * addition. */
+/* cb_stage_compile_tail is `compile` for stages whose only program is a tail. The other two are `prepare` and `reads` for these
+ * stages, and for stages that also have a body. */
 CUBED_MUST_CHECK cubed_status cb_stage_compile_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                                     cubed_error *err);
 void cb_stage_prepare_tail(const cubed_plan *p, cb_stage *s);

@@ -8,10 +8,10 @@
 
 /* Sets the reshape of a load (plan/reshape.h). */
 void cb_load_reshape(const cb_ir *ir, const cb_load *load, cb_reshape *out);
-/* Smallest box of the array (STORED) that contains a load's reads for a box of the domain. */
+/* Sets the smallest box of the array (STORED) that contains a load's reads for a box of the domain. */
 void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, cb_box *image);
 
-/* Part of a box that belongs to a branch. */
+/* Gets the part of a box that belongs to a branch. */
 void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part);
 
 /* Returns true if two programs load from a common node. */
@@ -34,7 +34,7 @@ bool cb_stage_reduce_fits(const cb_map *map, const cb_grid *kept, const cb_grid 
 /* Returns true if two reductions can be computed in one pass. */
 bool cb_stage_same_domain(const cb_ir *ir, int reduce_a, int reduce_b);
 
-/* One more than the highest level of the stored nodes that the stage reads (level[node]), otherwise 0. */
+/* Returns one more than the highest level of the stored nodes that the stage reads (level[node]), or 0 if it reads none. */
 int cb_stage_level(const cubed_plan *p, const cb_stage *s, const int *level);
 
 /* Returns program i of a stage; NULL after the last one. */

@@ -10,7 +10,7 @@ typedef struct cb_blocks {
     int64_t per;
     const cubed_block_halo *halo; /* halo of each block; NULL: blocks have no halo */
 } cb_blocks;
-/* Maximum elements of a block. */
+/* Returns the maximum number of elements of a block. */
 int64_t cb_blocks_most(const cb_blocks *b);
 /* Sets the axes of the body (0) or the tail (1) of a stage, at most CUBED_MAX_NDIM + 1. */
 void cb_program_blocks(const cb_stage *s, int program, cb_blocks *axes);

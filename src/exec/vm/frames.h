@@ -47,7 +47,8 @@ typedef struct cb_evaluation {
     int nstates;
     const cb_view *states; /* read by loads of reductions, over the box */
     const cb_view *outs;   /* views of the results over the box */
-    bool gather; /* bare loads need no machine: chunks are copied to the output one at a time */
+    /* Loads without operations need no machine: chunks are copied to the output one at a time. */
+    bool gather;
     bool stream; /* Results are written with stores that bypass the caches. */
 } cb_evaluation;
 

@@ -64,7 +64,7 @@ void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
 CUBED_MUST_CHECK cubed_status cb_vm_bring(cb_vm *vm, int64_t p, int64_t step, int64_t *end,
                                           cubed_error *err);
 void cb_vm_unpin(cb_vm *vm);
-/* Evaluates elements p..p+n-1 of the run, n <= cb_vm_longest. Results are valid until the next call. */
+/* Evaluates elements p..p+n-1 of the run, n <= cb_vm_longest. Results are valid until the next call of this function. */
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
 /* Returns a result. If it is a product that the sum computes, returns one factor and sets *factor to the other; otherwise
  * *factor is NULL. */

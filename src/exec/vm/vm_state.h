@@ -13,7 +13,7 @@ static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int ax
 /* A chunk that is decoded piecewise. Positions are bytes of the chunk. */
 typedef struct vm_pieces {
     int64_t idx[CUBED_MAX_NDIM];
-    int64_t origin, row; /* element 0 of the box, and of the run */
+    int64_t origin, row; /* positions of element 0 of the box, and of element 0 of the run */
     int64_t lo, hi;      /* byte range of the chunk that is at `data` */
     const char *data;
     cb_pinned_codec_block block; /* the last block, which may be cached outside of the buffer */
@@ -22,12 +22,12 @@ typedef struct vm_pieces {
 typedef struct vm_load {
     const cb_load *load;
     size_t size;
-    const char *base; /* element 0 of the box */
+    const char *base; /* address of element 0 of the box */
     union {
         int64_t stride[CUBED_MAX_NDIM];
         int64_t row_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the run, in the array */
     };
-    const char *at; /* element 0 of the run */
+    const char *at; /* address of element 0 of the run */
     int64_t index_at,
         index_row; /* INDEX: value at element 0 of the box, and at element 0 of the run */
     void *reg;

@@ -53,7 +53,8 @@ typedef struct in_flight {
     int64_t first, given_ns;
     int64_t due_ns; /* deadline after which the range is lost */
     uint32_t twin;  /* 1 + the slot of the copy of this range at another worker; 0: none */
-    bool late;      /* the copy has completed the range: reports are ignored */
+    /* The copy of the range was completed first, so reports for this range are ignored. */
+    bool late;
 } in_flight;
 
 /* A range to be retried at a given time. Its first task failed, or the task before its first task failed. */
@@ -333,7 +334,7 @@ static int64_t due_ns(cb_driver *d, const in_flight *f)
            nanoseconds((double)before * (double)d->most_ns / 1e6);
 }
 
-/* Returns true if a range is overdue. While a worker is idle, no other range has to run first. */
+/* Returns true if a range is overdue. Assumes that a worker runs no other range before this one if any worker is idle. */
 static bool is_overdue(const cb_driver *d, const in_flight *f, int64_t now)
 {
     if (!f->used || f->due_ns == INT64_MAX) return false;

@@ -18,19 +18,20 @@ typedef struct cb_run_clock {
 typedef struct cb_driver_args {
     cubed_plan *plan;
     cb_io *io;
-    const cubed_run_options *options;       /* options of the run; `executor` is ignored */
-    cubed_run_stats *stats;                 /* statistics to which counters are added */
-    unsigned workers;                       /* number of workers to keep busy */
-    int64_t most_tasks;                     /* maximum tasks per range */
-    unsigned slots;                         /* maximum ranges in flight, at least 1 */
-    unsigned range_ms;                      /* intended duration of a range (cubed_executor_caps) */
-    uint32_t start_ms, most_ms;             /* start_ms and range_ms of cubed_executor */
-    unsigned ramp_workers, ramp_per_second; /* of cubed_executor_caps */
-    bool retries;                           /* retry ranges that fail with a transient error */
+    const cubed_run_options *options; /* options of the run; `executor` is ignored */
+    cubed_run_stats *stats;           /* statistics to which counters are added */
+    unsigned workers;                 /* number of workers to keep busy */
+    int64_t most_tasks;               /* maximum tasks per range */
+    unsigned slots;                   /* maximum ranges in flight, at least 1 */
+    unsigned range_ms;                /* intended duration of a range (cubed_executor_caps) */
+    uint32_t start_ms, most_ms;       /* start_ms and range_ms of cubed_executor */
+    /* Ramp_workers and ramp_per_second of cubed_executor_caps. */
+    unsigned ramp_workers, ramp_per_second;
+    bool retries;   /* retry ranges that fail with a transient error */
     bool backups;   /* give ranges that take much longer than others to a second worker */
     int64_t window; /* maximum waiting tasks that are held; 0: CB_RUN_WINDOW */
     const cb_run_clock *clock; /* NULL: the clock of this machine */
-    /* completed tasks of a run in parts; NULL: a whole run, whose driver frees intermediates */
+    /* completed tasks of a run in parts; NULL for a whole run, in which the driver frees intermediates */
     const cb_notes *notes;
 } cb_driver_args;
 
@@ -54,7 +55,7 @@ bool cb_driver_is_over(const cb_driver *d);
 /* Numbers of ranges in flight and of ranges that wait for a retry. */
 unsigned cb_driver_in_flight(const cb_driver *d);
 unsigned cb_driver_waiting(const cb_driver *d);
-/* Emits the last event. */
+/* Reports the last event of the run. */
 void cb_driver_end(const cb_driver *d, cubed_status st, const cubed_error *why);
 CUBED_MUST_CHECK cubed_status cb_driver_cancelled(const cb_driver *d, cubed_error *err);
 

@@ -8,16 +8,18 @@
 enum { CB_RAMP_SECONDS = 64 };
 
 typedef struct cb_ramp {
-    unsigned workers;             /* maximum */
-    unsigned at_once, per_second; /* of cubed_executor_caps; at_once 0: all workers start at once */
-    double spare;                 /* workers that the service can start at time spare_ns */
+    unsigned workers; /* maximum */
+    /* Ramp_workers and ramp_per_second of cubed_executor_caps; if at_once is 0, all workers start at once. */
+    unsigned at_once, per_second;
+    double spare; /* workers that the service can start at time spare_ns */
     int64_t start_ns, spare_ns;
     unsigned asked;  /* workers that the service was asked to start */
     unsigned seen;   /* workers that have reported a task */
     double usual_ns; /* recent mean of the time that a worker needs for a range */
-    int64_t second;  /* the last second that asked_at has */
+    int64_t second;  /* the last second for which asked_at has an entry */
     unsigned asked_at
-        [CB_RAMP_SECONDS]; /* `asked` at the end of a second, by the second modulo CB_RAMP_SECONDS */
+        /* `asked` at the end of each second; the index is the second modulo CB_RAMP_SECONDS. */
+        [CB_RAMP_SECONDS];
 } cb_ramp;
 
 void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_second,

@@ -508,7 +508,7 @@ void cb_ready_timed(cb_ready *r, int stage, int64_t ns)
     s->seconds += (seconds - s->seconds) / (float)s->timed;
 }
 
-/* Takes the next tasks of a stage that waits for nothing. */
+/* Takes the next tasks of a stage whose tasks do not wait for chunks. */
 static cubed_status take_next(cb_ready *r, int stage, int64_t *first, int64_t *last,
                               cubed_error *err)
 {

@@ -15,7 +15,7 @@ typedef struct cb_executor_args {
 extern const cubed_executor_vtable cb_executor_threads;
 extern const cubed_executor_vtable cb_executor_single;
 extern const cubed_executor_vtable cb_executor_processes;
-/* These two exist only in builds with HTTP. */
+/* The following executors exist only in builds with HTTP. */
 extern const cubed_executor_vtable cb_executor_lambda;
 extern const cubed_executor_vtable cb_executor_http;
 

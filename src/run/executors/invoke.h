@@ -10,7 +10,7 @@
 enum { CB_INVOKE_MOST = 1000 }; /* maximum number of calls in flight */
 /* Maximum bytes of a message, and of the reports in a reply. */
 #define CB_INVOKE_MESSAGE ((uint64_t)4 << 20)
-/* Assumed milliseconds of a call, in addition to its tasks. */
+/* Assumed duration of a call in milliseconds, in addition to its tasks. */
 #define CB_INVOKE_OVERHEAD_MS 50u
 /* Workers that AWS Lambda starts at once, and further workers per second. "Lambda scaling behavior" in AWS's Developer Guide:
  * 1,000 execution environments every 10 seconds, refilled continuously. */
@@ -68,7 +68,8 @@ struct cb_invoker {
     unsigned worker;
     size_t worker_at; /* position in `workers` of its worker's name */
     cubed_error
-        error; /* error of the first task without a report; status CUBED_OK: no error was received */
+        /* Error of the first task without a report; its status is CUBED_OK if no error was received. */
+        error;
 };
 
 /* Opens the executor args->name, which is NAME:TARGET. */

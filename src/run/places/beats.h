@@ -16,7 +16,7 @@ CUBED_MUST_CHECK cubed_status cb_beats_start(const cubed_allocator *a, int64_t s
 void cb_beats_add(cb_beats *b, cb_claim *c);
 /* Ends the thread and frees it. The claims then have no thread. NULL is allowed. */
 void cb_beats_end(cb_beats *b);
-/* Functions of a claim hold this lock while they use fields that a beat changes. NULL is allowed. */
+/* Functions of a claim hold this lock while they use fields that a heartbeat changes. NULL is allowed. */
 void cb_beats_lock(cb_beats *b);
 void cb_beats_unlock(cb_beats *b);
 

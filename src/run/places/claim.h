@@ -20,9 +20,9 @@ typedef struct cb_run_self {
     char since[CB_RUN_TIME_CAP];
     bool detached;
     bool elsewhere; /* the run has workers on other machines (cb_run_record) */
-    /* seconds without a beat after which a run on another machine counts as gone */
+    /* seconds without a heartbeat after which a run on another machine counts as gone */
     int64_t silence;
-    bool take_over;      /* runs on other machines count as gone at once */
+    bool take_over;      /* runs on other machines count as gone immediately */
     const char *sources; /* versions of the sources; borrowed; NULL: unknown */
 } cb_run_self;
 
@@ -40,7 +40,8 @@ typedef struct cb_claim {
     /* The thread that renews the claim (run/places/beats.h), or NULL. It changes the version and the record. */
     cb_beats *beats;
     struct cb_claim *next; /* next claim of the thread's list, until cb_beats_end */
-    bool taken;            /* set by the thread if a beat found that another run has the place */
+    /* Set by the thread if a heartbeat found that another run has the place. */
+    bool taken;
 } cb_claim;
 
 /* Reads the record of a place. Strings of the record are allocated in the zone. */
@@ -114,7 +115,7 @@ void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out);
 /* CUBED_E_EXISTS if the record at `place` (NULL: at the path) names another run or owner than the claim's record. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place,
                                                    cb_zone *zone, cubed_error *err);
-/* From then on the record is written through `place`. */
+/* Sets the place through which the record is written from then on. */
 void cb_claim_set_place(cb_claim *c, cubed_store *place);
 /* Removes the record if the place still belongs to this run. */
 void cb_claim_drop(cb_claim *c);

@@ -47,14 +47,14 @@ void cb_io_close(cb_io *io);
  * own_name  the name of the run is used only once, so a check of places whose puts are conditional is valid for a second */
 void cb_io_rest(cb_io *io);
 bool cb_io_go_on(cb_io *io, bool own_name);
-/* The chunks that tasks read and write. */
+/* Returns the broker of the chunks that tasks read and write. */
 cb_chunks *cb_io_chunks(const cb_io *io);
 /* For a run in parts: create an empty object in its folder; list the names below a folder in it; open its folder. */
 CUBED_MUST_CHECK cubed_status cb_io_note(cb_io *io, const char *name, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn,
                                           void *ctx, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_spill(cb_io *io, cubed_error *err);
-/* Renews the run's claims if their last beat is old enough. CUBED_E_EXISTS if another run has taken a place. */
+/* Renews the run's claims if their last heartbeat is old enough. CUBED_E_EXISTS if another run has taken a place. */
 CUBED_MUST_CHECK cubed_status cb_io_beat(cb_io *io, cubed_error *err);
 /* Returns the error of a failed run: CUBED_E_EXISTS, with that reason, if another run has taken a place, otherwise `st`. */
 CUBED_MUST_CHECK cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err);

@@ -11,8 +11,9 @@ typedef struct target_io {
     cb_claim claim, before; /* current claim, and the claim before the array was put in its place */
     bool claimed;           /* this process holds the claim */
     bool begun;             /* another process of this run has begun the target */
-    bool resumed;           /* an earlier run of the plan wrote chunks of the target, */
-    bool done;              /* and all chunks and metadata */
+    bool resumed;           /* an earlier run of the plan wrote chunks of the target */
+    /* An earlier run of the plan wrote all chunks and the metadata of the target. */
+    bool done;
     bool replaces,
         swapped; /* the target is created next to an existing array; it has replaced that array */
     bool tried_commit; /* the metadata of the target may exist */
@@ -46,7 +47,7 @@ struct cb_io {
         remember; /* keep the records of complete targets, so that a later resumed run finds that everything is done */
     /* CUBED_KEEP_*: output that may be kept if the run ends early, and output that is kept */
     unsigned may_keep, keep;
-    /* Time of the last beat: cb_clock_boot_ns (0: no beat yet) and cb_run_now. */
+    /* Time of the last heartbeat, by cb_clock_boot_ns (0: no heartbeat yet) and by cb_run_now. */
     int64_t beat, beat_at;
     int64_t checked; /* workers: time of the last check of records, by cb_clock_boot_ns */
     /* thread that renews the claims during commit and other long steps (run/places/beats.h), or NULL */

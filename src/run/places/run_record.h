@@ -28,7 +28,7 @@ typedef enum cb_run_state {
     /* the complete new array at `staged` is being copied to its place, which has no valid array until the copy ends */
     CB_RUN_COPYING,
     CB_RUN_SWAPPED, /* the complete new array is in its place; the old one is at `staged` */
-    /* the array is complete; kept so that a run that is resumed again has nothing to do */
+    /* the array is complete; the record is kept, so that a run that is resumed again has nothing to do */
     CB_RUN_DONE,
     /* all chunks are written; the owner writes metadata, or puts the new array in its place */
     CB_RUN_COMMITTING
@@ -44,7 +44,7 @@ typedef struct cb_run_record {
     char since[CB_RUN_TIME_CAP];
     /* version of the library that began the run; "" in the first records, which do not name it */
     char cubed[CB_RUN_VERSION_CAP];
-    int64_t beat; /* time of the last beat in seconds since 1970, by the owner's clock */
+    int64_t beat; /* time of the last heartbeat in seconds since 1970, by the owner's clock */
     /* a run without a driver, which several short processes begin, execute and finish */
     bool detached;
     /* Processes of an earlier run may still put chunks here, so this run puts all of its chunks, including those of fill
@@ -54,7 +54,7 @@ typedef struct cb_run_record {
     cb_run_state state;
     /* name under which an array that replaces another is created; otherwise "" */
     char staged[CB_RUN_STAGED_CAP];
-    cubed_object_version made; /* DONE: version of the array's metadata */
+    cubed_object_version made; /* if the state is DONE: version of the array's metadata */
     int format;                /* Zarr format of the array; 0 for folders */
     const char *sources;       /* versions of the sources, in order; in the zone */
 } cb_run_record;
@@ -72,7 +72,7 @@ CUBED_MUST_CHECK cubed_status cb_run_record_write(cubed_store *store, const char
 CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const char *path,
                                                    const cubed_object_version *version,
                                                    cubed_error *err);
-/* Seconds without a beat after which an owner on another machine counts as gone. */
+/* Seconds without a heartbeat after which an owner on another machine counts as gone. */
 #define CB_RUN_SILENCE CUBED_RUN_SILENCE
 /* A value of `silence` with which every process on another machine counts as gone. */
 #define CB_RUN_NO_SILENCE INT64_MIN
@@ -84,7 +84,7 @@ bool cb_run_record_is_live(const cb_run_record *r, int64_t silence);
 bool cb_run_record_may_write(const cb_run_record *r);
 /* Returns true if the owner is known to run on this machine. */
 bool cb_run_record_is_here(const cb_run_record *r);
-/* Seconds since the owner's last beat; 0 if that is in the future by this machine's clock. */
+/* Returns the seconds since the owner's last heartbeat; 0 if that is in the future by this machine's clock. */
 int64_t cb_run_record_age(const cb_run_record *r);
 #define CB_RUN_WHO_CAP (CB_OWNER_CAP + CB_RUN_NAME_CAP + 64)
 /* Writes "process 12 on host since 2026-01-01T00:00:00Z". */

@@ -25,7 +25,7 @@ bool cb_run_is_same(const cb_run_self *self, const cb_claim *c);
 /* Like cb_run_is_same, for a target: true if the other plan would write the same chunks there. */
 bool cb_run_has_same_goal(const cb_run_self *self, const cb_claim *c);
 
-/* Name of the folder of a run's intermediates in its work directory. */
+/* Capacity of the name of the folder of a run's intermediates in its work directory. */
 #define CB_RUN_FOLDER_CAP (8 + CB_RUN_PLAN_CAP + CB_RUN_NAME_CAP)
 void cb_run_folder(const char *plan, const char *run, char folder[CB_RUN_FOLDER_CAP]);
 /* Returns true if `name` is the folder of the record's run. */

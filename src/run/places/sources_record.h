@@ -25,9 +25,9 @@ typedef struct cb_recorded_array {
 
 typedef struct cb_sources_record {
     const char *cubed;  /* version of the library */
-    const char *plan;   /* id of the plan that computed the chunks, */
-    const char *goal;   /* hash of the request, */
-    const char *growth; /* and hash of the request without extents; "": unknown */
+    const char *plan;   /* id of the plan that computed the chunks */
+    const char *goal;   /* hash of the request */
+    const char *growth; /* hash of the request without extents; "": unknown */
     const void *axes;   /* cb_growth.axes */
     size_t axes_size;
     /* Metadata documents that the array may have: before the run, and after it. */

@@ -25,7 +25,7 @@ bool cb_update_keeps(void *u, int node, int64_t chunk);
 CUBED_MUST_CHECK cubed_status cb_update_begin(const cb_io *io, int node, cubed_error *err);
 /* Writes the record of a complete target. An error leaves the array valid, but the next update recomputes it. */
 void cb_update_end(const cb_io *io, int node);
-/* Bytes of memory for the versions of chunks. */
+/* Returns the bytes of memory for the versions of chunks. */
 size_t cb_update_bytes(const cb_update *u);
 void cb_update_report(const cb_update *u, cubed_update *out);
 void cb_update_free(cb_update *u);

@@ -10,7 +10,7 @@
 #include "zarr/zarr.h"
 
 #define CB_VERSION_BYTES 16
-/* Zeros: the chunk is missing. */
+/* Hash of a chunk's version. Zeros: the chunk is missing. */
 typedef struct cb_chunk_version {
     uint8_t hash[CB_VERSION_BYTES];
 } cb_chunk_version;

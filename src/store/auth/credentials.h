@@ -6,12 +6,12 @@
 #include "store/http/net.h"
 
 typedef struct cb_keys {
-    char id[256], secret[256], token[8192]; /* `token` is "" if there is none */
+    char id[256], secret[256], token[8192]; /* token: "" if there is no token */
 } cb_keys;
 
 /* Searches the usual places of a service's credentials. */
 typedef cubed_status (*cb_credentials_look)(cb_credentials *c, cubed_error *err);
-/* Keys of AWS; tokens of Google in `token` only, which is "" for anonymous access. */
+/* Get keys of AWS, or tokens of Google. A token of Google is stored in `token` only, and is "" for anonymous access. */
 CUBED_MUST_CHECK cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err);
 /* Like cb_look_for_google, for tokens of Azure. */
@@ -34,7 +34,7 @@ void cb_put_bearer(cb_http_call *call, const char *token);
 cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call);
 /* Discards credentials that a server rejected as expired. Returns false if they cannot be renewed. */
 bool cb_credentials_renew(cb_credentials *c);
-/* Region and endpoint from the settings, or else from the profile; NULL if not set. */
+/* Return region and endpoint from the settings, or else from the profile; NULL if not set. */
 const char *cb_credentials_region(const cb_credentials *c);
 const char *cb_credentials_endpoint(const cb_credentials *c);
 /* Frees all credentials of a net and ends its renewing thread. Call it before cb_net_free, when no store of the net is

@@ -17,7 +17,7 @@ struct cb_credentials {
     cb_fetcher *fetcher;
     cb_net *net;
     const char *url; /* URL whose options apply */
-    cb_http_way way; /* has no proxy for requests without TLS */
+    cb_http_way way; /* way of connecting, which has no proxy for requests without TLS */
     /* files: contents of configuration files; NULL if missing */
     const char *profile, *files[2], *region, *endpoint;
     /* Fetches keys; NULL: `keys` are fixed. Blocks; called by the fetcher's thread. Sets *ends to seconds since 1970, or 0
@@ -29,7 +29,7 @@ struct cb_credentials {
     const char *resource;                 /* audience of tokens; NULL: the stores of the service */
     /* Guarded by the fetcher's lock. */
     cb_keys keys;
-    int64_t ends; /* 0: no keys yet, INT64_MAX: no expiry */
+    int64_t ends; /* time when the keys expire; 0: no keys yet; INT64_MAX: no expiry */
     bool wanted;
     int64_t failed;
     cubed_status status;
@@ -58,7 +58,7 @@ cubed_status cb_ask_for_token(const cb_credentials *c, const cb_question *q, cb_
 void cb_put_field(cb_buf *out, const char *name, const char *value);
 /* Reads a token from a file, without the line break. */
 cubed_status cb_read_token(cb_zone *zone, const char *path, const char **out, cubed_error *err);
-/* Whether a secret may be sent to the URL: it uses TLS, or is on this machine. */
+/* Returns true if a secret may be sent to the URL: it uses TLS, or is on this machine. */
 bool cb_is_near(const char *url);
 /* Overwrites the memory with zeros and frees it. */
 void cb_free_secret(cb_buf *b);

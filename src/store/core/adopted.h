@@ -22,7 +22,7 @@ static inline void cb_adopted_init(cb_adopted *a)
     atomic_init(&a->begun, getpid());
 }
 
-/* True for the one thread of a forked child that must reset the state and then call cb_adopted_end. */
+/* Returns true for the one thread of a forked child that must reset the state and then call cb_adopted_end. */
 static inline bool cb_adopted_begin(cb_adopted *a)
 {
     const pid_t self = getpid();

@@ -74,7 +74,7 @@ typedef struct cb_page_watch {
 } cb_page_watch;
 /* Maximum number of consecutive empty pages. */
 enum { CB_PAGES_MOST_EMPTY = 1000 };
-/* Records a page with `entries` entries whose next page is at `token`. Fails if the pages do not end. */
+/* Records a page with `entries` entries. `token` identifies the next page. Fails if the pages do not end. */
 CUBED_MUST_CHECK cubed_status cb_page_watch_next(cb_page_watch *w, const cubed_store *s,
                                                  const char *token, size_t entries,
                                                  cubed_error *err);
@@ -151,12 +151,12 @@ CUBED_MUST_CHECK cubed_status cb_store_members(cubed_store *s, const char *prefi
 /* Exchanges the contents of two prefixes. CUBED_E_UNSUPPORTED if the store cannot. */
 CUBED_MUST_CHECK cubed_status cb_store_swap(cubed_store *s, const char *a, const char *b,
                                             cubed_error *err);
-/* Whether the store can copy objects, but not swap prefixes. */
+/* Returns true if the store can copy objects, but not swap prefixes. */
 bool cb_store_copies(const cubed_store *s);
 /* Copies objects to other keys. CUBED_E_UNSUPPORTED if the store cannot. */
 CUBED_MUST_CHECK cubed_status cb_store_copy(cubed_store *s, const char *const *from,
                                             const char *const *to, size_t n, cubed_error *err);
-/* Whether objects can be written in pieces: see cubed_store_vtable. */
+/* Returns true if objects can be written in pieces: see cubed_store_vtable. */
 bool cb_store_takes_pieces(const cubed_store *s);
 CUBED_MUST_CHECK cubed_status cb_store_begin_pieces(cubed_store *s, const char *key,
                                                     cubed_store_pieces **out, cubed_error *err);
@@ -164,7 +164,7 @@ CUBED_MUST_CHECK cubed_status cb_store_begin_pieces(cubed_store *s, const char *
  * links. The caller closes the store. CUBED_E_UNSUPPORTED if the store has no such parent. */
 CUBED_MUST_CHECK cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out,
                                               char *name, size_t cap, cubed_error *err);
-/* Whether the store's prefixes exist independently of their names: see cubed_store_vtable.anchor. */
+/* Returns true if the store's prefixes exist independently of their names: see cubed_store_vtable.anchor. */
 bool cb_store_has_places(const cubed_store *s);
 /* Opens the directory at `path` as a store, which the caller closes. CUBED_E_NOT_FOUND if it does not exist and `make` is
  * false. */

@@ -5,8 +5,9 @@
 /* Kinds from far to near. A redirect never leads to a nearer address. */
 typedef enum cb_address_kind {
     CB_ADDRESS_PUBLIC,
-    CB_ADDRESS_PRIVATE,    /* in a local network */
-    CB_ADDRESS_LINK_LOCAL, /* includes services that give credentials to cloud machines */
+    CB_ADDRESS_PRIVATE, /* the address is in a local network */
+    /* The address is link-local; such addresses include services that give credentials to cloud machines. */
+    CB_ADDRESS_LINK_LOCAL,
     CB_ADDRESS_LOOPBACK,
     CB_ADDRESS_ANY, /* only used as a limit: addresses of any kind are allowed */
 } cb_address_kind;

@@ -15,10 +15,12 @@ enum { CB_HEDGE_KNOWN = 64, CB_HEDGE_LEAST = 20, CB_HEDGE_EVERY = 20, CB_HEDGE_B
 /* Shared by the clients of a context. Thread-safe. */
 typedef struct cb_hedge {
     cb_mutex lock;
-    int64_t took[CB_HEDGE_KNOWN] CB_GUARDED_BY(&lock); /* nanoseconds until a reply began */
-    uint64_t n CB_GUARDED_BY(&lock);                   /* number of recorded replies */
+    /* Nanoseconds from a request to the beginning of its reply. */
+    int64_t took[CB_HEDGE_KNOWN] CB_GUARDED_BY(&lock);
+    uint64_t n CB_GUARDED_BY(&lock); /* number of recorded replies */
     int credit CB_GUARDED_BY(
-        &lock); /* requests not yet matched by second ones; at most CB_HEDGE_BURST * CB_HEDGE_EVERY */
+        /* Credit for second requests, counted in first requests; at most CB_HEDGE_BURST * CB_HEDGE_EVERY. */
+        &lock);
     int64_t limit CB_GUARDED_BY(
         &lock); /* duration after which a second request is sent; 0: too few replies so far */
 } cb_hedge;

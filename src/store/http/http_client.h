@@ -23,7 +23,7 @@ enum { CB_HTTP_REQUEST_BYTES = 320 << 10, CB_HTTP_PROCESS_BYTES = 3 << 20 };
 
 /* Certificates and proxies. NULL: the system's certificates, no proxy. */
 typedef struct cb_http_way {
-    const char *ca_file, *proxy, *plain_proxy, *no_proxy; /* plain_proxy: for http:// URLs */
+    const char *ca_file, *proxy, *plain_proxy, *no_proxy; /* plain_proxy: proxy for http:// URLs */
 } cb_http_way;
 
 typedef struct cb_http cb_http;
@@ -39,14 +39,15 @@ typedef struct cb_http_piece {
 
 typedef enum cb_http_ready {
     CB_HTTP_GO,
-    CB_HTTP_WAIT, /* wait for cb_http_wake */
-    CB_HTTP_NO,   /* failed: see status and error */
+    CB_HTTP_WAIT, /* the call waits for cb_http_wake */
+    CB_HTTP_NO,   /* the call failed: see status and error */
 } cb_http_ready;
 
 typedef enum cb_http_verdict {
     CB_HTTP_DONE,
-    CB_HTTP_AGAIN, /* retry at once, with a changed request */
-    CB_HTTP_LATER, /* retry as after a transient fault; error describes the fault if retries fail */
+    CB_HTTP_AGAIN, /* the call is retried at once, with a changed request */
+    /* The call is retried as after a transient fault; `error` describes the fault if retries fail. */
+    CB_HTTP_LATER,
     /* The service refused the call because there are too many calls: retry when the throttle allows it. This does not count as
      * an attempt. Without a throttle, the same as CB_HTTP_LATER. */
     CB_HTTP_THROTTLED,
@@ -65,7 +66,7 @@ struct cb_http_call {
     const char *method;
     const void *body;
     size_t body_size;
-    cb_buf before, behind; /* sent before and after the body */
+    cb_buf before, behind; /* bytes that are sent before and after the body */
     /* Destinations of the bodies of replies 200 and 206, in ascending order without overlap. If npieces is 0, these bodies go
      * to `text`, like the bodies of other replies. */
     cb_http_piece *pieces;
@@ -74,7 +75,7 @@ struct cb_http_call {
     bool whole;
     /* maximum size in bytes of the text of a successful reply; 0: CB_HTTP_MOST_TEXT */
     size_t most_text;
-    bool patient; /* the server may need long before it replies */
+    bool patient; /* the server may need a long time before it replies */
     bool follows; /* the client follows redirects */
     cb_address_kind
         limit; /* limit on addresses, for a call that follows redirects (store/http/http_redirect.h) */
@@ -108,7 +109,8 @@ struct cb_http_call {
     struct cb_http_call *next;
     atomic_bool cancelled;
     struct cb_http_transfer *transfer, *second; /* second: the same request, sent again */
-    bool may_hedge;                             /* a read that has not been sent twice yet */
+    /* The call is a read that has not been sent twice yet. */
+    bool may_hedge;
     int64_t not_before;
     int64_t
         entered; /* time when the throttle began to count the call; 0: the throttle does not count it now */
@@ -127,9 +129,9 @@ CUBED_MUST_CHECK cubed_status cb_http_new(const cubed_allocator *a, unsigned mos
                                           cb_http **out, cubed_error *err);
 /* Requires that no call is in flight. */
 void cb_http_free(cb_http *h);
-/* Whether the client belongs to this process, and not to the parent of a fork. */
+/* Returns true if the client belongs to this process, and not to the parent of a fork. */
 bool cb_http_is_here(const cb_http *h);
-/* Number of calls submitted and not done. */
+/* Returns the number of calls that are submitted and not done. */
 unsigned cb_http_calls(const cb_http *h);
 void cb_http_call_init(cb_http_call *c, const cubed_allocator *a);
 void cb_http_call_free(cb_http_call *c);
@@ -139,13 +141,14 @@ void cb_http_submit(cb_http *h, cb_http_call *c);
 void cb_http_look_at_cancelled(cb_http *h);
 /* Prepares waiting calls again. */
 void cb_http_wake(cb_http *h);
-/* Value of a header in the reply, or NULL. `name` is in lower case. */
+/* Returns the value of a header in the reply, or NULL. `name` is in lower case. */
 const char *cb_http_header(const cb_http_call *c, const char *name);
-/* Value of a date header in seconds since 1970; 0 if missing. "date" is the time of the reply. */
+/* Returns the value of a date header in seconds since 1970; 0 if missing. "date" is the time of the reply. */
 int64_t cb_http_date(const cb_http_call *c, const char *name);
 /* Adds a header. */
 void cb_http_put_header(cb_http_call *c, const char *name, const char *value);
-/* Path of the system's file of certificates. NULL if one of the paths known to libcurl exists, or no file is found. */
+/* Returns the path of the system's file of certificates. NULL if one of the paths known to libcurl exists, or if no file is
+ * found. */
 const char *cb_http_find_certificates(const char *known_file, const char *known_folder);
 
 #endif

@@ -22,7 +22,7 @@ enum { CB_HTTP_MOST_DRAINED = 256 << 10 };
 
 typedef enum cb_http_stop {
     CB_HTTP_GOES_ON,
-    CB_HTTP_ENOUGH,   /* the rest is not needed */
+    CB_HTTP_ENOUGH,   /* the rest of the body is not needed */
     CB_HTTP_TOO_LONG, /* the object is longer than `whole` allows */
     CB_HTTP_NO_RANGES,
     CB_HTTP_NO_TOTAL,

@@ -259,7 +259,7 @@ static bool is_of(const cb_setting *s, const char *url)
            (!url[n] || url[n] == '/' || n == 0 || s->scope[n - 1] == '/');
 }
 
-/* Whether the suffix of a URL marks a document that refers to other objects. */
+/* Returns true if the suffix of a URL marks a document that refers to other objects. */
 static bool may_refer(const char *url)
 {
     static const char *const ends[] = {".parq", ".parquet", ".icechunk"};
@@ -271,8 +271,8 @@ static bool may_refer(const char *url)
     return cb_store_file_kind(url, n) == CUBED_FILE_REFERENCES;
 }
 
-/* Whether the setting's scope is a file that is read through the store at the URL: a file in this folder, or a document
- * whose references may lead there. References may lead to all of the document's host or bucket. */
+/* Returns true if the setting's scope is a file that is read through the store at the URL: a file in this folder, or a
+ * document whose references may lead there. References may lead to all of the document's host or bucket. */
 static bool is_of_file_in(const cb_setting *s, const char *url)
 {
     const char *host = s->scope ? strstr(s->scope, "://") : NULL;

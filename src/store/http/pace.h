@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes per second. */
+/* Minimum speed in bytes per second. */
 enum { CB_PACE_BYTES = 10000 };
 /* Grace period as a multiple of the read timeout: for most requests, and for requests such as copies, which a service processes
  * before it replies. */
@@ -16,7 +16,7 @@ enum { CB_PACE_GRACE = 4, CB_PACE_LONG_GRACE = 20 };
 
 typedef struct cb_pace {
     int64_t last; /* time of the last update by cb_clock_ns() */
-    /* Nanoseconds: a longer gap between updates means that the process was stopped. */
+    /* Maximum nanoseconds between updates: after a longer gap, the process is assumed to have been stopped. */
     int64_t longest;
     int64_t
         elapsed; /* nanoseconds since the start, without the time in which this process was stopped */
@@ -29,7 +29,7 @@ typedef struct cb_pace {
 void cb_pace_begin(cb_pace *p, int64_t now, int64_t longest_ns);
 /* Updates: `moved` bytes since the start; `sharing` >= 1 transfers are running. */
 void cb_pace_note(cb_pace *p, int64_t now, uint64_t moved, unsigned sharing);
-/* Whether the transfer is too slow. */
+/* Returns true if the transfer is too slow. */
 bool cb_pace_is_lost(const cb_pace *p, int64_t grace_ns);
 
 #endif

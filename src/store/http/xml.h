@@ -12,7 +12,7 @@ typedef struct cb_xml_part {
 /* Finds the next element with this name in *rest at any depth, and advances *rest past it. Returns false if there is none.
  * An element must not contain an element of the same name. */
 bool cb_xml_next(cb_xml_part *rest, const char *name, cb_xml_part *out);
-/* Finds the first element. */
+/* Finds the first element with the name. */
 bool cb_xml_find(cb_xml_part in, const char *name, cb_xml_part *out);
 /* Appends the text with references resolved. Returns false if a reference is invalid. */
 bool cb_xml_put_text(cb_buf *out, cb_xml_part part);

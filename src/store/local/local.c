@@ -241,7 +241,7 @@ typedef struct level {
     ino_t ino;
 } level;
 
-/* Whether a link leads to a directory above, which would be a cycle. */
+/* Returns true if a link leads to a directory above, which would be a cycle. */
 static bool is_above(const level *l, const struct stat *info)
 {
     for (; l; l = l->up) {

@@ -31,7 +31,7 @@ typedef struct local_store {
         &lock); /* process that `owner` identifies: 0 before the first put, the parent after a fork */
     char owner[CB_OWNER_CAP] CB_GUARDED_BY(&lock);
     int dir;     /* descriptor of the root in a store from cb_local_anchor; otherwise AT_FDCWD */
-    size_t root; /* length of the path */
+    size_t root; /* length of the path of the root */
     size_t size; /* size of this struct including the path */
     char path[];
 } local_store;
@@ -42,7 +42,7 @@ CUBED_MUST_CHECK cubed_status cb_local_open(const cubed_store_vtable *vt, const 
                                             cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_local_path(const local_store *s, const char *key,
                                             char out[PATH_MAX], cubed_error *err);
-/* Path relative to `dir`, for system calls such as openat. */
+/* Returns the path relative to `dir`, for system calls such as openat. */
 static inline const char *cb_local_at(const local_store *s, const char *path)
 {
     if (s->dir == AT_FDCWD) return path;
@@ -65,13 +65,13 @@ int cb_local_write_at(int fd, uint64_t offset, const char *src, size_t size);
 int cb_local_close_written(const local_store *s, int fd, cubed_object_info *out);
 /* Creates the directories above `path`, which is modified during the call. Returns 0 or errno. */
 int cb_local_make_parents(const local_store *s, char *path);
-/* Mode of new files, and of a new directory whose path has n bytes. */
+/* Return the mode of new files, and the mode of a new directory whose path has n bytes. */
 mode_t cb_local_file_mode(const local_store *s);
 mode_t cb_local_directory_mode(const local_store *s, size_t n);
-/* Whether the path is a directory of this user that no other user can write. Sets *info. */
+/* Returns true if the path is a directory of this user that no other user can write. Sets *info. */
 bool cb_local_is_own(const local_store *s, const char *path, struct stat *info);
-/* Whether another user may have created the path, or can write in it. False on file systems that do not keep owner and mode
- * of a new directory (FUSE, SMB, NFS that maps root to another user), because permissions are meaningless there. */
+/* Returns true if another user may have created the path, or can write in it. False on file systems that do not keep owner and
+ * mode of a new directory (FUSE, SMB, NFS that maps root to another user), because permissions are meaningless there. */
 bool cb_local_is_foreign(const local_store *s, const char *path, struct stat *info);
 /* Returns NULL and sets errno on failure. */
 DIR *cb_local_open_dir(const local_store *s, const char *path);

@@ -15,7 +15,7 @@
 #define CB_MAP_WINDOWS 64
 #define CB_MAP_BYTES   ((size_t)4 << 30)
 
-/* Whether the store's objects are files that can be mapped. */
+/* Returns true if the store's objects are files that can be mapped. */
 bool cb_store_has_files(const cubed_store *s);
 /* Installs the handler; it stays until cb_map_end was called as often as cb_map_begin. Returns false if installation is
  * impossible: then nothing can be mapped, and cb_map_end must not be called. */

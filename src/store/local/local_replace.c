@@ -195,7 +195,7 @@ cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cub
     return e ? cb_fail_errno(err, e, "cannot put %s in the place of %s", from, to) : CUBED_OK;
 }
 
-/* Whether a file system is mounted at the directory, which therefore cannot be renamed. */
+/* Returns true if a file system is mounted at the directory, which therefore cannot be renamed. */
 static bool is_mounted(const char *path)
 {
 #if defined(__linux__) && defined(STATX_ATTR_MOUNT_ROOT)

@@ -72,7 +72,7 @@ static uint64_t end_of(const cubed_range *r)
     return __builtin_add_overflow(r->offset, (uint64_t)r->size, &end) ? UINT64_MAX : end;
 }
 
-/* Whether the range is so close after `end` that the same call reads it. */
+/* Returns true if the range is so close after `end` that the same call reads it. */
 static bool is_close(const cubed_range *r, uint64_t end)
 {
     return r->offset != CUBED_RANGE_SUFFIX && end != CUBED_RANGE_SUFFIX && r->offset >= end &&
@@ -502,7 +502,7 @@ static cb_http_verdict passing(cb_remote_call *c, const char *what)
     return CB_HTTP_LATER;
 }
 
-/* Whether the reply belongs to the object version being read. Records the object's info. */
+/* Returns true if the reply belongs to the object version being read. Records the object's info. */
 static bool is_expected(cb_remote_call *c, const cubed_object_info *info)
 {
     cb_remote_job *j = c->job;
@@ -520,7 +520,7 @@ static bool is_expected(cb_remote_call *c, const cubed_object_info *info)
     return true;
 }
 
-/* Whether all existing bytes of the pieces were received. */
+/* Returns true if all existing bytes of the pieces were received. */
 static bool has_all(const cb_remote_call *c)
 {
     for (size_t i = 0; i < c->npieces; i++) {
@@ -532,7 +532,7 @@ static bool has_all(const cb_remote_call *c)
     return true;
 }
 
-/* Whether the reply contains an object as stored. */
+/* Returns true if the reply contains an object as stored. */
 static bool is_object(cb_remote_call *c)
 {
     const char *type = cb_http_header(&c->http, "content-type");
@@ -708,7 +708,7 @@ static cb_http_verdict other_than_expected(cb_remote_call *c)
     return CB_HTTP_DONE;
 }
 
-/* Whether "not found" refers to the object, and not to the bucket or the account. */
+/* Returns true if "not found" refers to the object, and not to the bucket or the account. */
 static bool is_of_object(const cb_remote_fault *f)
 {
     static const char *const codes[] = {"", "NoSuchKey", "NotFound", "BlobNotFound"};

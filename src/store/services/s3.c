@@ -81,7 +81,7 @@ static cubed_status put_digests(const s3_store *s, cb_remote_call *c, cubed_erro
     return c->what == CB_REMOTE_PUT ? cb_remote_make_id(c, err) : CUBED_OK;
 }
 
-/* Whether deletions are conditional. */
+/* Returns true if deletions are conditional. */
 static bool deletes_if(s3_store *s)
 {
     return !s->unconditional && !what_is_known(s).refuses_conditions;
@@ -236,8 +236,8 @@ static bool put_md5(cb_remote_call *c)
     return true;
 }
 
-/* Whether the service must refuse the call if it arrives late. The signature is dated by the service's clock at the time of
- * the check of the claim, because this machine's clock may stop while it is suspended. */
+/* Returns true if the service must refuse the call if it arrives late. The signature is dated by the service's clock at the
+ * time of the check of the claim, because this machine's clock may stop while it is suspended. */
 static bool is_leased(const s3_store *s, const s3_learned *known, const cb_remote_call *c)
 {
     return c->looked && !s->anonymous && !known->refuses_leases;
@@ -394,7 +394,7 @@ static bool learn_refusal(s3_store *s, cb_remote_call *c, const cb_remote_fault 
     return !many || (put_deletions(s, c, NULL) == CUBED_OK && put_digests(s, c, NULL) == CUBED_OK);
 }
 
-/* Whether the reply may mean that the call's lease has expired, or that the service does not support such signatures. */
+/* Returns true if the reply may mean that the call's lease has expired, or that the service does not support such signatures. */
 static bool is_refused_lease(s3_store *s, const cb_remote_call *c, const cb_remote_fault *f)
 {
     const s3_learned known = what_is_known(s);

@@ -72,7 +72,7 @@ enum { CB_STORE_THREADS = 16 };
 unsigned cb_store_at_once(const cb_stores *s, const char *url);
 /* Length of a repository's URL before "@branch.NAME" and similar suffixes; without a suffix the whole length. */
 size_t cb_store_root_length(const char *url);
-/* Whether the store is visible in this process only. */
+/* Returns true if the store is visible in this process only. */
 bool cb_store_is_of_process(const cb_stores *s, const char *url);
 /* Memory of a request in flight to the URL's store in addition to its buffers, and memory per process for such requests; 0
  * for local stores. */
