@@ -129,7 +129,7 @@ if not TYPE_CHECKING:  # type checkers must find only the imported names
     }
 
     def __getattr__(name: str) -> Any:
-        import importlib  # late: not a name of the package
+        import importlib  # late: a global import would be a name of the package
 
         if name in ("diagnostics", "ma", "ndimage", "random", "remapping", "stats"):
             return importlib.import_module(f"cubed.{name}")

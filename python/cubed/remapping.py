@@ -655,7 +655,7 @@ def _remap_labelled(
         outer = tuple(d for d in v.dims if d not in source.dims)
         turned = v.transpose(*outer, *source.dims)
         data = used.apply(_lazy_data(turned), skipna=skipna, na_threshold=na_threshold)
-        attrs = {k: a for k, a in v.attrs.items() if k != "grid_mapping"}  # that of the source
+        attrs = {k: a for k, a in v.attrs.items() if k != "grid_mapping"}  # the source's
         return xr.Variable((*outer, *dims), data, attrs)
 
     whole = x._to_temp_dataset() if isinstance(x, xr.DataArray) else x

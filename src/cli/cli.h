@@ -55,7 +55,7 @@ int cli_build_result(int argc, char **argv, const char *dim, cubed_array **out);
 bool cli_is_function(const char *spec);
 
 /* cli_is_generator returns true if GENERATOR,GRID has CDO's form of making a file of weights, such as gencon,r360x180.
- * cmd_generator is the command that makes the file (cmd_remap.c). */
+ * cmd_generate is the command that makes the file (cmd_remap.c). */
 bool cli_is_generator(const char *spec);
 int cmd_generate(int argc, char **argv);
 

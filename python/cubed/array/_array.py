@@ -381,7 +381,7 @@ class Array(Methods, Operators):
 
     def store(self, target: Any, regions: Any = None, compute: bool = True, **kwargs: Any) -> Any:
         """Writes the array into an array or a store; see :func:`cubed.store`."""
-        if not kwargs.keys().isdisjoint(("lock", "return_stored")):  # also of Dask's to_zarr
+        if not kwargs.keys().isdisjoint(("lock", "return_stored")):  # Dask's to_zarr also has them
             raise TypeError(
                 "store has no options lock and return_stored, as each chunk is written by one task:"
                 " leave them out, or call cubed.to_zarr instead of Dask's function"

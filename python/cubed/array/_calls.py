@@ -263,7 +263,7 @@ def run_blocks(
     inputs = []
     for x in operands:
         mine = [left[index].pop(0) for index in x.indices]
-        # The engine makes no calls along an axis without elements, which is one block here.
+        # The engine makes no calls for an axis without elements. Here, such an axis has one block.
         numbers = [
             symbols.get(index, -1) if cut[0] else -1
             for index, cut in zip(x.indices, mine, strict=True)

@@ -18,7 +18,7 @@ _R = TypeVar("_R")
 class _Call:
     """The state of one call of a function with the decorator computes_first.
 
-    Such a function computes small arrays at once, because the shapes of its result depend on
+    Such a function computes small arrays now, because the shapes of its result depend on
     their numbers.
     """
 

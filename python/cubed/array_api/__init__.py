@@ -69,7 +69,7 @@ from cubed.array_api.writing_functions import *  # noqa: F403
 
 __array_api_version__ = "2025.12"
 
-if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is there
+if not TYPE_CHECKING:  # type checkers cannot follow this loop: they use the imports by *
     __all__ = ["__array_api_version__", "__array_namespace_info__", "fft", "lib", "linalg"]
     for _module in (
         binning_functions, bit_functions, block_functions, calendar_functions,

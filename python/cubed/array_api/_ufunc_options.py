@@ -1,4 +1,4 @@
-"""Parameters that NumPy's ufuncs have and the standard's functions have not: out, where, dtype."""
+"""Parameters that only NumPy's ufuncs have, not the standard's functions: out, where, dtype."""
 
 from __future__ import annotations
 

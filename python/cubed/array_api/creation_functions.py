@@ -384,7 +384,7 @@ def eye(
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
-    k = max(-n_rows, min(k, columns))  # diagonals further out are empty, too
+    k = max(-n_rows, min(k, columns))  # diagonals further out are also empty
     out = _core.call("eye", n_rows, columns, k, name_of(d), None, longest(extents))
     return Array._new(in_chunks(out, extents, chunks), spec)
 
@@ -501,7 +501,7 @@ def full(
     sizes = normalize_chunks(chunks, extents, d.itemsize)
     if d.kind in "mM":
         if isinstance(value, int):
-            fill_value = np.int64(value)  # OverflowError beyond it
+            fill_value = np.int64(value)  # raises OverflowError beyond int64
         number = int(np.asarray(fill_value).astype(d).view(np.int64))
         out = _core.call("astype", _core.full("int64", extents, longest(sizes), number), name_of(d))
     elif d.kind in "SUV":

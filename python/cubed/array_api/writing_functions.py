@@ -259,7 +259,7 @@ def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
     v = _flat("fill_diagonal", a, val, "unsafe")
     if not a.size or not v.size:
         return
-    # As in memory: from one of them to the next it is one step along each axis.
+    # In C order, the elements of a diagonal are one step along each axis apart.
     step = sum(math.prod(a.shape[d + 1 :]) for d in range(a.ndim))
     at = _places(a)
     chosen = at % step == 0

@@ -49,7 +49,7 @@ class Aggregation:
     dtype: Any = None
     min_count: int = 0
     ddof: float = 0
-    fill_absent: bool = False  # fill groups without labels, also of sums, products and counts
+    fill_absent: bool = False  # fill groups without labels, even in sums, products and counts
 
 
 def groupby_reduce(

@@ -73,7 +73,7 @@ class _Form:
             return parts[0]
         if issubclass(self.kind, dict):
             return dict(zip(self.names, parts, strict=True))
-        make: Callable[..., Any] = getattr(self.kind, "_make", self.kind)  # of named tuples
+        make: Callable[..., Any] = getattr(self.kind, "_make", self.kind)  # named tuples: _make
         return make(parts)
 
 
@@ -95,14 +95,14 @@ class Step:
     ndim: int  # axes of the array
     axes: Axes
     keepdims: bool
-    inputs: _Form | None  # None: blocks of the array
-    outputs: _Form | None  # None: the result
+    inputs: _Form | None  # form of the inputs; None: blocks of the array
+    outputs: _Form | None  # form of the outputs; None: the result
     #: For each reduced axis and each call the extents of the partial results that the call gets one
     #: by one. None: it gets them concatenated.
     pieces: tuple[tuple[tuple[int, ...], ...], ...] | None
 
     def value(self, blocks: Sequence[NDArray], at: Sequence[int] = ()) -> Any:
-        """The result of the function. `at` has the number of the call along each reduced axis."""
+        """Returns the result. `at` has the number of the call along each reduced axis."""
         if self.inputs is None:
             given = [blocks[0]]
             given += [np.broadcast_to(w, blocks[0].shape) for w in blocks[1:]]
@@ -314,7 +314,7 @@ class Tree:
     title: str
     axes: Axes
     concatenate: bool
-    output_sizes: Mapping[int, int]  # by axis, if not 1
+    output_sizes: Mapping[int, int]  # extent of the output by axis, if it is not 1
     extra_mem: int
 
     def level(

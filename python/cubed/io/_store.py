@@ -359,9 +359,9 @@ class Stored:
         self.region = region
         self.overwrite = overwrite
         self.empty = empty  # store chunks that contain only the fill value
-        self.done = False  # it has been written since
+        self.done = False  # becomes true when the array has been written
 
-    later = Delayed  # several, in one plan
+    later = Delayed  # several arrays are written by one plan
 
     def written(self) -> Array:
         """Returns the array in its store."""

@@ -109,7 +109,7 @@ _VALUES = "angle around clip empty_like imag ones_like real zeros_like".split()
 #: Functions whose results have no mask.
 _MADE = "arange empty fromfunction indices ones zeros".split()
 
-#: Functions that masked arrays have as methods, too.
+#: Functions that masked arrays also have as methods.
 _AS_METHODS = """
 clip compress conjugate diagonal dot nonzero repeat resize round sort swapaxes take trace
 """.split()
@@ -180,7 +180,7 @@ def _said(function: Any, sentence: str) -> Any:
 
 def _alike(name: str) -> Any:
     own = getattr(_names, name)
-    call = np.take if name == "take" else own  # of all elements, without an axis
+    call = np.take if name == "take" else own  # without an axis: positions among all elements
     signature = inspect.signature(own)
     which = list(signature.parameters)[1 if name == "compress" else 0]
     several = name.startswith("atleast") or name.endswith("stack")

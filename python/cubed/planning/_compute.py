@@ -560,7 +560,7 @@ def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype[Any
 
 
 def _check_may_compute() -> None:
-    guard = sys.modules.get("cubed.planning._guard")  # imported by its users
+    guard = sys.modules.get("cubed.planning._guard")  # present if a user of it is imported
     if guard is not None:
         guard.check_may_compute()
 

@@ -43,7 +43,7 @@ _SLACK = 8 << 20
 
 
 class _Worn(Exception):
-    """Earlier runs have left so much memory in use in this process that another child is needed."""
+    """Earlier runs still use so much memory in this process that another child is needed."""
 
 
 class _Limits:

@@ -51,7 +51,7 @@ def read(path: str | Path) -> Elf:
 
 
 def is_32_bit(path: Path) -> bool:
-    """Whether a file is a 32-bit ELF file; the x32 ABI has such files, too."""
+    """Whether a file is a 32-bit ELF file; the x32 ABI also has such files."""
     with path.open("rb") as file:
         return file.read(5) == b"\x7fELF\x01"
 

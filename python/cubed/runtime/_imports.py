@@ -46,7 +46,7 @@ class _Unpickler(pickle.Unpickler):
         self.modules.add(module)
         if module in sys.modules:
             return super().find_class(module, name)
-        with counting_imports():  # not the data of the pickle
+        with counting_imports():  # counts imports, but not the data of the pickle
             return super().find_class(module, name)
 
 

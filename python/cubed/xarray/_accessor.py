@@ -252,5 +252,5 @@ def namesake() -> ModuleType | None:
         return None
     try:
         return importlib.import_module("cubed_xarray.cubedmanager")
-    except ModuleNotFoundError:  # installed without toolz, which it needs: Xarray skips it, too
+    except ModuleNotFoundError:  # installed without toolz, which it needs: Xarray also skips it
         return None

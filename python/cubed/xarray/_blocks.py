@@ -349,11 +349,12 @@ class _Expected:
 
     data: frozenset[Hashable]
     coords: frozenset[Hashable]
-    dims: dict[Hashable, tuple[Hashable, ...]]  # of variables that are computed block by block
-    extents: dict[Hashable, tuple[int, ...]]  # of the blocks along each dimension
+    # Dimensions of the variables that are computed block by block.
+    dims: dict[Hashable, tuple[Hashable, ...]]
+    extents: dict[Hashable, tuple[int, ...]]  # extents of the blocks along each dimension
     labels: Dataset  # coordinates of the whole result that are in memory
     passed: tuple[tuple[Hashable, _Source], ...]  # lazy coordinates that come from an argument
-    origin: str  # of the coordinates, for messages
+    origin: str  # origin of the coordinates, for messages
 
     def check(self, out: Dataset, objects: Sequence[Dataset], number: dict[Hashable, int]) -> None:
         """Raises ValueError if a block of the result does not fit."""

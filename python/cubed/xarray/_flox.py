@@ -138,7 +138,7 @@ def _marked(
     if not found:
         return None, fill_value
     counts = dtype.kind == "b" or name.removeprefix("nan") in ("sum", "prod")
-    promote: Any = maybe_promote  # has no types
+    promote: Any = maybe_promote  # older versions have no types
     return promote(np.dtype(np.int64) if counts else dtype)
 
 

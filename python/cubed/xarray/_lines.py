@@ -66,7 +66,7 @@ def in_lines(x: Array, axes: Sequence[int]) -> Array:
             if d is None or chunks[d] == 1:
                 break
             chunks[d] = -(-chunks[d] // 2)
-        # Axes that need no other chunks keep their chunks, also irregular ones.
+        # Axes that need no other chunks keep their chunks, even irregular ones.
         return (x.rechunk({d: n for d, n in enumerate(chunks) if d in axes or n != before[d]}),)
 
     return made_of([x], make, x.spec.task_mem)[0]

@@ -220,13 +220,13 @@ def _with_flox(theirs: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _groupby_reduce(theirs: Any, *args: Any, **kwargs: Any) -> Any:
-    from cubed.xarray._flox import groupby_reduce  # late: flox may be missing
+    from cubed.xarray._flox import groupby_reduce  # lazy: flox may be missing
 
     return groupby_reduce(theirs, *args, **kwargs)
 
 
 def _groupby_scan(theirs: Any, *args: Any, **kwargs: Any) -> Any:
-    from cubed.xarray._flox import groupby_scan  # late: flox may be missing
+    from cubed.xarray._flox import groupby_scan  # lazy: flox may be missing
 
     return groupby_scan(theirs, *args, **kwargs)
 
@@ -242,7 +242,7 @@ def _first_or_last(
         return NotImplemented
     options: Any = xarray.get_options
     if not options()["use_flox"] or importlib.util.find_spec("flox") is None:
-        groups._raise_if_by_is_chunked()  # its error says what to do
+        groups._raise_if_by_is_chunked()  # the error states what to do
     from flox.xrdtypes import NA
 
     return groups._flox_reduce(

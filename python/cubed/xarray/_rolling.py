@@ -37,7 +37,7 @@ def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
             from xarray.core import dtypes
 
             limit: Any = dtypes.get_neg_infinity if name == "argmax" else dtypes.get_pos_infinity
-            fill = limit(rolling.obj.dtype, True)  # for integers, an integer
+            fill = limit(rolling.obj.dtype, True)  # an integer for integer types
             return reduce(theirs, rolling, LAST[name], keep_attrs, fillna=fill).astype(dtype)
         if name == "median":
             data = reduced(function, x.astype(dtype), _windows(rolling), np.nan, {})
@@ -62,7 +62,7 @@ def _of_times(rolling: Any, name: str, kwargs: dict[str, Any]) -> Any:
     missing, last = (
         np.iinfo(np.int64).min,
         np.iinfo(np.int64).max,
-    )  # as integers; NaT is the smallest
+    )  # times as integers, of which NaT is the smallest
     largest = name.endswith("max")
     fill = missing if largest else last
     ints = x.astype(np.int64)

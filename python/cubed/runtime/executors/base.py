@@ -443,7 +443,7 @@ class Engine(ABC):
             return None
         self._served = time.monotonic()
         if (range_ := self._flying.pop(future, None)) is None:
-            return None  # it was abandoned
+            return None  # the range was abandoned
         try:
             if future in self._lost:
                 raise worker.WorkerLostError("its worker ended without a reply")

@@ -45,7 +45,7 @@ class DaskEngine(Engine):
         and waits for another one.
         """
         super().check(allowed_mem, reserved_mem)
-        # A function of Python's own library: the workers can load it.
+        # A function of Python's standard library, because workers without this package can load it.
         found = self._client.run(pkgutil.resolve_name, "cubed:__version__", on_error="return")
         for name, version in found.items():
             if isinstance(version, Exception):

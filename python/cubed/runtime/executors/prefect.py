@@ -40,7 +40,7 @@ class PrefectEngine(Engine):
             submit_all, name="cubed run", task_runner=self._runner, persist_result=False
         )
         self._flow = worker.in_thread(flow)
-        self.ends.callback(wait, (self._flow,), 10)  # it ends after its tasks
+        self.ends.callback(wait, (self._flow,), 10)  # the flow ends after its tasks
         self.ends.callback(self._calls.put, None)
         return limits
 

@@ -44,7 +44,7 @@ class ListEngine(Engine):
         return len(self._ready)
 
     def submit(self, range_: bytes) -> None:
-        """Keeps a range for the next list."""
+        """Keeps a range until the next list is submitted."""
         self._ready.append(range_)
 
     def poll(self, seconds: float) -> Answer | None:
@@ -61,7 +61,7 @@ class ListEngine(Engine):
         super().give_up(token)
 
     def abandon(self, future: Any) -> None:
-        """Ignores the result of the call, which continues."""
+        """Ignores the result of the call, which runs to its end."""
 
     def cancel(self, futures: list[Any]) -> None:
         """Starts no more calls; running calls continue to the end of their range."""
