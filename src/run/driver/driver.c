@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -26,9 +27,16 @@
 
 /* Limits for backups, which are copies of slow ranges at idle workers: see find_straggler. */
 #define WORKERS_PER_BACKUP 20
-#define SLOW_TIMES         1.5
-#define SLOW_LEAST_NS      ((int64_t)1000000000)
-#define LOOK_NS            ((int64_t)50000000)
+/* A range is slow if it takes SLOW_TIMES the mean of its stage, until SLOW_KNOWN tasks have ended. From then on it is slow if it
+ * takes SLOW_MORE times the time within which all but SLOW_SHARE of the ranges end. So stages whose tasks take equally long have
+ * their copies early, and stages whose tasks differ have few. SLOW_GAIN is the weight of one range in that time. */
+#define SLOW_TIMES    1.5
+#define SLOW_MORE     1.1
+#define SLOW_SHARE    0.05
+#define SLOW_KNOWN    64
+#define SLOW_GAIN     0.05
+#define SLOW_LEAST_NS ((int64_t)1000000000)
+#define LOOK_NS       ((int64_t)50000000)
 /* Maximum number of new backups in one check for slow ranges, because each backup is found by a search of all ranges. */
 #define BACKUPS_PER_LOOK 32
 
@@ -36,6 +44,8 @@ typedef struct stage_state {
     int64_t done, started;
     int64_t start_ns;
     int64_t timed, timed_ns; /* tasks of ranges that completed, and their total duration */
+    /* Estimate of the duration of a task in seconds within which all but SLOW_SHARE of the ranges end */
+    double most;
 } stage_state;
 
 _Static_assert(sizeof(stage_state) + 32 <= CB_RUN_STAGE_BYTES, "what a run keeps of a stage");
@@ -262,16 +272,35 @@ static void release_slot(cb_driver *d, unsigned slot)
     if (d->busy-- == d->a.workers && (d->a.backups || d->a.start_ms)) d->calm_ns = now_of(d);
 }
 
+/* Counts the duration of a range of n tasks. The estimate of the quantile moves up with each range that takes longer, and down
+ * with each one that does not, in the ratio of their shares (H. Robbins and S. Monro, A Stochastic Approximation Method, 1951). */
+static void count_duration(stage_state *s, int64_t n, int64_t ns)
+{
+    const double seconds = (double)ns * 1e-9 / (double)n;
+    if (s->timed == 0) s->most = seconds;
+    s->most *= 1 + SLOW_GAIN * (seconds > s->most ? 1 - SLOW_SHARE : -SLOW_SHARE);
+    s->timed += n;
+    s->timed_ns += ns;
+}
+
+/* Seconds per task from which a range counts as slow. */
+static double slow_seconds(const stage_state *s)
+{
+    const double mean = (double)s->timed_ns * 1e-9 / (double)s->timed;
+    return s->timed < SLOW_KNOWN ? SLOW_TIMES * mean : SLOW_MORE * fmax(s->most, mean);
+}
+
 /* Time by which a range exceeds the others of its stage; 0 if it is not a straggler. */
 static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
 {
     const stage_state *s = &d->stages[f->stage];
     if (!f->used || f->twin || f->late || s->timed == 0) return 0;
-    const double usual = (double)s->timed_ns / (double)s->timed * (double)(f->last - f->first);
+    const int64_t n = f->last - f->first;
+    const double usual = (double)s->timed_ns / (double)s->timed * (double)n;
     /* With a ramp no range waits for a worker. */
     const int64_t since = d->a.ramp_workers ? f->given_ns : cb_max_i64(f->given_ns, d->calm_ns);
     const int64_t taken = now - since;
-    if (taken < SLOW_LEAST_NS || (double)taken < SLOW_TIMES * usual) return 0;
+    if (taken < SLOW_LEAST_NS || (double)taken * 1e-9 < slow_seconds(s) * (double)n) return 0;
     return taken - (int64_t)usual;
 }
 
@@ -516,8 +545,7 @@ static void land(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
         twin->twin = 0;
         twin->late = !failed;
     } else if (!failed && !f->late && d->a.backups) {
-        s->timed += f->last - f->first;
-        s->timed_ns += now_of(d) - f->given_ns;
+        count_duration(s, f->last - f->first, now_of(d) - f->given_ns);
     }
     release_slot(d, (unsigned)(f - d->flights));
 }
