@@ -79,6 +79,9 @@ uint64_t cb_opt_traffic(const cubed_plan *p);
 
 /* Maximum output size of a task up to which chunks are grouped into the task if that has no disadvantage. */
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)
+/* Bytes per second of a worker of a cloud service (Klimovic et al., Understanding Ephemeral Storage for Serverless Analytics,
+ * USENIX ATC 2018: 600 Mbit/s). */
+#define CB_OPT_FAR_BYTES 75e6
 
 /* Minimum number of tasks per worker, if possible, so that a slow task delays the stage little. */
 #define CB_OPT_TASKS_PER_WORKER 3

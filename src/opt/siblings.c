@@ -28,6 +28,23 @@ static bool same_call(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
     return true;
 }
 
+/* Bytes that a worker on another machine reads or writes in the latency of a request (CB_OPT_FAR_BYTES; Amazon S3 User Guide,
+ * "optimizing Amazon S3 performance": 100 to 200 ms). */
+#define LATENCY_BYTES (uint64_t)(0.15 * CB_OPT_FAR_BYTES)
+
+static bool keeps_worker(const cb_stage *s)
+{
+    return s->ntasks > 0 &&
+           cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks > LATENCY_BYTES;
+}
+
+/* Whether stages that read nothing in common end earlier if idle workers on other machines run one of them. */
+static bool share_workers(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
+{
+    return p->other_machines && !a->reduce->groups && a->ntasks < (int64_t)p->max_workers &&
+           keeps_worker(a) && keeps_worker(b);
+}
+
 /* Returns why two stages cannot be joined, regardless of memory; NULL if they can. */
 static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
@@ -48,7 +65,9 @@ static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stag
     }
     if (!cb_stage_same_domain(&p->ir, a->reduce->list[0].node, b->reduce->list[0].node))
         return "they reduce different elements";
-    return a->op->sibling_key || cb_programs_share_a_load(&a->reduce->body, &b->reduce->body)
+    if (a->op->sibling_key)
+        return share_workers(p, a, b) ? "they read nothing in common, and workers are idle" : NULL;
+    return cb_programs_share_a_load(&a->reduce->body, &b->reduce->body)
                ? NULL
                : "they read nothing in common";
 }

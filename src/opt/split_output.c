@@ -14,10 +14,8 @@
 
 #define FAR_TASKS_PER_WORKER 6
 
-/* Bytes per second of a worker of a cloud service (Klimovic et al., Understanding Ephemeral Storage for Serverless Analytics,
- * USENIX ATC 2018: 600 Mbit/s), and GETs per second of a prefix of an object store (Amazon S3 User Guide: at least 5,500). */
-#define WORKER_BYTES 75e6
-#define PREFIX_GETS  5500.0
+/* GETs per second of a prefix of an object store (Amazon S3 User Guide: at least 5,500). */
+#define PREFIX_GETS 5500.0
 /* Requests may take this many times as long as the bytes: if all workers read at once for the whole time, and if each task
  * has a worker of its own. Then smaller tasks shorten the end of the stage. */
 #define REQUEST_SHARE_FULL 0.75
@@ -81,7 +79,7 @@ static double pieces_in_time(const cubed_plan *p, const cb_stage *s, int64_t sto
 {
     const double prefixes = s->reduce->body.nbranches > 0 ? fmax(1, s->ninputs) : 1;
     const double chunks = fmax(1, (double)s->chunks_read / (double)stored / prefixes);
-    const double requests = (double)s->bytes_read / WORKER_BYTES * PREFIX_GETS / chunks;
+    const double requests = (double)s->bytes_read / CB_OPT_FAR_BYTES * PREFIX_GETS / chunks;
     const double pieces = fmax(REQUEST_SHARE_FULL * requests / p->max_workers,
                                sqrt(REQUEST_SHARE_FREE * requests / (double)s->ntasks));
     return fmax(pieces, (double)stored);
