@@ -206,8 +206,8 @@ static cubed_array *variance(const chosen *c, cubed_array *x, cubed_array *mask,
     return cb_step(c->s, cubed_variance(x, mask, options, &out, c->s->err), &out);
 }
 
-/* Variance of complex numbers about the mean of their real parts. As in NumPy with a real result type, the mean loses its
- * imaginary part, and the elements keep theirs. */
+/* Returns the variance of complex numbers about the mean of their real parts. As in NumPy with a real result type, the mean loses
+ * its imaginary part, and the elements keep theirs. */
 static cubed_array *variance_about_real_mean(const chosen *c, cubed_array *x, cubed_array *mask)
 {
     const cubed_dtype *dtype = c->o->dtype;

@@ -164,7 +164,7 @@ static cubed_array *positions(cb_steps *s, int64_t n, int64_t chunk, int behind)
     return cb_step(s, cubed_array_index(s->ctx, behind + 1, shape, chunks, 0, &y, s->err), &y);
 }
 
-/* The smallest number >= n without factors above 5. */
+/* Returns the smallest number >= n without factors above 5. */
 static int64_t smooth(int64_t n)
 {
     for (;; n++) {
@@ -200,7 +200,7 @@ static cubed_array *transformed(cb_steps *s, const cb_transform *t, cubed_array 
     return cb_step(s, cb_fft_axis(&plain, x, axis, x->shape[axis], CB_FFT_COMPLEX, &y, s->err), &y);
 }
 
-/* The kernel of the convolution, in m elements. Negative positions are at the end. */
+/* Returns the kernel of the convolution, in m elements. Negative positions are at the end. */
 static cubed_array *kernel(cb_steps *s, const cb_transform *t, int64_t n, int64_t m, int64_t chunk)
 {
     cubed_array *at = positions(s, m, chunk, 0);

@@ -59,7 +59,7 @@ static cubed_array *reduced(const field *f, cubed_reduction which, cubed_array *
     return cb_step(f->s, cubed_nan_reduce(which, x, &f->o, &y, f->s->err), &y);
 }
 
-/* Elements times their weights. The product is NaN if the element or the weight is NaN. */
+/* Returns the elements times their weights. The product is NaN if the element or the weight is NaN. */
 static cubed_array *products(const field *f, cubed_array *x)
 {
     return f->w ? cb_step_binary(f->s, CUBED_OP_MULTIPLY, x, f->w) : x;

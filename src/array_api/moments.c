@@ -148,7 +148,7 @@ static bool has_elements(const cb_sample *m, const char *name, int least)
     return false;
 }
 
-/* D'Agostino's transformation of the skewness. */
+/* Applies D'Agostino's transformation to the skewness. */
 static cubed_array *skew_statistic(cb_sample *m)
 {
     cb_steps *s = m->s;
@@ -170,7 +170,7 @@ static cubed_array *skew_statistic(cb_sample *m)
     return cb_step_by(s, CUBED_OP_MULTIPLY, y, 1 / sqrt(0.5 * log(w2)));
 }
 
-/* Anscombe's and Glynn's transformation of the kurtosis, in float64. */
+/* Applies Anscombe's and Glynn's transformation to the kurtosis, in float64. */
 static cubed_array *kurtosis_statistic(cb_sample *m)
 {
     cb_steps *s = m->s;

@@ -86,7 +86,7 @@ static cubed_array *difference(cb_steps *s, cubed_array *a, cubed_array *b, cube
         s, cb_step_op(s, is_bool ? CUBED_OP_NOT_EQUAL : CUBED_OP_SUBTRACT, a, b, NULL), dtype);
 }
 
-/* Grey-scale morphology. As in SciPy, intermediates have x's type, and the last filter has the type of the result. */
+/* Applies grey-scale morphology. As in SciPy, intermediates have x's type, and the last filter has the type of the result. */
 static cubed_array *grey(cb_steps *s, const char *name, cubed_array *x, cubed_morphology which,
                          const mirrored *m, const cubed_filter_options *last)
 {

@@ -43,7 +43,7 @@ static cubed_array *singular_values(cb_steps *s, cubed_array *x, uint64_t task_m
 
 /* --- Norms of vectors -------------------------------------------------------------------------------- */
 
-/* |x| in double precision, in which squares of single precision neither overflow nor lose digits. */
+/* Returns |x| in double precision, in which squares of single precision neither overflow nor lose digits. */
 static cubed_array *magnitudes(cb_steps *s, const char *name, cubed_array *x)
 {
     const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
@@ -63,7 +63,7 @@ static cubed_array *as_precise_as(cb_steps *s, const cubed_array *x, cubed_array
     return is_double ? y : cb_step_cast(s, y, CUBED_FLOAT32);
 }
 
-/* (sum of y**ord)**(1/ord) */
+/* Computes (sum of y**ord)**(1/ord). */
 static cubed_array *power_sum(cb_steps *s, cubed_array *y, double ord,
                               const cubed_reduce_options *o)
 {

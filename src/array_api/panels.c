@@ -63,7 +63,7 @@ static uint64_t plan_bytes(int64_t panels)
 
 /* Measured plans were smaller than the estimate by up to this factor. */
 #define PLAN_MARGIN 5
-/* Number of panels for a matrix whose panels do not fit in a task. The plan is refused anyway, and few panels are planned
+/* Number of panels for a matrix whose panels do not fit in a task. Such a plan is always refused, and planning few panels is
  * fast. */
 #define FEW_PANELS 64
 

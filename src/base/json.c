@@ -21,10 +21,10 @@ const char *cb_json_big(const json_t *v)
     return digits > 0 && s[sign + digits] == 0 ? s : NULL;
 }
 
-/* Bytes that the C library's allocator uses for a request of n bytes. */
+/* Returns the number of bytes that the C library's allocator uses for a request of n bytes. */
 static size_t allocated(size_t n) { return (n + 8 + 15) / 16 * 16; }
 
-/* Capacity of a list, which starts at 8 and doubles. */
+/* Returns the capacity of a list, which starts at 8 and doubles. */
 static size_t doubled(size_t n)
 {
     size_t room = 8;

@@ -6,7 +6,7 @@
 
 #include "cubed/base.h"
 
-/* Length of the scheme before `at`. */
+/* Returns the length of the scheme before `at`. */
 static size_t scheme_before(const char *text, const char *at)
 {
     const char *from = at;
@@ -36,7 +36,7 @@ static char *drop_user(const char *text, char *from)
     return from;
 }
 
-/* Length of a separator of query parameters, plain or encoded; 0 if there is none. */
+/* Returns the length of a separator of query parameters, plain or encoded, or 0 if there is none. */
 static size_t divider(const char *at)
 {
     if (*at == '?' || *at == '&' || *at == ';') return 1;

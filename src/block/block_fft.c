@@ -79,7 +79,7 @@ static void complete(double *pairs, int64_t n)
     }
 }
 
-/* The inverse of from_real. Ignores the imaginary parts that from_real sets to 0. */
+/* Computes the inverse of from_real. Ignores the imaginary parts that from_real sets to 0. */
 static bool to_real(const transform *t, double *line)
 {
     if (t->forward) conjugate(line, t->n / 2 + 1);
@@ -95,7 +95,7 @@ static bool to_real(const transform *t, double *line)
 
 static const double pi = 3.14159265358979323846;
 
-/* Power m of exp(-2 pi i / n), or of its inverse. */
+/* Computes power m of exp(-2 pi i / n), or of the inverse of this root. */
 static void root(uint64_t m, uint64_t n, bool forward, double out[2])
 {
     m %= n;
@@ -305,7 +305,7 @@ static cubed_status check_irfft(const cubed_block_call *call, void *ctx, cubed_e
 
 _Static_assert(CB_FFT_MOST == CB_POCKETFFT_MAX, "lines as long as pocketfft takes");
 
-/* Size of the scratch memory for `count` adjacent lines. */
+/* Returns the size of the scratch memory for `count` adjacent lines. */
 static size_t scratch_bytes(size_t count, size_t n)
 {
     return cb_sat_mul(count, (2 * n + 2) * sizeof(double));

@@ -117,7 +117,7 @@ static const filter_fns *fns_of(cubed_dtype dtype)
     }
 }
 
-/* Number of real numbers in an element: real and imaginary parts are filtered separately. */
+/* Returns the number of real numbers in an element: real and imaginary parts are filtered separately. */
 static int parts_of(cubed_dtype dtype)
 {
     return dtype == CUBED_COMPLEX64 || dtype == CUBED_COMPLEX128 ? 2 : 1;
@@ -146,7 +146,7 @@ static size_t tail_of(const cb_filter_params *p)
     return n;
 }
 
-/* SciPy ignores weights up to this magnitude. */
+/* Returns true if SciPy ignores a weight of this magnitude. */
 static bool is_no_weight(double w) { return fabs(w) <= DBL_EPSILON; }
 
 /* Returns true if element i of the box takes part in the filter. */

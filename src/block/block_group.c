@@ -124,7 +124,7 @@ static cubed_status check_codes(const cubed_block_call *call, int64_t n, cubed_e
     return CUBED_OK;
 }
 
-/* Index of each element of the block in C order over all grouped axes. */
+/* Sets the index of each element of the block, in C order over all grouped axes. */
 static void set_positions(const cubed_block_call *call, int64_t n, int64_t *positions)
 {
     const cb_group_params *p = call->params;

@@ -75,7 +75,7 @@ static cubed_status check_histogram(const cubed_block_call *call, void *ctx, cub
     return CUBED_OK;
 }
 
-/* Bin of a value between the first and the last edge. First guesses that bins have equal widths, then corrects. */
+/* Returns the bin of a value between the first and the last edge. First guesses that bins have equal widths, then corrects. */
 static int64_t find_bin(const double *edges, int64_t bins, double per_width, double v)
 {
     double guess = (v - edges[0]) * per_width;

@@ -108,7 +108,7 @@ static size_t count_of(const cubed_block *x)
     return n;
 }
 
-/* Size of the states of all positions between two passes. From the third pass on there are two such buffers. */
+/* Returns the size of the states of all positions between two passes. From the third pass on there are two such buffers. */
 static size_t between_bytes(const cubed_block *x, int planes)
 {
     return cb_sat_mul(count_of(x), (size_t)planes * sizeof(double));

@@ -30,7 +30,7 @@ static bool broadcasts(const cubed_block *x, const cubed_block *to)
     return ok;
 }
 
-/* Bytes between elements along the axes of `to`; 0 if x is broadcast along the axis. */
+/* Sets the bytes between elements of x along the axes of `to`; 0 if x is broadcast along the axis. */
 static void find_steps(const cubed_block *x, const cubed_block *to, int64_t *step)
 {
     const int lead = to->ndim - x->ndim;

@@ -88,7 +88,7 @@ static void keys_of_integers(size_t size, const void *from, int n, bool positive
     for (int i = 0; i < n && size == 8 && positive; i++) s->valid[i] = !(u8[i] >> 63);
 }
 
-/* If `positive`, the keys of 64-bit integers with the highest bit set are invalid. */
+/* Makes keys of elements. If `positive`, the keys of 64-bit integers with the highest bit set are invalid. */
 static void make_keys(cubed_dtype dtype, const void *from, int n, bool positive, slab *s)
 {
     const float *f = from;
@@ -134,7 +134,7 @@ static int64_t elements(const cubed_block *b)
     return n;
 }
 
-/* Number of table entries for n elements of a type. At least a third of the entries stay free. */
+/* Returns the number of table entries for n elements of a type. At least a third of the entries stay free. */
 static size_t capacity(cubed_dtype dtype, int64_t n)
 {
     size_t size = cubed_dtype_size(dtype), most = (size_t)n;

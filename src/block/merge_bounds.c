@@ -144,8 +144,8 @@ static void advance(const cb_bounds_params *p, cursor *c)
         c->next = cb_runs_position(&p->runs, p->step, c->first + c->sample - c->start);
 }
 
-/* Minimum and maximum number of a run's elements that do not follow the visited samples. The maximum is unknown if all
- * samples in the block were visited and the run has more samples. */
+/* least and most return the minimum and maximum number of a run's elements that do not follow the visited samples. The maximum is
+ * unknown if all samples in the block were visited and the run has more samples. */
 static int64_t least(const cursor *c) { return c->done; }
 static int64_t most(const cursor *c)
 {

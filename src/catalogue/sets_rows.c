@@ -5,7 +5,7 @@
 
 #define CATEGORY .category = "sets"
 
-/* The number of elements of an array. */
+/* Returns the number of elements of an array. */
 static int64_t size_of(const cubed_array *x)
 {
     int64_t n = 1;

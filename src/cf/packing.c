@@ -78,7 +78,7 @@ static bool same_operand(const cubed_cf_number *a, const cubed_cf_number *b, cub
            memcmp(&a->value, &b->value, cubed_dtype_size(a->dtype)) == 0;
 }
 
-/* FNV-1a (Fowler, Noll, Vo). */
+/* Returns the FNV-1a hash (Fowler, Noll, Vo) of a number's bytes and type. */
 static size_t hash_number(const cubed_cf_number *n)
 {
     const unsigned char *bytes = (const unsigned char *)&n->value;

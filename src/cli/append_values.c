@@ -206,7 +206,7 @@ cubed_status append_check_order(const append_place *to, cubed_array *stored, int
 
 /* --- Elements as the store holds them ----------------------------------------------------------------- */
 
-/* Range of an integer type of at most 64 bits. */
+/* Returns true if an integer type of at most 64 bits can represent v. */
 static bool fits_type(cubed_dtype dtype, int64_t v)
 {
     const int bits = 8 * (int)cubed_dtype_size(dtype);

@@ -335,7 +335,7 @@ static bool is_whole(const cubed_array *x)
     return kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
 }
 
-/* Converts times to the units of the first file. Sets *converted if any part changed. */
+/* Converts times to the units of the first file. Sets *converted if a part changed. */
 static cubed_status convert_times(parts *p, const joined_order *order, bool *converted,
                                   cubed_error *err)
 {

@@ -99,7 +99,8 @@ static char *kept(const char *attribute, const char *value, referred_have_fn hav
             continue;
         }
         char *name = name_in(at, n);
-        const bool begins = at[n - 1] == ':'; /* a grid mapping, which its coordinates follow */
+        /* A name with a colon is a grid mapping. The names of its coordinates follow. */
+        const bool begins = at[n - 1] == ':';
         bool is_there = have(ctx, name);
         cli_free(name);
         if (begins) mapped = is_there;

@@ -38,7 +38,7 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return n;
 }
 
-/* 100 kB plus four bytes per byte of a block (manual, 1.3). The chunk's header states the block size but is untrusted, so
+/* Returns 100 kB plus four bytes per byte of a block (manual, 1.3). The chunk's header states the block size but is untrusted, so
  * this assumes the largest. */
 static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
@@ -48,7 +48,7 @@ static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx
     return (cubed_codec_need){100000 + 4 * 900000, 0};
 }
 
-/* 400 kB plus eight bytes per byte of a block. */
+/* Returns 400 kB plus eight bytes per byte of a block. */
 static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const bz2_conf *c = conf;

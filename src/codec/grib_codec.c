@@ -143,7 +143,7 @@ static target target_of(const cubed_codec_call *call)
     return t;
 }
 
-/* Position in the chunk of value i in scan order. */
+/* Returns the position in the chunk of value i in scan order. */
 static uint64_t position(const target *t, uint64_t i)
 {
     const uint64_t length = t->conf->columns ? t->rows : t->columns;

@@ -51,7 +51,7 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return cb_conf_print_int(c->level, &levels[c->header], json, cap, err);
 }
 
-/* Larger than deflateBound, because other writers may write several members. Also, their fastest levels never store data
+/* Returns more than deflateBound, because other writers may write several members. Also, their fastest levels never store data
  * unencoded, so a byte of noise takes up to nine bits. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
@@ -106,7 +106,7 @@ static void skip_zeros(const gzip_conf *conf, const char **in, size_t *left)
     }
 }
 
-/* Parameter of zlib: 15 for the largest window, plus 16 for the gzip header. */
+/* Returns zlib's parameter for windows: 15 for the largest window, plus 16 for the gzip header. */
 static int window_bits(const gzip_conf *conf) { return conf->header == GZIP ? 15 + 16 : 15; }
 
 #ifdef CB_HAVE_LIBDEFLATE

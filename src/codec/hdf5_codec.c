@@ -141,7 +141,7 @@ static void put_big(uint8_t *p, uint64_t v, int n)
     for (int i = n - 1; i >= 0; i--, v >>= 8) p[i] = (uint8_t)v;
 }
 
-/* Maximum encoded size. Allows for the short blocks of other writers. */
+/* Returns the maximum encoded size. Allows for the short blocks of other writers. */
 static size_t lz4_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;

@@ -140,8 +140,8 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
                          "codec pcodec: the configuration does not fit into %zu bytes", cap);
 }
 
-/* Maximum encoded size, with the description of each page. Allows for pages of other writers and of noise, which may be slightly
- * longer than pco's present ones. */
+/* Returns the maximum encoded size, with the description of each page. Allows for pages of other writers and of noise, which may
+ * be slightly longer than pco's present ones. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const pcodec_conf *c = conf;
@@ -150,9 +150,9 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return most;
 }
 
-/* Memory of pco's decoder: up to three streams of bins (lookbacks, primary and secondary latents) with 2**14 states each, and two
- * windows of 2**15 numbers with as many initial ones. A writer may choose a mode that also needs all distinct numbers. The crate
- * rejects chunks that need more. */
+/* Returns the memory of pco's decoder: up to three streams of bins (lookbacks, primary and secondary latents) with 2**14 states
+ * each, and two windows of 2**15 numbers with as many initial ones. A writer may choose a mode that also needs all distinct
+ * numbers. The crate rejects chunks that need more. */
 static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;

@@ -118,7 +118,7 @@ static void set_mode(const zfp_conf *conf, const cubed_codec_ctx *ctx, zfp_strea
         zfp_stream_set_reversible(z);
 }
 
-/* Maximum encoded size. Except in rate mode, which pads blocks, a chunk needs at most as much as in exact mode. */
+/* Returns the maximum encoded size. Except in rate mode, which pads blocks, a chunk needs at most as much as in exact mode. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     zfp_stream z, exact;

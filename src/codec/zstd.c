@@ -74,8 +74,8 @@ size_t cb_zstd_encode_memory(int level, size_t most)
     return need;
 }
 
-/* Memory of a context for one block of known size. The margin covers allocations that zstd adds when parameters are set
- * individually. */
+/* Returns the memory of a context for one block of known size. The margin covers allocations that zstd adds when parameters are
+ * set individually. */
 static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const zstd_conf *c = conf;
@@ -120,8 +120,8 @@ typedef struct zstd_stream {
     bool between;         /* the last frame is complete and no other has begun */
 } zstd_stream;
 
-/* Maximum window in bytes that a writer may use. A writer that does not know the content size in advance states a longer window
- * than the content needs. */
+/* Returns the maximum window in bytes that a writer may use. A writer that does not know the content size in advance states a
+ * longer window than the content needs. */
 static size_t window_of(const void *conf)
 {
     const ZSTD_compressionParameters p =

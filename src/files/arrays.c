@@ -72,7 +72,7 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Appends the codec that reads filter masks, if any chunk has such a mask. */
+/* Appends the codec that reads filter masks, if some chunk has such a mask. */
 static cubed_status add_masks(cb_file *f, cb_array_in *x, cubed_error *err)
 {
     static const char codec[] = ",{\"name\":\"cubed.filter_mask\"}";

@@ -157,7 +157,7 @@ cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset, uint64_t s
     return cb_file_get(f, offset, p, (size_t)size, err);
 }
 
-/* The same locking rules as for cb_file_get. */
+/* Frees the cached pages. The locking rules are those of cb_file_get. */
 void cb_file_drop_pages(cb_file *f) CB_UNCHECKED_LOCKS
 {
     if (f->pages) cb_free(f->head.alloc, f->pages, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);

@@ -18,7 +18,7 @@ static void put_number(uint8_t *at, uint64_t v, int n)
     for (int i = n - 1; i >= 0; i--, v >>= 8) at[i] = (uint8_t)v;
 }
 
-/* The highest bit is the sign. */
+/* Reads a number of n bytes whose highest bit is the sign. */
 static int64_t signed_number(const uint8_t *at, int n)
 {
     const uint64_t v = cb_grib_number(at, n), sign = (uint64_t)1 << (8 * n - 1);

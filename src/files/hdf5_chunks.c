@@ -197,7 +197,8 @@ static cubed_status data_block(collect *c, const extensible *x, uint64_t address
     return block_entries(c, address + head, first, n, x->page, x->width, there, err);
 }
 
-/* Number of data blocks of super block `s`, 2^(s/2), and number of entries of each, least * 2^((s+1)/2). */
+/* blocks_of returns the number of data blocks of super block `s`, 2^(s/2). entries_of returns the number of entries of each,
+ * least * 2^((s+1)/2). */
 static uint64_t blocks_of(uint64_t s) { return (uint64_t)1 << s / 2; }
 static uint64_t entries_of(const extensible *x, uint64_t s) { return x->least << (s + 1) / 2; }
 

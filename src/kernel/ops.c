@@ -126,7 +126,7 @@ bool cb_kernel_has_reduce(cb_reduction reduction, cubed_dtype dtype)
     }
 }
 
-/* Index of a cast from or to half precision; -1 if there is none. */
+/* Returns the index of a cast from or to half precision, or -1 if there is none. */
 static int half_cast(cubed_dtype from, cubed_dtype to)
 {
     if (to == CUBED_FLOAT32 && from == CUBED_FLOAT16) return CB_HALF_TO_FLOAT32;

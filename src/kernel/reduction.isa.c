@@ -263,7 +263,7 @@ static inline double lanes_sum(const double lane[8])
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* Mean of a run and its M2, each in the order of lanes. */
+/* Computes the mean of a run and its M2, each in the order of lanes. */
 static inline void lanes_m2(const double *v, size_t n, double *m2, double *mean)
 {
     double lane[8] = {0}, m;
@@ -312,7 +312,7 @@ static void runs_m2(void *const *s, const void *x, size_t r, size_t n, int64_t c
 
 /* --- Variance of values other than NaN: s[2] is their number. Without NaN the bits equal the plain variance. --- */
 
-/* The value, or 0 if it is NaN. */
+/* Returns the value, or 0 if it is NaN. */
 static inline double number(double v) { return v == v ? v : 0; }
 static inline double is_number(double v) { return v == v ? 1.0 : 0.0; }
 static inline double square_off(double v, double mean)

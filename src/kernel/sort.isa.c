@@ -44,7 +44,7 @@ static inline mask32 not_less32(V a, V b) { return _mm512_cmpge_epu32_mask(a, b)
 static inline V pack64(V v, mask64 m) { return _mm512_maskz_compress_epi64(m, v); }
 static inline V pack32(V v, mask32 m) { return _mm512_maskz_compress_epi32(m, v); }
 
-/* Mask of the first n lanes. */
+/* Returns the mask of the first n lanes. */
 static inline uint32_t first_lanes(int64_t n, int64_t lanes)
 {
     return n <= 0 ? 0 : (uint32_t)(UINT64_C(1) << (n < lanes ? n : lanes)) - 1;

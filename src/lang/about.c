@@ -122,7 +122,7 @@ static json_t *unless_reference(json_t *attrs)
     return NULL;
 }
 
-/* "K" -> "K2", "m s-1" -> "(m s-1)2", the UDUNITS syntax of powers. */
+/* Squares units: "K" becomes "K2", and "m s-1" becomes "(m s-1)2", the UDUNITS syntax of powers. */
 static void square_units(expr_builder *b, json_t *attrs)
 {
     const char *units = get_text(attrs, "units");

@@ -30,7 +30,7 @@ typedef struct parser {
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
-/* Number of UTF-8 characters between two byte offsets. */
+/* Returns the number of UTF-8 characters between two byte offsets. */
 static int count_characters(const char *text, int from, int to)
 {
     int n = 0;

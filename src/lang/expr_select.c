@@ -37,7 +37,7 @@ static void free_choice(choice *c)
 
 static const char *string_of(const expr *e) { return e->kind == EXPR_STRING ? e->text : NULL; }
 
-/* Number of bits in the significand of the coordinate's type. */
+/* Returns the number of bits in the significand of the coordinate's type. */
 static int digits_of(const axis_values *v)
 {
     switch (cubed_array_dtype(v->array)) {

@@ -76,7 +76,7 @@ static bool solve_leaf(const cb_divide *w, double *s, const double *e, int64_t l
 
 /* --- Deflation ------------------------------------------------------------------------------------------ */
 
-/* Row i becomes c i + s k, row k becomes c k - s i. */
+/* Rotates two rows: row i becomes c i + s k, row k becomes c k - s i. */
 static void rotate(double *i, double *k, int64_t n, double c, double s)
 {
     for (int64_t j = 0; j < n; j++) {
@@ -112,7 +112,7 @@ static void make_row(const part *p, double of_upper, double of_lower)
     if (w->u) left(w, p->mid)[p->mid] = 1;
 }
 
-/* Threshold below which numbers change the matrix by no more than rounding. */
+/* Returns the threshold below which numbers change the matrix by no more than rounding. */
 static double negligible_in(const part *p, double of_upper, double of_lower)
 {
     double largest = fmax(fabs(of_upper), fabs(of_lower));

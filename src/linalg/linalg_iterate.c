@@ -31,7 +31,7 @@ static void swap_rows(cb_vectors v, int64_t i, int64_t k)
     }
 }
 
-/* Rotation that maps (f, g) to (r, 0). */
+/* Computes the rotation that maps (f, g) to (r, 0). Returns r. */
 static double rotation(double f, double g, double *c, double *s)
 {
     double r = sqrt(f * f + g * g);
@@ -93,7 +93,7 @@ static void deflate_row(const bidiagonal *m, int64_t at, int64_t end)
     }
 }
 
-/* Start of a step: Wilkinson's shift of B^T B, scaled. */
+/* Computes the first rotation of a step from Wilkinson's shift of B^T B. f and g are scaled. */
 static void first_rotation(const bidiagonal *m, int64_t start, int64_t end, double *f, double *g)
 {
     const double *s = m->s, *e = m->e;
@@ -108,7 +108,7 @@ static void first_rotation(const bidiagonal *m, int64_t start, int64_t end, doub
     *g = first * next;
 }
 
-/* One step of Golub and Kahan's implicit QR iteration on rows start..end-1. */
+/* Performs one step of Golub and Kahan's implicit QR iteration on rows start..end-1. */
 static void svd_step(const bidiagonal *m, int64_t start, int64_t end)
 {
     double *d = m->s, *e = m->e, f, g, c, s;
@@ -179,7 +179,7 @@ bool cb_bidiagonal_svd(int64_t n, double *s, double *e, cb_vectors left, cb_vect
 
 /* --- Tridiagonal ------------------------------------------------------------------------------------- */
 
-/* One step of the implicit QL iteration on rows start..end, with Wilkinson's shift. */
+/* Performs one step of the implicit QL iteration on rows start..end, with Wilkinson's shift. */
 static void eigen_step(double *d, double *e, int64_t start, int64_t end, cb_vectors vectors)
 {
     double ratio = (d[start + 1] - d[start]) / (2 * e[start]);

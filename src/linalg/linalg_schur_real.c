@@ -40,7 +40,7 @@ static double reflect(const schur *m, int64_t k, int64_t count, const double *x,
     return beta;
 }
 
-/* One double step on rows first..last, at least three, with shifts of the given sum and product. */
+/* Performs one double step on rows first..last, at least three, with shifts of the given sum and product. */
 static void step(const schur *m, int64_t first, int64_t last, double sum, double product)
 {
     int64_t n = m->n, top = m->zt ? 0 : first, right = m->zt ? n : last + 1;
@@ -164,7 +164,7 @@ bool cb_schur_d(int64_t n, double *h,
 
 /* --- Eigenvectors ------------------------------------------------------------------------------------ */
 
-/* Sum of the elements of row i of t after column `from` times y. */
+/* Returns the sum of the elements of row i of t after column `from` times y. */
 static cb_complex row_times(const double *t, int64_t n, int64_t i, int64_t from, int64_t k,
                             const cb_complex *y)
 {

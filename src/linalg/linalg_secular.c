@@ -47,7 +47,7 @@ static sums add_all(int64_t n, int64_t i, const double *squares, const double *g
     return f;
 }
 
-/* Root of c + s / (p - x) + t / (q - x) between the poles p and q. */
+/* Returns the root of c + s / (p - x) + t / (q - x) between the poles p and q. */
 static double between_poles(double c, double s, double t, double p, double q)
 {
     double a = c * (p + q) + s + t, b = c * p * q + s * q + t * p;

@@ -85,7 +85,7 @@ static size_t read_limit(const char *path)
     return end == text ? SIZE_MAX : (size_t)v;
 }
 
-/* Path of the process's own cgroup: after ":memory:" in version 1, after "0::" in version 2. */
+/* Returns the path of the process's own cgroup: after ":memory:" in version 1, after "0::" in version 2. */
 static char *own_cgroup(const char *controller, char *text, size_t cap)
 {
     if (!read_file("/proc/self/cgroup", text, cap)) return NULL;
@@ -96,7 +96,7 @@ static char *own_cgroup(const char *controller, char *text, size_t cap)
     return own;
 }
 
-/* Minimum limit of the process's own cgroup and its parents. */
+/* Returns the minimum limit of the process's own cgroup and its parents. */
 static size_t cgroup_limit(void)
 {
     size_t least = read_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes"); /* version 1 */

@@ -45,7 +45,7 @@ static cubed_status codecs_text(const cb_zarr_meta *m, cb_zone *zone, const char
     return st;
 }
 
-/* Number of objects if none is missing. */
+/* Returns the number of objects if none is missing. */
 static uint64_t count_objects(const cb_zarr_meta *m)
 {
     uint64_t n = 1;

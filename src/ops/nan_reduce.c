@@ -48,14 +48,14 @@ static cubed_array *sum_of(cb_steps *s, cubed_reduction which, cubed_array *x, c
     return cb_step_reduce(s, which, cb_step_op(s, CUBED_OP_WHERE, is_nan, neutral, x), o);
 }
 
-/* Number of elements that are not NaN, as float64. */
+/* Returns the number of elements that are not NaN, as float64. */
 static cubed_array *count_of(cb_steps *s, cubed_array *is_nan, const cubed_reduce_options *o)
 {
     cubed_array *present = cb_step_op(s, CUBED_OP_LOGICAL_NOT, is_nan, NULL, NULL);
     return cb_step_cast(s, cb_step_reduce(s, CUBED_REDUCE_SUM, present, o), CUBED_FLOAT64);
 }
 
-/* Sum of squared deviations from the mean of all elements that are not NaN. */
+/* Returns the sum of squared deviations from the mean of all elements that are not NaN. */
 static cubed_array *squares_of(cb_steps *s, cubed_array *x, const cubed_reduce_options *o)
 {
     cubed_array *out = NULL;

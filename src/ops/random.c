@@ -42,7 +42,7 @@ static cubed_status draw_seeded(const drawing *of, cubed_array **out, cubed_erro
     return draw(of->ctx, of->op, &n, &word, 1, out, err);
 }
 
-/* *x = op(constant, *x); drops the old reference. */
+/* Sets *x to op(constant, *x), and drops the old reference. */
 static cubed_status apply(cubed_op op, cubed_dtype dtype, const cubed_scalar *constant,
                           cubed_array **x, cubed_error *err)
 {

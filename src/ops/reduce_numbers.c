@@ -6,7 +6,7 @@
 #include "ops/ops_pkg.h"
 #include "plan/reduction.h"
 
-/* The type of the reduction's state. */
+/* Returns the type of the reduction's state. */
 static cubed_dtype state_type(cubed_reduction reduction, cubed_dtype dtype)
 {
     cubed_kind kind = cubed_dtype_kind(dtype);
@@ -30,7 +30,7 @@ static bool is_extreme(cubed_reduction reduction)
     return reduction == CUBED_REDUCE_MIN || reduction == CUBED_REDUCE_MAX;
 }
 
-/* The type of the result. */
+/* Returns the type of the result. */
 static cubed_dtype result_type(cubed_reduction reduction, cubed_dtype dtype)
 {
     cubed_kind kind = cubed_dtype_kind(dtype);

@@ -56,7 +56,7 @@ static int64_t reach(int n, const int64_t *extent, const int64_t *chunk)
     return most;
 }
 
-/* Bytes of a chunk. */
+/* Returns the number of bytes of a chunk. */
 static int64_t chunk_bytes(const cb_grid *g, cubed_dtype dtype)
 {
     return sticky_product((int64_t)cubed_dtype_size(dtype), cb_grid_max_chunk(g));

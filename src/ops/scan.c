@@ -4,7 +4,7 @@
 #include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
 
-/* The standard's result type: small integers become int64 or uint64, floats stay. */
+/* Returns the standard's result type: small integers become int64 or uint64, floats stay. */
 static cubed_dtype scan_type(cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {

@@ -26,7 +26,8 @@ static period period_of(cubed_dtype dtype)
 
 static bool is_calendar(cubed_unit unit) { return unit == CUBED_UNIT_Y || unit == CUBED_UNIT_M; }
 
-/* Number of `fine` units in one `coarse` unit. Both must be calendar units, or neither. 0: above NumPy's limit. */
+/* Returns the number of `fine` units in one `coarse` unit, or 0 if it exceeds NumPy's limit. Both must be calendar units, or
+ * neither. */
 static int64_t units_in(cubed_unit coarse, cubed_unit fine)
 {
     static const int64_t in_next[CUBED_UNIT_COUNT] = {
@@ -107,15 +108,15 @@ static cubed_array *days_of_months(cb_steps *s, cubed_array *month)
     return cb_number_op(s, CUBED_OP_SUBTRACT, day, cb_step_whole(s, 719468), NULL);
 }
 
-/* The remainder x - at * n, where `at` is the quotient of x and n. */
+/* Returns the remainder x - at * n, where `at` is the quotient of x and n. */
 static cubed_array *rest_of(cb_steps *s, cubed_array *x, cubed_array *at, int64_t n)
 {
     return cb_number_op(s, CUBED_OP_SUBTRACT, x,
                         cb_number_op(s, CUBED_OP_MULTIPLY, at, cb_step_whole(s, n), NULL), NULL);
 }
 
-/* Inverse of days_of_months: converts days to months. Days are first divided into periods of 400 years, which all have the same
- * number of days. */
+/* Converts days to months. This is the inverse of days_of_months. Days are first divided into periods of 400 years, which all
+ * have the same number of days. */
 static cubed_array *months_of_days(cb_steps *s, cubed_array *day)
 {
     const cubed_op add = CUBED_OP_ADD, by = CUBED_OP_FLOOR_DIVIDE;

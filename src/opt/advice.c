@@ -45,7 +45,7 @@ static moved moved_by(const cubed_plan *p)
     return m;
 }
 
-/* Data that a plan with the same stages would move if it read each chunk of their inputs once. */
+/* Returns the data that a plan with the same stages would move if it read each chunk of their inputs once. */
 static moved moved_once(const cubed_plan *p)
 {
     moved m = {0, 0};

@@ -165,7 +165,7 @@ static size_t input_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Total size of the arrays that a program reads, each counted once. */
+/* Returns the total size of the arrays that a program reads, each counted once. */
 static uint64_t read_once(const cubed_plan *p, const cb_program *prog)
 {
     uint64_t bytes = 0;
@@ -192,7 +192,7 @@ static bool is_worth_storing(const cubed_plan *p, cb_stage *s, int input)
     return detour < (1 - WORTH) * direct;
 }
 
-/* Memory of a call if its blocks are read directly: blocks, and memory of the function. */
+/* Returns the memory of a call if its blocks are read directly: blocks, and memory of the function. */
 static uint64_t block_bytes(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = input_bytes(p, s);

@@ -17,7 +17,7 @@
 /* Passes through intermediates must take at most this fraction of a stage's time if the stage's tasks were found by trial. */
 #define WORTH_A_DETOUR 0.8
 
-/* Total size of the arrays that the stage loads, each counted once. */
+/* Returns the total size of the arrays that the stage loads, each counted once. */
 static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = 0;

@@ -96,7 +96,7 @@ void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c
 
 static void does_not_fit(cb_chain *c) { c->seconds = c->score = INFINITY; }
 
-/* Cost of the chain according to the formulas. */
+/* Returns the cost of the chain according to the formulas. */
 static cb_rechunk_cost chain_cost(const cb_planner *p, const cb_chain *c)
 {
     cb_rechunk_cost cost = {0, 0, 0};
@@ -211,7 +211,7 @@ void cb_chain_direct(cb_planner *p, cb_chain *out)
 
 /* --- Initial guesses ---------------------------------------------------------------------------------- */
 
-/* Length of a box of at most `most` whole chunks along an axis, such that tasks along the axis are equal. */
+/* Returns the length of a box of at most `most` whole chunks along an axis, such that tasks along the axis are equal. */
 static int64_t even_length(const cb_axis *a, double most)
 {
     int64_t n = cb_axis_count(a), k = 1;

@@ -220,8 +220,8 @@ void cb_judge_free(cb_judge *j)
     j->zone = NULL;
 }
 
-/* Node of the array that pass k of a plan writes. Two nodes are enough for all intermediates: each is read only by the next
- * pass. */
+/* Returns the node of the array that pass k of a plan writes. Two nodes are enough for all intermediates: each is read only by
+ * the next pass. */
 static int target_of(cb_judge *j, const cb_rechunk_plan *plan, int k)
 {
     if (k == plan->npasses - 1) return j->root;

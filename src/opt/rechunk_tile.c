@@ -45,8 +45,8 @@ static int source_axis(const cb_tile_in *in, int s, int d)
     return -1;
 }
 
-/* Number of pairs of a task and a source chunk that it reads, along axis d of the output. A source without this axis is read by
- * every task. */
+/* Returns the number of pairs of a task and a source chunk that it reads, along axis d of the output. A source without this axis
+ * is read by every task. */
 static uint64_t touched_along(const cb_tile_in *in, int s, int d, int64_t per)
 {
     const cb_axis *out = &in->out->axis[d];
@@ -68,7 +68,7 @@ static bool single_chunk(const cb_tile_in *in, const int64_t *per)
     return true;
 }
 
-/* Number of elements along an axis that a task of `per` chunks computes. */
+/* Returns the number of elements along an axis that a task of `per` chunks computes. */
 static int64_t task_length(const cb_axis *a, int64_t per)
 {
     int64_t length;
@@ -77,8 +77,7 @@ static int64_t task_length(const cb_axis *a, int64_t per)
 
 static unsigned coop_of(const cb_tile_in *in) { return in->copy && in->coop > 1 ? in->coop : 1; }
 
-/* Number of elements along an axis for which a task allocates memory. Cooperative tasks allocate whole chunks, also for a
- * shorter last chunk. */
+/* Returns the number of elements along an axis for which a task allocates memory. Cooperative tasks allocate whole chunks, even for a shorter last chunk. */
 static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
 {
     const cb_axis *a = &in->out->axis[d];
@@ -87,7 +86,8 @@ static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
     return cb_mul_i64(a->chunk, cb_min_i64(per, cb_axis_count(a)), &length) ? INT64_MAX : length;
 }
 
-/* Number of output chunks of a copy's task that each worker has in its memory. Several workers share a cooperative task. */
+/* Returns the number of output chunks of a copy's task that each worker has in its memory. Several workers share a cooperative
+ * task. */
 static size_t held_chunks(const cb_tile_in *in, const int64_t *per)
 {
     size_t n = 1;
@@ -109,7 +109,7 @@ static bool in_place(const cb_tile_in *in, const int64_t *per)
     return true;
 }
 
-/* Length along axis d of the part of a chunk that a task needs. */
+/* Returns the length along axis d of the part of a chunk that a task needs. */
 static int64_t part_length(const cb_tile_in *in, const int64_t *per, int d)
 {
     return cb_min_i64(in->sources[0].grid->axis[d].chunk, task_length(&in->out->axis[d], per[d]));
@@ -163,7 +163,7 @@ static bool gathered(const cb_tile_in *in, int s, const int64_t *per)
     return false;
 }
 
-/* Memory of a task while it reads, in addition to the output's tile. */
+/* Returns the memory of a task while it reads, in addition to the output's tile. */
 static size_t reading_bytes(const cb_tile_in *in, const int64_t *per)
 {
     size_t hold = 0, extra = 0, either = 0, part;
@@ -545,7 +545,7 @@ static void polish(const search *s, cb_tile *best)
     } while (reads_less(best, &before) && ++round < 3);
 }
 
-/* Groups chunks as long as nothing more is read, starting with the last axis, whose chunks are adjacent. */
+/* Adds chunks to the tasks as long as tasks read nothing more, starting with the last axis, whose chunks are adjacent. */
 static void group(const cb_tile_in *in, cb_tile *best)
 {
     for (int d = in->out->ndim - 1; d >= 0; d--) {

@@ -20,7 +20,7 @@ typedef struct sinker {
     int ndone, cap;
 } sinker;
 
-/* Maximum depth below a reshape. Longer chains are divided anyway. */
+/* Maximum depth below a reshape. Longer chains are always divided. */
 enum { MAX_SINK_DEPTH = CB_MAX_DEPTH / 2 };
 
 static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cubed_error *err)

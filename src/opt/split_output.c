@@ -28,14 +28,14 @@ typedef struct spread {
     int64_t step;
 } spread;
 
-/* Number of tasks that keeps all workers busy. On other machines it is larger, so that many workers do not wait for the
- * last task. */
+/* Returns the number of tasks that keeps all workers busy. On other machines it is larger, so that many workers do not wait for
+ * the last task. */
 static int64_t enough_tasks(const cubed_plan *p)
 {
     return (int64_t)p->max_workers * (p->other_machines ? FAR_TASKS_PER_WORKER : 1);
 }
 
-/* Memory of a task's buffers for a block of all arrays. */
+/* Returns the memory of a task's buffers for a block of all arrays. */
 static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
 {
     size_t bytes = 0;
@@ -63,7 +63,8 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s, bool in_blocks)
     return false;
 }
 
-/* Number of stored pieces of each state that the stage merges, along axis d of its kept domain; 1 if it merges none. */
+/* Returns the number of stored pieces of each state that the stage merges, along axis d of its kept domain, or 1 if it merges
+ * none. */
 static int64_t stored_pieces(const cubed_plan *p, const cb_stage *s, int d)
 {
     if (s->reduce->body.nbranches > 0) return 1;
@@ -73,8 +74,9 @@ static int64_t stored_pieces(const cubed_plan *p, const cb_stage *s, int d)
     return cb_max_i64(1, cb_axis_count(&states->axis[axis]) / cb_axis_count(&s->kept->axis[d]));
 }
 
-/* Maximum number of pieces whose requests do not take much longer than their bytes. A piece of a chunk is a request, except
- * that of a state that is stored in `stored` pieces. The chunks of a source have a prefix, intermediates have one together. */
+/* Returns the maximum number of pieces whose requests do not take much longer than their bytes. A piece of a chunk is a request,
+ * except that of a state that is stored in `stored` pieces. The chunks of a source have a prefix, intermediates have one
+ * together. */
 static double pieces_in_time(const cubed_plan *p, const cb_stage *s, int64_t stored)
 {
     const double prefixes = s->reduce->body.nbranches > 0 ? fmax(1, s->ninputs) : 1;
@@ -85,7 +87,7 @@ static double pieces_in_time(const cubed_plan *p, const cb_stage *s, int64_t sto
     return fmax(pieces, (double)stored);
 }
 
-/* Number of pieces if workers are on other machines, where the cache does not matter. */
+/* Returns the number of pieces if workers are on other machines, where the cache does not matter. */
 static int64_t far_pieces(const cubed_plan *p, const cb_stage *s, int d)
 {
     const uint64_t most = s->bytes_read / (uint64_t)s->ntasks / CB_OPT_TASK_BYTES;

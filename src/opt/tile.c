@@ -9,7 +9,7 @@
 #include "opt/opt.h"
 #include "opt/rechunk_tile.h"
 
-/* Minimum of bytes decoded, if every chunk is decoded once. It limits the possible saving. */
+/* Returns the minimum of bytes decoded, if every chunk is decoded once. It limits the possible saving. */
 static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = 0;

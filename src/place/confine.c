@@ -11,7 +11,7 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory for the places that references may lead to");
 }
 
-/* Length of "scheme://host" in a canonical URL. */
+/* Returns the length of "scheme://host" in a canonical URL. */
 static size_t host_end(const char *url)
 {
     const char *from = cb_url_authority(url);

@@ -216,7 +216,7 @@ static cb_place_relation compare_parts(const char *a, const char *b)
 
 static bool equal_ids(cb_place_id a, cb_place_id b) { return a.ino == b.ino && a.dev == b.dev; }
 
-/* Number of levels from `a`, if it exists, down to `b`; -1 if `a` is not above `b`. */
+/* Returns the number of levels from `a`, if it exists, down to `b`, or -1 if `a` is not above `b`. */
 static int distance(const cb_place *a, const cb_place *b)
 {
     if (*a->missing) return -1;

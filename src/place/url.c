@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "place/place_pkg.h"
 
-/* Length of the scheme; 0 if none. */
+/* Returns the length of the scheme, or 0 if none. */
 static size_t scheme_length(const char *url)
 {
     size_t n = 0;
@@ -115,7 +115,7 @@ static bool is_scheme(const char *url, const char *name)
     return n == strlen(name) && strncasecmp(url, name, n) == 0;
 }
 
-/* Default port of the scheme. */
+/* Returns the default port of the scheme. */
 static const char *default_port(const char *url)
 {
     static const struct {
@@ -137,7 +137,7 @@ static bool has_host(const char *url)
     return true;
 }
 
-/* Canonical scheme of an alias. */
+/* Returns the canonical scheme of an alias. */
 static const char *usual_scheme(const char *url)
 {
     if (is_scheme(url, "gcs")) return "gs";

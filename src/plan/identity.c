@@ -1,4 +1,4 @@
-/* Hashes of what a plan computes. Plans with the same contents have the same hash in any process. */
+/* Hashes of the computation of a plan. Plans with the same contents have the same hash in any process. */
 #define XXH_INLINE_ALL
 #include <stdio.h>
 #include <string.h>

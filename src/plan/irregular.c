@@ -48,8 +48,8 @@ cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int6
     return CUBED_OK;
 }
 
-/* Number of new chunks for `more` elements next to a chunk of `length` elements. Returns 0 if the chunk can be extended without
- * exceeding the length `longest`. */
+/* Returns the number of new chunks for `more` elements next to a chunk of `length` elements. Returns 0 if the chunk can be
+ * extended without exceeding the length `longest`. */
 static int64_t chunks_beside(int64_t length, int64_t more, int64_t longest)
 {
     return length + more <= longest ? 0 : cb_ceil_div(more, longest);

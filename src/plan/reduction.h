@@ -1,4 +1,4 @@
-/* The order of reductions, which determines their bits.
+/* The order of reductions. It determines the bits of results.
  *
  * The blocks of a reduction's input along the reduced axes are numbered in C order. Every CB_REDUCE_GROUP consecutive
  * blocks are a group, which is reduced in order into one state. Groups of groups are merged in the same way, level by

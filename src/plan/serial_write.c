@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "plan/graph.h"
 
-/* Returns true if the bytes only identify what is computed. */
+/* Returns true if the bytes only identify a computation. */
 static bool is_hashed(cb_plan_use use)
 {
     return use == CB_PLAN_FOR_ID || use == CB_PLAN_FOR_GROWTH;
@@ -179,7 +179,7 @@ cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data, s
     cb_put_u(&b, (uint64_t)ir->nnodes);
     for (int i = 0; i < ir->nnodes; i++)
         CB_GO(put_node(&b, &ir->nodes[i], NULL, CB_PLAN_FOR_ARRAY, err));
-    /* The array is the last node; names and attributes of the others are not needed. */
+    /* The array is the last node; names and attributes of other nodes are not needed. */
     cb_put_string(&b, x->node.attrs);
     for (int d = 0; d < x->node.grid->ndim; d++) cb_put_string(&b, x->node.dim_names[d]);
     cb_put_u(&b, (uint64_t)x->node.zarr_format);

@@ -65,7 +65,7 @@ static uint64_t touched_by(const cb_axis *out, int64_t per, int64_t task, int64_
                       cb_axis_find(source, cb_min_i64(a, z)) + 1);
 }
 
-/* Number of pairs of two divisions of the same elements into equal lengths: each piece between adjacent cuts is one
+/* Returns the number of pairs of two divisions of the same elements into equal lengths: each piece between adjacent cuts is one
  * pair. */
 static uint64_t pieces(int64_t extent, int64_t a, int64_t b)
 {
@@ -102,7 +102,7 @@ uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
     return total + (uint64_t)(upper - lower) + (uint64_t)n_alike;
 }
 
-/* Number of tasks that touch the last chunk of the source. These are the last tasks, or the first ones if strides are
+/* Returns the number of tasks that touch the last chunk of the source. These are the last tasks, or the first ones if strides are
  * negative. */
 static int64_t touch_last(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                           const cb_axis *source)

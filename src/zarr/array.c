@@ -53,7 +53,7 @@ static cubed_status add_name(void *ctx, const cb_zarr_entry *e, cubed_error *err
     return CUBED_OK;
 }
 
-/* Reports that PATH is not an array, and what it is instead. */
+/* Reports that PATH is not an array, and names the object that is there. */
 static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind kind,
                              cubed_error *err)
 {

@@ -23,7 +23,7 @@ typedef struct encoded_chunk {
     cubed_range kept; /* the block's range in the chunk; size 0: none */
 } encoded_chunk;
 
-/* Buffer size for the table of blocks and some blocks, or for the whole chunk if that is smaller. */
+/* Returns the buffer size for the table of blocks and some blocks, or for the whole chunk if that is smaller. */
 static size_t capacity(const cb_codec_chain *c, cb_codec_subread part)
 {
     const cb_codec_step *s = cb_codec_part_ranged(c, part);

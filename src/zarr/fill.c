@@ -24,7 +24,7 @@ static cubed_status wrong(const char *where, const json_t *v, cubed_dtype dtype,
                    cubed_dtype_name(dtype));
 }
 
-/* The NaN that both formats spell "NaN". Other NaNs are preserved bit by bit. */
+/* Returns the NaN that both formats spell "NaN". Other NaNs are preserved bit by bit. */
 static uint64_t plain_nan(cubed_dtype dtype)
 {
     switch (dtype) {
@@ -71,7 +71,7 @@ static bool parse_real(const json_t *v, cubed_dtype dtype, void *out)
     return true;
 }
 
-/* Type of the parts of a complex number. */
+/* Returns the type of the parts of a complex number. */
 static cubed_dtype part_of(cubed_dtype dtype)
 {
     return dtype == CUBED_COMPLEX64 ? CUBED_FLOAT32 : CUBED_FLOAT64;

@@ -390,7 +390,7 @@ static cubed_status do_all(cubed_store *s, cubed_store_request *r, size_t n, cub
     return st;
 }
 
-/* Number of objects from `at` on that fit in the memory. A single object may use all of it. */
+/* Returns the number of objects from `at` on that fit in the memory. A single object may use all of it. */
 static int count_batch(const copying *c, int at, size_t room)
 {
     int n = 0;

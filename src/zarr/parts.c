@@ -40,7 +40,7 @@ cb_zarr_parts cb_zarr_parts_of(const cb_zarr_meta *m, bool inner)
     return fits && cb_codec_part_streams(&m->codecs, part, &l) ? CB_ZARR_STREAM : CB_ZARR_NO_PARTS;
 }
 
-/* Size of the buffer, in whole elements. */
+/* Returns the size of the buffer, in whole elements. */
 static size_t buffer_bytes(size_t item) { return BUFFER_BYTES / item * item; }
 
 cb_need cb_zarr_part_need(const cb_zarr_meta *m, bool inner)

@@ -102,7 +102,7 @@ cubed_status cb_zarr_parse_record_v3(const char *where, const json_t *type, cb_z
     return st;
 }
 
-/* Whether format 3 can represent the fields. Recursion depth: CB_RECORD_DEPTH. */
+/* Checks that format 3 can represent the fields. Recursion depth: CB_RECORD_DEPTH. */
 static cubed_status check_v3(const json_t *fields, cubed_error *err)
 {
     cb_field f;

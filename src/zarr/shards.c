@@ -18,7 +18,7 @@ static size_t index_bytes(const cb_codec_chain *c)
 
 size_t cb_zarr_index_bytes(const cb_zarr_meta *m) { return index_bytes(&m->codecs); }
 
-/* Memory for an index, followed by the memory of reads that use it. */
+/* Returns the memory for an index, followed by the memory of reads that use it. */
 static cb_need index_need(const cb_zarr_meta *m, cb_need inner)
 {
     const cb_codec_step *s = cb_codec_chain_shard(&m->codecs);

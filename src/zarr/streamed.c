@@ -106,7 +106,7 @@ static void take_shuffled(sink *s, const char *bytes, size_t n)
     }
 }
 
-/* Size of the pieces in which decoded bytes arrive. Without codecs these are the pieces of encoded bytes. */
+/* Returns the size of the pieces in which decoded bytes arrive. Without codecs these are the pieces of encoded bytes. */
 static size_t piece_bytes(const cb_codec_chain *c, cb_codec_subread part)
 {
     return cb_codec_stream_need(c, part).arena == 0 ? CB_STREAM_SOURCE : CB_STREAM_BETWEEN;

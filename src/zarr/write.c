@@ -34,7 +34,7 @@ bool cb_zarr_is_fill(const cb_zarr_meta *m, const char *p, size_t n)
     return kept == item && memcmp(p, p + item, (n - 1) * item) == 0;
 }
 
-/* Index of an element of a chunk in C order. */
+/* Returns the index of an element of a chunk in C order. */
 static size_t number_of(int ndim, const int64_t *shape, const int64_t *at)
 {
     size_t n = 0;
@@ -95,8 +95,8 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
     size_t size;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    /* With a null fill value, readers decide what a missing chunk contains, as they do for the missing chunks it was
-     * computed from. */
+    /* With a null fill value, readers decide the contents of a missing chunk. The same holds for the missing chunks from which it
+     * was computed. */
     if (z->meta.skip_empty && (!z->meta.fill_is_null || missing) &&
         is_empty(&z->meta, src, shape, used)) {
         bool needed;

@@ -327,7 +327,7 @@ static cubed_status add_index(const reading *r, const cb_codec_step *s, cb_need 
     return CUBED_OK;
 }
 
-/* Memory in addition to the object: a decoded chunk, memory to decode it, and indices of shards. */
+/* Computes the memory in addition to the object: a decoded chunk, memory to decode it, and indices of shards. */
 static cubed_status find_need(const reading *r, cb_need *need, cubed_error *err)
 {
     const size_t chunk = cb_arena_round(r->codecs.chunk_bytes);

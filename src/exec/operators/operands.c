@@ -186,7 +186,8 @@ static void mark_overlap(const cb_program *prog)
     }
 }
 
-/* Number of times that a block of the input is loaded: once per call, unless the previous call used the same block. */
+/* Returns the number of times that a block of the input is loaded: once per call, unless the previous call used the same
+ * block. */
 static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint32_t has = 0;
@@ -205,8 +206,8 @@ static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
     return times;
 }
 
-/* Number of blocks of which a call reads one. It exceeds 1 for an input with a repeated symbol: only the block on the diagonal is
- * read. */
+/* Returns the number of blocks of which a call reads one. It exceeds 1 for an input with a repeated symbol: only the block on the
+ * diagonal is read. */
 static uint64_t blocks_per_call(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint64_t all = 1;

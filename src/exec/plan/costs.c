@@ -104,7 +104,7 @@ static const struct {
     {"gzip", 2.6, 22},     {"zlib", 2.6, 22}, {"bz2", 20, 50},
 };
 
-/* Number of elements of a line. A line extends along all axes on which blocks are whole. */
+/* Returns the number of elements of a line. A line extends along all axes on which blocks are whole. */
 static double line_of(const cb_block_operand *x)
 {
     double n = 1;
@@ -141,7 +141,7 @@ double cb_node_cost(const cb_node *n)
     return of[cost] * 1e-9;
 }
 
-/* Cost of reading or writing a byte of an array in nanoseconds. */
+/* Returns the cost of reading or writing a byte of an array in nanoseconds. */
 static double codec_cost(const cubed_plan *p, int node, bool encode)
 {
     double cost = 0;

@@ -8,10 +8,10 @@
 #include "exec/plan/requests.h"
 #include "files/files.h"
 
-/* Bytes of a set with one bit per chunk, in words of 64 bits. */
+/* Returns the number of bytes of a set with one bit per chunk, in words of 64 bits. */
 static uint64_t bits(const cb_grid *g) { return (uint64_t)cb_ceil_div(cb_grid_count(g), 64) * 8; }
 
-/* Memory of a run in addition to its tasks. `most`: assume the maximum number of waiting tasks. */
+/* Returns the memory of a run in addition to its tasks. `most`: assume the maximum number of waiting tasks. */
 static uint64_t run_bytes(const cubed_plan *p, bool most)
 {
     uint64_t held = most ? UINT64_MAX : 0, waiting = most ? (size_t)p->nstages : 0;
@@ -103,8 +103,8 @@ cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err)
                : CUBED_OK;
 }
 
-/* Memory of arrays that are open as long as the plan exists, each with its store. Includes results, which a run opens in the same
- * way. */
+/* Returns the memory of arrays that are open as long as the plan exists, each with its store. Includes results, which a run opens
+ * in the same way. */
 static uint64_t open_bytes(const cubed_plan *p)
 {
     uint64_t bytes = 0;

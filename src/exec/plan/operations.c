@@ -132,9 +132,9 @@ static double count(const cb_grid *g)
     return n;
 }
 
-/* Number of elements that a function on blocks processes. An axis that several inputs have and no output has multiplies this
- * number by its extent, as in products of matrices. An axis of a single input (of a search, or take) multiplies it by its number
- * of blocks, because there is one call for each block. */
+/* Returns the number of elements that a function on blocks processes. An axis that several inputs have and no output has
+ * multiplies this number by its extent, as in products of matrices. An axis of a single input (of a search, or take) multiplies
+ * it by its number of blocks, because there is one call for each block. */
 static double block_count(const cb_blockwise *op)
 {
     double met = 1, most = 0;

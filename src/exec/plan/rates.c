@@ -45,7 +45,7 @@ static array_load writes_of(const cubed_plan *p, int node, bool limited)
                         .prefixes = prefixes_of(p, node, limited)};
 }
 
-/* Seconds that workers spend on chunks in stores on other machines. seconds_near is for all other stores. */
+/* Returns the seconds that workers spend on chunks in stores on other machines. seconds_near is for all other stores. */
 static double seconds_far(const array_load *x, double depth)
 {
     return x->requests * (CUBED_ASSUMED_REPLY / depth + x->bytes / CUBED_ASSUMED_WORKER_NET);
@@ -61,7 +61,7 @@ static double busy_seconds(const cb_stage *s)
     return s->moves.read + s->moves.write + s->moves.memory + s->operations;
 }
 
-/* Seconds of all workers for the stage. */
+/* Returns the seconds of all workers for the stage. */
 static double worker_seconds(const cubed_plan *p, const cb_stage *s, bool spills, double depth)
 {
     double seconds = busy_seconds(s);

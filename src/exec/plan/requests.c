@@ -185,8 +185,8 @@ static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_tra
                                         (kept ? objects : 2 * objects));
 }
 
-/* Number of requests for one chunk. A large chunk is uploaded in parts, with one request to begin and one to complete the
- * upload. */
+/* Returns the number of requests for one chunk. A large chunk is uploaded in parts, with one request to begin and one to complete
+ * the upload. */
 static uint64_t puts_of_chunk(const cubed_plan *p, int node)
 {
     const uint64_t bytes = cb_chunk_bytes(p, node);

@@ -11,7 +11,7 @@
 #include "exec/plan/traffic.h"
 #include "mem/pages.h"
 
-/* Memory that is needed to cache `count` chunks. Each chunk has a header, and large chunks use whole pages. */
+/* Returns the memory that is needed to cache `count` chunks. Each chunk has a header, and large chunks use whole pages. */
 static uint64_t kept_bytes(uint64_t count, size_t size)
 {
     size_t each = cb_sat_add(size, 256);
@@ -48,8 +48,8 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
     }
 }
 
-/* Memory that is needed to cache the codec blocks that two runs share. Each worker processes several rows at once, and reaches
- * the end of the last row before it begins the next rows. */
+/* Returns the memory that is needed to cache the codec blocks that two runs share. Each worker processes several rows at once,
+ * and reaches the end of the last row before it begins the next rows. */
 static uint64_t shared_blocks(const cubed_plan *p)
 {
     uint64_t all = 0;
@@ -94,14 +94,14 @@ uint64_t cb_plan_find_reuse(cubed_plan *p)
 
 /* --- How often a chunk is read ------------------------------------------------------------------------ */
 
-/* Number of blocks along an axis that have elements in [lo, hi). */
+/* Returns the number of blocks along an axis that have elements in [lo, hi). */
 static size_t blocks_between(const cb_blocks *b, int64_t lo, int64_t hi)
 {
     int64_t first = cb_axis_find(b->axis, lo), last = cb_axis_find(b->axis, hi - 1);
     return (size_t)(last / b->per - first / b->per + 1);
 }
 
-/* Number of blocks of a branch that read the chunk by this load: the product over axes. */
+/* Returns the number of blocks of a branch that read the chunk by this load: the product over axes. */
 static size_t load_reads(const cubed_plan *p, const cb_branch *b, const cb_load *l,
                          const cb_blocks *axes, const int64_t *idx)
 {

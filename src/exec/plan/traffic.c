@@ -135,7 +135,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
 /* Maximum number of blocks of a reshape that are examined, as a sample of all blocks. */
 #define SAMPLED_BLOCKS 1024
 
-/* Number of chunks that all blocks read through a reshape. */
+/* Returns the number of chunks that all blocks read through a reshape. */
 static uint64_t reshaped_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
                                const cb_load *l)
 {

@@ -167,8 +167,8 @@ void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p)
     }
 }
 
-/* Prefetch distance of loads ahead of a vector. In bench/memory_bench.c, shorter and longer distances were slower. Prefetching
- * whole vectors, or parts of a vector between the operations, was also slower. */
+/* Returns the prefetch distance of loads ahead of a vector. In bench/memory_bench.c, shorter and longer distances were slower.
+ * Prefetching whole vectors, or parts of a vector between the operations, was also slower. */
 static size_t ahead(const vm_load *l)
 {
     return (size_t)8 * CB_VECTOR + (size_t)CB_VECTOR / 2 * l->size;
@@ -399,7 +399,7 @@ static void scatter(const cb_vm *vm, const cb_view *out, char *at, size_t size, 
 /* Maximum number of results that are written directly. More results go through registers. */
 enum { MAX_DIRECT = 16 };
 
-/* Number of elements in the first vector, such that the next vector begins at a cache line. */
+/* Returns the number of elements in the first vector, such that the next vector begins at a cache line. */
 static size_t first_aligned(const char *to, size_t size)
 {
     const size_t off = (uintptr_t)to % CB_STREAM_LINE;

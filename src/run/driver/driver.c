@@ -131,7 +131,7 @@ static void emit_stage(const cb_driver *d, cubed_event_kind kind, int stage, int
     emit(d, &e);
 }
 
-/* Part of a task's projection that is for a user-defined function. */
+/* Returns the part of a task's projection that is for a user-defined function. */
 static uint64_t function_projected(const cb_stage *s)
 {
     return cb_stage_code(s) ? s->call->need.library : 0;
@@ -290,7 +290,7 @@ static double slow_seconds(const stage_state *s)
     return s->timed < SLOW_KNOWN ? SLOW_TIMES * mean : SLOW_MORE * fmax(s->most, mean);
 }
 
-/* Time by which a range exceeds the others of its stage; 0 if it is not a straggler. */
+/* Returns the time by which a range exceeds the others of its stage, or 0 if it is not a straggler. */
 static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
 {
     const stage_state *s = &d->stages[f->stage];
@@ -338,7 +338,7 @@ static int64_t nanoseconds(double ms)
     return ms < (double)FOREVER_NS / 1e6 ? (int64_t)(ms * 1e6) : FOREVER_NS;
 }
 
-/* Maximum duration of a range. A task that exceeds its limit gets the same time again to end, at most CB_STUCK_NS
+/* Returns the maximum duration of a range. A task that exceeds its limit gets the same time again to end, at most CB_STUCK_NS
  * (watchdog.h). */
 static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
 {

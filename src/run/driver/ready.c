@@ -265,7 +265,7 @@ static double seconds_of_task(const cb_ready *r, const cb_stage *s)
     return (info.read_seconds + info.compute_seconds + info.write_seconds) / (double)s->ntasks;
 }
 
-/* Number of tasks of `each` seconds that together take 1/share of the intended duration of a range. */
+/* Returns the number of tasks of `each` seconds that together take 1/share of the intended duration of a range. */
 static int64_t tasks_in(const cb_ready *r, double each, int share)
 {
     if (r->a.range_ms == 0) return 1;
@@ -282,7 +282,7 @@ static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double
     return (uint32_t)cb_max_i64(1, cb_min_i64(cb_min_i64(batch, share), r->a.most_tasks));
 }
 
-/* Minimum tasks of a range, however long they take. */
+/* Returns the minimum number of tasks of a range, whatever the duration of a task is. */
 static int64_t least_batch(const cb_ready *r, const cb_stage *s)
 {
     /* The duration of a user-defined function is unknown: see set_batch. */

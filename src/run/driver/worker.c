@@ -20,7 +20,7 @@
 
 #define POLL_MS 200
 
-/* Receives the plan. Code in the plan is allowed, because it comes from the process that started this one. */
+/* Receives the plan. Code in the plan is allowed, because the process that started this process sends the plan. */
 static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello *hello,
                                  cubed_plan **out, cubed_error *err)
 {

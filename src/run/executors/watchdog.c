@@ -26,7 +26,7 @@ struct cb_watchdog {
         CB_GUARDED_BY(&lock); /* told: the task was asked to end */
 };
 
-/* Time limit of a task that begins now. */
+/* Returns the time limit of a task that begins now. */
 static int64_t limit_ns(const cb_watchdog *w, int64_t now)
 {
     const int64_t own = w->a.limit_ms ? (int64_t)w->a.limit_ms * 1000000 : INT64_MAX;

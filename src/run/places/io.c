@@ -111,7 +111,7 @@ out:
 
 void cb_io_sweep(const cb_io *io)
 {
-    /* ignore errors: the next run that writes there, or `cubed clean`, removes what is left */
+    /* ignore errors: the next run that writes there, or `cubed clean`, removes the remaining files */
     cubed_status ignored = CUBED_OK;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const cb_zarr_array *array = io->nodes[i].array;

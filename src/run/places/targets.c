@@ -89,7 +89,7 @@ static cubed_status open_place(cb_io *io, int i, cubed_error *err)
     return cb_claim_look(t->store, path_of(io, i), io->zone, &t->claim, err);
 }
 
-/* Checks what an earlier run of the same plan left at a target: a complete array, or some chunks. */
+/* Checks the remains of an earlier run of the same plan at a target: a complete array, or some chunks. */
 static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;

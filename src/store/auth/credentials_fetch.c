@@ -194,7 +194,7 @@ void cb_free_secret(cb_buf *b)
     cb_buf_free(b);
 }
 
-/* Number of a field, which some services write as a string; 0 if missing. */
+/* Returns the number of a field, which some services write as a string, or 0 if missing. */
 static int64_t number(const json_t *o, const char *name)
 {
     const json_t *x = json_object_get(o, name);

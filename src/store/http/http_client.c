@@ -209,7 +209,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *ctx)
     return c->stop ? 0 : length;
 }
 
-/* Content length according to libcurl; -1 if unknown. */
+/* Returns the content length according to libcurl, or -1 if unknown. */
 static int64_t length_of(const transfer *t)
 {
     curl_off_t length = -1;

@@ -92,7 +92,7 @@ static int before_request(void *ctx, char *remote,
     return CURL_PREREQFUNC_OK;
 }
 
-/* Port of a proxy. libcurl's default is 1080. */
+/* Returns the port of a proxy. libcurl's default is 1080. */
 static long find_port(const char *proxy)
 {
     if (!proxy || !*proxy) return 0;

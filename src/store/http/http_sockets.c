@@ -55,7 +55,7 @@ static int on_timer(CURLM *multi, long timeout_ms, void *ctx)
     return 0;
 }
 
-/* The transfer with the lowest rank is served first. */
+/* Returns the rank of a transfer. The transfer with the lowest rank is served first. */
 static int64_t rank(const cb_turn *t, int64_t now)
 {
     return t->heard == 0 || now - t->served > PATIENCE_NS ? 0 : t->began;

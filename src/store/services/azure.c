@@ -51,7 +51,7 @@ typedef struct azure_store {
 
 /* --- Signatures --------------------------------------------------------------------------------------- */
 
-/* Value of a header in the request; "" if not present. */
+/* Returns the value of a header in the request, or "" if not present. */
 static const char *sent(const cb_http_call *h, const char *name)
 {
     const size_t n = strlen(name);
@@ -467,7 +467,7 @@ static const cb_dialect azure = {
 const cubed_store_vtable cb_azure_vtable =
     CB_REMOTE_VTABLE("az", CUBED_STORE_ETAGS | CUBED_STORE_DELETES_IF | CUBED_STORE_PREFIXES);
 
-/* Value of a name in "NAME=VALUE;NAME=VALUE"; NULL if missing. */
+/* Returns the value of a name in "NAME=VALUE;NAME=VALUE", or NULL if missing. */
 static const char *of_line(cb_zone *zone, const char *line, const char *name)
 {
     const size_t n = strlen(name);

@@ -120,7 +120,7 @@ static void plan_ranges(cb_remote_job *j)
     for (size_t i = 0; i < j->ncalls; i++) set_range(&j->calls[i]);
 }
 
-/* Number of parts of an upload; 0 if the request is not an upload in parts. */
+/* Returns the number of parts of an upload, or 0 if the request is not an upload in parts. */
 static size_t count_parts(const cb_remote *s, const cubed_store_request *r)
 {
     if (r->op != CUBED_STORE_PUT || !s->uploads.from || r->size <= s->uploads.from) return 0;

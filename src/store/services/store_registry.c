@@ -70,7 +70,7 @@ void cb_stores_free(cb_stores *s)
     cb_net_free(&s->net);
 }
 
-/* Length of the URL's scheme; 0 for a path. */
+/* Returns the length of the URL's scheme, or 0 for a path. */
 static size_t scheme_length(const char *url)
 {
     const char *end = *url == '/' ? NULL : strstr(url, "://");
@@ -284,7 +284,7 @@ static cubed_status find_file(cb_stores *s, const char *url, cubed_store **out, 
     return st;
 }
 
-/* Length of the URL before a ref such as "@branch.NAME" at its end; 0 if it has no ref. */
+/* Returns the length of the URL before a ref such as "@branch.NAME" at its end, or 0 if it has no ref. */
 static size_t ref_begins(const char *url)
 {
     static const char *const kinds[] = {"@branch.", "@tag.", "@snapshot."};

@@ -75,7 +75,7 @@ static void note_address(web_store *w, cb_address_kind kind)
     }
 }
 
-/* Kind of a version, by the format that `tell` uses. */
+/* Returns the kind of a version, by the format that `tell` uses. */
 static cubed_validator judge_version(const char *version)
 {
     static const char bytes[] = " bytes", zone[] = " GMT";

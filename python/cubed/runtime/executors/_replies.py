@@ -29,8 +29,8 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def leave(call: tuple[str, bytes], function: Callable[[bytes], bytes]) -> None:
-    """Calls a function with a message, and stores the reply where :class:`Replies` looks. Processes
-    of this machine first store their name.
+    """Calls a function with a message, and stores the reply for :class:`Replies`. A process of this
+    machine first stores its own name.
     """
     url, message = call
     worker.take_options(message)
