@@ -359,8 +359,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_count_nonzero(cubed_array *x,
                                                             cubed_array **out, cubed_error *err);
 
 /* Return the position of the smallest (largest) element along an axis, as int64; `axis` NULL: in C order of the whole
- * array. Of several equal elements it is the first; if there are NaN, it is the first NaN. Complex numbers are ordered by real
- * parts, then by imaginary parts. Reads the input twice. CUBED_E_ARG if there are no elements. */
+ * array. If several elements are equal, it is the position of the first; if there are NaN, that of the first NaN. Complex numbers
+ * are ordered by real parts, then by imaginary parts. Reads the input twice. CUBED_E_ARG if there are no elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argmin(cubed_array *x, const int *axis, bool keepdims,
                                                      cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argmax(cubed_array *x, const int *axis, bool keepdims,

@@ -241,9 +241,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_quantiles(
     cubed_array *x, cubed_array *weights, const double *q, int n,
     const cubed_quantile_options *options, cubed_array **out, cubed_error *err);
 
-/* Computes the quantile of 0.5 by the method "linear": the mean of the two middle elements. Differences of times are
- * allowed, too, and truncated; NaT gives NaT, with skip_nan only if all elements are NaT. Complex numbers are allowed, too:
- * their lines are sorted whole (cubed_sort_with), by real parts first. */
+/* Computes the quantile of 0.5 by the method "linear": the mean of the two middle elements. Differences of times are also
+ * allowed; their result is truncated. NaT gives NaT, with skip_nan only if all elements are NaT. Complex numbers are also
+ * allowed: their lines are sorted whole (cubed_sort_with), by real parts first. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
                                                      const cubed_quantile_options *options,
                                                      cubed_array **out, cubed_error *err);
@@ -829,7 +829,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_index(cubed_array *x, const cubed_
                                                     bool in_front, cubed_array **out,
                                                     cubed_error *err);
 /* Replaces the elements that cubed_index selects: x[key] = value. `value` broadcasts to the shape of cubed_index's result;
- * further axes in front may have extent 1. Of equal positions the last in C order counts. Types as in cubed_replace.
+ * further axes in front may have extent 1. If positions are equal, the last one in C order counts. Types as in cubed_replace.
  *
  * Errors: those of cubed_index, and CUBED_E_ARG if the value does not fit; the message has both shapes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_index_assign(cubed_array *x, const cubed_key *keys,

@@ -57,7 +57,7 @@ CUBED_API void cubed_cf_packing_free(cubed_cf_packing *packing);
 /* Returns whether two packings give equal values for equal elements. */
 CUBED_API bool cubed_cf_packing_equal(const cubed_cf_packing *a, const cubed_cf_packing *b);
 /* Makes the values of x, whose elements have this packing. The result has the attributes of x, except those for which
- * cubed_cf_packing_describes returns true. The packing may be the caller's own.
+ * cubed_cf_packing_describes returns true. The caller may also make the packing without cubed_cf_packing_of.
  *
  * Errors: CUBED_E_TYPE if the packing does not fit the type of x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_unpack(cubed_array *x,

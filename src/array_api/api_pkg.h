@@ -58,13 +58,13 @@ CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int 
  * NULL, without an error, if w has other extents or there are no axes (field_statistics.c). The axes are checked. */
 cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, const int *axes,
                             int naxes);
-/* Returns w, if it has x's shape, or else cb_api_weights. Other shapes are an error of the function `name`; axes that x does not
- * have, too (weighted_reductions.c). */
+/* Returns w, if it has x's shape, or else cb_api_weights. Other shapes, and axes that x does not have, are an error of the
+ * function `name` (weighted_reductions.c). */
 cubed_array *cb_api_weights_of(cb_steps *s, const char *name, const cubed_array *x, cubed_array *w,
                                const int *axes, int naxes);
 
-/* Makes an array of a copy of numbers in memory, in C order. `data` NULL: the copy of an array without elements, or zeros. `chunks`
- * NULL: automatic (copied.c). */
+/* Makes an array of a copy of numbers in memory, in C order. `data` NULL: the copy of an array without elements, or zeros.
+ * `chunks` NULL: automatic (copied.c). */
 cubed_array *cb_api_copied(cb_steps *s, cubed_dtype dtype, int ndim, const int64_t *shape,
                            const int64_t *chunks, const void *data);
 

@@ -1,6 +1,6 @@
 /* Finds elements that are members of another array. Each call has one block of the members, in any order. The call inserts
  * the members into a hash table in scratch memory, and looks up the elements. The results of all calls are combined. Keys
- * are the bits of elements; -0 has the key of 0. Keys need no order, so complex numbers work too. NaN is never a member.
+ * are the bits of elements; -0 has the key of 0. Keys need no order, so complex numbers are also possible. NaN is never a member.
  * Strings have no keys: their table contains the numbers of the members, counted from 1. */
 #include <string.h>
 

@@ -48,8 +48,8 @@ typedef struct cb_eccodes {
 } cb_eccodes;
 
 typedef cubed_status (*cb_eccodes_fn)(const cb_eccodes *e, void *ctx, cubed_error *err);
-/* Loads the library, and calls fn under its lock. CUBED_E_UNSUPPORTED if the machine does not have the library; the message
- * says what to install. CUBED_E_FORMAT if an assertion of the library fails in fn. fn is then left by longjmp, so it must not
+/* Loads the library, and calls fn under its lock. CUBED_E_UNSUPPORTED if the machine does not have the library; the message names
+ * the package to install. CUBED_E_FORMAT if an assertion of the library fails in fn. fn is then left by longjmp, so it must not
  * own anything except memory of ecCodes. The library's state is unknown after that, so this process does not use it again. */
 CUBED_MUST_CHECK cubed_status cb_eccodes_run(cb_eccodes_fn fn, void *ctx, cubed_error *err);
 /* Unpacks the values of a message in scan order to `out`, which has room for n; NaN if missing. Call it in cb_eccodes_run.
@@ -58,8 +58,8 @@ CUBED_MUST_CHECK cubed_status cb_eccodes_values(const cb_eccodes *e, const void 
                                                 size_t size, double *out, size_t n,
                                                 cubed_error *err);
 typedef void (*cb_eccodes_point_fn)(void *ctx, uint64_t i, double latitude, double longitude);
-/* Calls fn for each of the n points of the grid of a message, in scan order. Call it in cb_eccodes_run. CUBED_E_UNSUPPORTED if the
- * library does not know the positions; CUBED_E_FORMAT if the grid has another number of points. */
+/* Calls fn for each of the n points of the grid of a message, in scan order. Call it in cb_eccodes_run. CUBED_E_UNSUPPORTED if
+ * the library does not know the positions; CUBED_E_FORMAT if the grid has another number of points. */
 CUBED_MUST_CHECK cubed_status cb_eccodes_points(const cb_eccodes *e, const codes_handle *h,
                                                 uint64_t n, cb_eccodes_point_fn fn, void *ctx,
                                                 cubed_error *err);

@@ -16,7 +16,7 @@ typedef struct cb_steps {
     cubed_array **made;
 } cb_steps;
 
-/* Takes over the reference *x that a function returned with status `st`; returns *x, or NULL after a failure. */
+/* Takes ownership of *x, the result of a function that returned `st`. Returns *x, or NULL if `st` is an error. */
 cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x);
 /* Drops all references except one to x, which goes to *out; returns the status. */
 cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);

@@ -22,8 +22,8 @@ int64_t cb_box_count(const cb_box *b);
 void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out);
 cb_box cb_box_whole(int ndim, const int64_t *shape);
 
-/* One axis divided into chunks: the first has length `first`, the others `chunk`, the last the remainder. Slices with step
- * 1 and flips give such axes too. 1 <= first <= chunk; extent >= 0.
+/* One axis divided into chunks: the first has length `first`, the others `chunk`, the last the remainder. Slices with step 1 and
+ * flips also give such axes. 1 <= first <= chunk; extent >= 0.
  *
  * An irregular axis has a list of the starts of its chunks. Then `first` and `chunk` are the length of the longest chunk, so a
  * buffer of this length fits any chunk. The list is borrowed; owners of a grid copy it with cb_grid_own (irregular.c). */
