@@ -846,8 +846,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign_where(cubed_array *x, cubed_array *mask,
                                                            cubed_array *value, cubed_array **out,
                                                            cubed_error *err);
-/* Counts, as int64, the true elements of a 1-D bool mask in front of each block of `chunk` elements (the last may be
- * shorter), and in the whole mask. */
+/* Counts the true elements of a 1-D bool mask as int64: those in front of each block of `chunk` elements (the last may be
+ * shorter), and those in the whole mask. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, int64_t chunk,
                                                            cubed_array **out, cubed_error *err);
 /* Selects the elements of 1-D x where the mask, bool and of x's length, is true. A task makes one chunk, and reads the

@@ -30,9 +30,9 @@ typedef struct cubed_grid_names {
     char lat[256], lon[256];
     char dim[2][256]; /* names of the grid's dimensions, in the order of its shape */
 } cubed_grid_names;
-/* Makes the grid of the first variable in a file or store that has coordinates of latitude and longitude, or of its first
- * coordinates if no variable has any. Axes about a rotated pole (CF: rotated_latitude_longitude) give the places of their cells on
- * the earth, if no variable has latitudes and longitudes. SCRIP grid files (grid_center_lat, grid_corner_lat, ...) are also read,
+/* Makes the grid of the first variable in a file or store that has coordinates of latitude and longitude. If no variable has any,
+ * uses the first coordinates. Axes about a rotated pole (CF: rotated_latitude_longitude) give the places of their cells on the
+ * earth, if no variable has latitudes and longitudes. SCRIP grid files (grid_center_lat, grid_corner_lat, ...) are also read,
  * with their grid_imask. Coordinates are in degrees or, by their attribute "units", in radians.
  *
  * place  URL or path, as for cubed_zarr_walk

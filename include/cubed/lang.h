@@ -20,8 +20,8 @@ typedef struct cubed_expr_results cubed_expr_results;
 
 /* Supplies an expression with arrays. */
 typedef struct cubed_expr_host {
-    /* Sets *out to a new reference to the array named `name`, or leaves NULL in *out, and sets *known to a list of the known
-     * names for the error message. Required. */
+    /* Sets *out to a new reference to the array named `name`. If there is none, leaves NULL in *out, and sets *known to a list of
+     * the known names for the error message. Required. */
     cubed_status (*lookup)(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
     void *ctx; /* first argument of `lookup` and `coordinate` */

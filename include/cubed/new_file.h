@@ -18,8 +18,8 @@ typedef struct cubed_new_file_options {
     size_t struct_size;
     bool
         replace; /* publishing replaces an existing file at the path; false: an existing file is CUBED_E_EXISTS */
-    /* Keeps results that an earlier process left in the store if that process can no longer write, and passed the same string
-     * as `contents`, such as the names of the arrays. Otherwise they are removed. */
+    /* Keeps results that an earlier process left in the store, if that process can no longer write and passed the same string as
+     * `contents`. Otherwise removes these results. A typical string is the list of the names of the arrays. */
     bool resume;
     const char *contents; /* NULL: "" */
 } cubed_new_file_options;

@@ -51,12 +51,11 @@ typedef struct cubed_target {
 
 /* Makes *target a region: x is written into the part of `into` that begins at start[ndim].
  *
- * A chunk (shard) that x covers in part is read when it is written, and keeps its other elements, even if other tasks,
- * plans or processes write those at the same time: the chunk is put only if it still is the chunk that was read, else it is
- * read again. Several targets of one plan may therefore be regions of one array. Every chunk is put as a whole: readers always
- * see either the old chunk or the new one. An element that several writers write at once gets the value of one of them. Chunks
- * that a failed run has written are kept; such a run cannot be resumed, only repeated. The plan must not read the array. This
- * function reads nothing.
+ * A chunk (shard) that x covers in part is read when it is written, and keeps its other elements. Other tasks, plans or processes
+ * may write these at the same time: the chunk is put only if it still is the chunk that was read, else it is read again. Several
+ * targets of one plan may therefore be regions of one array. Every chunk is put as a whole: readers always see either the old
+ * chunk or the new one. An element that several writers write at once gets the value of one of them. Chunks that a failed run has
+ * written are kept; such a run cannot be resumed, only repeated. The plan must not read the array. This function reads nothing.
  *
  * into    an array of cubed_array_open, which outlives *target
  * target  `target->array` receives a new reference: x, extended to whole chunks
@@ -98,9 +97,9 @@ typedef struct cubed_plan_group {
     const char *
         attrs; /* a JSON object; NULL: an existing group keeps its attributes, a new group has none */
     bool consolidate; /* the group gets a copy of all metadata below it */
-    /* If not NULL, the run creates, in place of a group, a copy of the Zarr array at this STORE or STORE::PATH, object by
-     * object, with any type and codecs. The copy has the Zarr format of the array, except for strings and bytes of variable
-     * length. CUBED_E_BUDGET for an object that is larger than the memory of a worker. */
+    /* STORE or STORE::PATH of a Zarr array with any type and codecs. If not NULL, the run copies the array object by object, and
+     * does not create a group. The copy has the Zarr format of the array, except for strings and bytes of variable length.
+     * CUBED_E_BUDGET for an object that is larger than the memory of a worker. */
     const char *copy_of;
     bool
         overwrite; /* the copy replaces an existing array; otherwise an existing array is CUBED_E_EXISTS */
@@ -152,8 +151,8 @@ typedef struct cubed_plan_options {
 /* Makes a plan: decides stages and memory. Writes nothing.
  *
  * Errors: CUBED_E_BUDGET if a task or the machine has too little memory. The message gives the operation, the memory that it
- * needs, the memory that is allowed, and a sufficient allowed_mem (err->enough_mem), with fewer workers if necessary for the
- * machine. The library has made the plan with this value to verify it. */
+ * needs, and the memory that is allowed. It also gives a sufficient allowed_mem (err->enough_mem), with fewer workers if the
+ * machine requires this. The library has made the plan with this value to verify it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        const cubed_target *targets, int ntargets,
                                                        const cubed_plan_options *options,
@@ -237,8 +236,8 @@ typedef struct cubed_plan_info {
     uint64_t allowed_mem;   /* per worker */
     uint64_t reserved_mem;  /* per worker */
     uint64_t projected_mem; /* projection of the largest task of any stage, without reserved_mem */
-    /* Bytes of the plan, of the arrays from which it was made and of the tables of a run, beyond the part that reserved_mem
-     * covers (4 MiB, or a quarter of reserved_mem if that is more). Every worker has room for them. */
+    /* Bytes of the plan, of the arrays from which it was made and of the tables of a run. The part that reserved_mem covers (4
+     * MiB, or a quarter of reserved_mem if that is more) is not included. Every worker has room for them. */
     uint64_t metadata_mem;
     unsigned max_workers;
     uint64_t intermediate_budget; /* bytes for intermediates in memory, all workers together */
@@ -374,13 +373,13 @@ typedef struct cubed_store_traffic {
     uint64_t
         copies; /* copies that move new arrays to the places of existing ones; 0 if no array exists there */
     uint64_t deletes; /* deletions, which services do not charge */
-    /* The part of `gets` that workers save if their caches have the chunks that other tasks read before, and if all chunks of
-     * a shard are read together. */
+    /* The part of `gets` that workers save under two conditions: their caches have the chunks that other tasks read before, and
+     * all chunks of a shard are read together. */
     uint64_t saved;
     uint64_t bytes_read, bytes_written; /* decoded */
-    /* Highest number of gets, and of puts, copies and deletions, per second to one prefix of keys, if all workers run at the
-     * assumed speeds and begin at once; a prefix is an array, or a part of an intermediate. The limits of the service for a
-     * prefix, and the seconds that waiting for these limits adds to the run; 0 if no limits are known. */
+    /* Highest number of gets, and of puts, copies and deletions, per second to one prefix of keys. All workers are assumed to
+     * begin at once and to run at the assumed speeds. A prefix is an array, or a part of an intermediate. The limits of the
+     * service for a prefix, and the seconds that waiting for these limits adds to the run; 0 if no limits are known. */
     double get_rate, put_rate, get_limit, put_limit, limit_seconds;
 } cubed_store_traffic;
 /* Gets the traffic of each scheme, at most `cap` schemes; *n receives the number of all schemes. The strings live as long as

@@ -46,8 +46,8 @@ typedef struct cubed_grid_cells {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
                                                        const cubed_grid_cells *cells,
                                                        cubed_grid **out, cubed_error *err);
-/* Makes a grid of two dimensions from a regular grid whose latitudes and longitudes are those about a rotated pole, as the grid
- * mapping rotated_latitude_longitude of the CF conventions has them.
+/* Makes a grid of two dimensions from a regular grid whose latitudes and longitudes refer to a rotated pole. This is the grid
+ * mapping rotated_latitude_longitude of the CF conventions.
  *
  * cells  regular, in degrees of the rotated grid
  * pole   grid_north_pole_latitude, grid_north_pole_longitude and north_pole_grid_longitude (0 if the file has none), in degrees;

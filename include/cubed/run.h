@@ -404,7 +404,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_begin(cubed_plan *plan, const 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_fetch(cubed_context *ctx, const char *work_dir,
                                                          const char *key, cubed_plan **out,
                                                          cubed_error *err);
-/* Finishes a run in parts: checks that every task is done and every chunk exists, writes the metadata, moves new arrays
+/* Finishes a run in parts. Checks that every task is done and every chunk exists, and writes the metadata. Then moves new arrays
  * to the places of the arrays that they replace, and removes intermediates. A second call does nothing.
  *
  * Errors: CUBED_E_NOT_FOUND if a task or a chunk is missing; the message names it. */
@@ -491,10 +491,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *c
 
 /* The exclusive right of a process to extend an array. */
 typedef struct cubed_hold cubed_hold;
-/* Holds the array at `url` (STORE::PATH) until cubed_place_release, against other callers of this function. A process that
- * reads an array's shape, makes the array longer and writes the new elements holds the array during all this, so that two
- * processes do not write the same elements. A hold does not exclude runs that write the array. The hold of a process that has
- * ended is ignored. A thread of the holder gives signs of life ten times as often as `takeover` requires.
+/* Holds the array at `url` (STORE::PATH) until cubed_place_release, against other callers of this function. A process that makes
+ * an array longer holds it from the time when it reads the shape until it has written the new elements. So two processes do not
+ * write the same elements. A hold does not exclude runs that write the array. The hold of a process that has ended is ignored. A
+ * thread of the holder gives signs of life ten times as often as `takeover` requires.
  *
  * takeover  conditions under which the hold of a process on another machine is ignored; NULL: the defaults
  *

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* The longest grouped axis is split into parts if there would be fewer tasks than LEAST_TASKS, as long as the states of all
- * parts are at most 1/STATE_FRACTION of the input. Both limits depend only on shapes, chunks and types, so the order of
- * additions does not depend on workers. */
+/* The longest grouped axis is split into parts if there would be fewer tasks than LEAST_TASKS. The number of parts is limited, so
+ * that the states of all parts are at most 1/STATE_FRACTION of the input. Both limits depend only on shapes, chunks and types, so
+ * the order of additions does not depend on workers. */
 #define LEAST_TASKS    16
 #define STATE_FRACTION 8
 

@@ -61,8 +61,8 @@ static void put_begin(FILE *f, const batch_submission *s)
 }
 
 /* Writes the script that runs one array task. Its arguments are the name of the job array and the arguments of `cubed worker`.
- * The script retries after failures that are transient, records the exit status of the last failure, and forwards SIGTERM to
- * the worker, so that the worker ends before its job. */
+ * The script retries after transient failures and records the exit status of the last failure. It forwards SIGTERM to the worker,
+ * so that the worker ends before its job. */
 static void write_part(batch_submission *s)
 {
     write_file(s, "part",

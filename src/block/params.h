@@ -42,8 +42,8 @@ typedef struct cb_piece_params {
 } cb_piece_params;
 
 /* "replace": strings that broadcast with the result, which has some length of the same family; optionally a mask, and
- * strings that replace the first ones where the mask is true; or records of one type. No parameters. "text" creates a single string or record
- * from the bytes of its parameters. */
+ * strings that replace the first ones where the mask is true; or records of one type. No parameters. "text" creates a single
+ * string or record from the bytes of its parameters. */
 
 /* "join_texts": two strings that broadcast with the result, whose length is at least the sum of their lengths. No
  * parameters. */
@@ -148,8 +148,8 @@ typedef enum cb_fft_scale { CB_FFT_SCALE_ONE, CB_FFT_SCALE_SQRT, CB_FFT_SCALE_N 
 /* "fft": one complex input, one output of the same shape. "rfft": along real_axis n real numbers become n / 2 + 1 complex
  * ones. "irfft": the inverse, overwriting its input.
  *
- * With a twiddle axis, exactly one other axis is transformed: its element k is then multiplied by the k * j-th power of the
- * root of unity of order `twiddle_n`, where j is the position along the twiddle axis. Not for "irfft". */
+ * With a twiddle axis, exactly one other axis is transformed. Its element k is then multiplied by power k * j of the root of
+ * unity of order `twiddle_n`. j is the position along the twiddle axis. Not for "irfft". */
 typedef struct cb_fft_params {
     /* Length of the transform along each axis; 0: the axis is not transformed. */
     int64_t n[CUBED_MAX_NDIM];
@@ -221,8 +221,8 @@ typedef enum cb_interpolate_end {
     CB_INTERPOLATE_ENDS
 } cb_interpolate_end;
 
-/* "interpolate": a part of an image of coefficients, float64 or complex128, and a result for each element of the output's
- * block, at the position that an affine map gives. The map follows as doubles: for each axis of the image an offset, then
+/* "interpolate": the input is a part of an image of coefficients, float64 or complex128. The output has a result for each element
+ * of its block, at the position that an affine map gives. The map follows as doubles: for each axis of the image an offset, then
  * `ndim` rows of factors, or, if `diagonal`, one factor for each axis: position = (index + offset) * factor. `centred` counts
  * diagonal positions from the edges of elements.
  *

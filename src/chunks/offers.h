@@ -1,9 +1,9 @@
 /* Chunks that workers without a task decode for workers with one.
  *
- * If there are fewer tasks than workers, or the last of many tasks run, an idle worker runs ahead of another in the chunks
- * that its task reads (cb_chunks_options.visit). It decodes some of these chunks in its own arena, which no task needs at that
- * time, and offers them. The other worker uses them in place when it requests them (cb_chunks_want). Results do not depend on
- * offers. A task itself loads chunks that the idle worker cannot load.
+ * If there are fewer tasks than workers, or the last of many tasks run, some workers are idle. An idle worker runs ahead of
+ * another worker in the chunks that the other's task reads (cb_chunks_options.visit). The idle worker decodes some of these
+ * chunks in its own arena, which no task needs at that time, and offers them. The other worker uses them in place when it
+ * requests them (cb_chunks_want). Results do not depend on offers. A task itself loads chunks that the idle worker cannot load.
  *
  * The lock of the executor, with which idle workers wait, guards all data. */
 #ifndef CB_CHUNKS_OFFERS_H

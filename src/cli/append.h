@@ -7,7 +7,8 @@
 typedef struct append append;
 
 /* Reads the arrays of the store or file at `out`, which must exist. Unless the command only plans, holds each array of a store
- * that becomes longer, so that no other process extends it, and removes chunks after its end that a killed command left. */
+ * that becomes longer, so that no other process extends it. Also removes chunks after the end of the array, which a killed
+ * command left. */
 CUBED_MUST_CHECK cubed_status append_begin(cubed_context *ctx, const cli_common *common,
                                            const char *out, const char *dim, append **a,
                                            cubed_error *err);
@@ -20,7 +21,8 @@ bool append_has(append *a, const char *name);
  * dimension is compared with the stored array, and has no target. */
 CUBED_MUST_CHECK cubed_status append_add(append *a, const char *name, cubed_array *x,
                                          cubed_error *err);
-/* Checks that all arrays become longer, and compares the arrays without the dimension. Returns the targets, which belong to `a`. */
+/* Checks that all arrays become longer, and compares the arrays without the dimension. Returns the targets, which belong to
+ * `a`. */
 CUBED_MUST_CHECK cubed_status append_targets(append *a, const cubed_target **targets, int *n,
                                              cubed_error *err);
 /* Return the attributes of the group or file (or NULL), its Zarr format, and whether it is a group. */

@@ -1,5 +1,5 @@
-/* The layout of a shard. It contains inner chunks, and an index with a pair of numbers (offset and size in bytes) for each
- * inner chunk, in C order of the inner chunks' grid. Both numbers are 2**64-1 for a missing inner chunk. */
+/* The layout of a shard. A shard contains inner chunks and an index. The index has a pair of numbers (offset and size in bytes)
+ * for each inner chunk, in C order of the inner chunks' grid. Both numbers are 2**64-1 for a missing inner chunk. */
 #ifndef CB_SHARD_LAYOUT_H
 #define CB_SHARD_LAYOUT_H
 

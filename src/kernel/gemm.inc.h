@@ -1,10 +1,10 @@
 /* Product of matrices. Parameters: T (element type), TAG, ADD, SUBTRACT and MULTIPLY_ADD(sum, a, b), which work on T and on
  * vectors of T, and COMPLEX; T and TAG are undefined at the end.
  *
- * Panels of `b` (KC x NC) and blocks of `a` (MC x KC) are packed so that the innermost loop reads both in order and they
- * stay in the caches while they are used. A tile of MR x NR sums stays in registers (Goto and van de Geijn, "Anatomy of
- * high-performance matrix multiplication", TOMS 2008). A complex matrix is treated as real with twice as many columns; each
- * row of `b` has a second row with the factors of imaginary parts. */
+ * Panels of `b` (KC x NC) and blocks of `a` (MC x KC) are packed, so that the innermost loop reads both in order. They stay in
+ * the caches while they are used. A tile of MR x NR sums stays in registers (Goto and van de Geijn, "Anatomy of high-performance
+ * matrix multiplication", TOMS 2008). A complex matrix is treated as real with twice as many columns; each row of `b` has a
+ * second row with the factors of imaginary parts. */
 #define FN(name) CB_PASTE(name, TAG)
 #define V        FN(vector)
 /* Unaligned vectors that may alias elements of any type. */

@@ -1,7 +1,7 @@
 /* Reductions by group over one block.
  *
- * States are planes of (outer, groups, inner). The elements of x with the same outer and inner position and group g are
- * reduced into the state of g one after another, in the order of the axis between outer and inner. So the order of
+ * States are planes of (outer, groups, inner). Elements of x with the same outer and inner position and group g are reduced into
+ * the state of g, one after another. Their order is that of the axis between outer and inner. So the order of
  * floating-point additions is that of the elements for all instruction sets. */
 #ifndef CB_KERNEL_GROUP_H
 #define CB_KERNEL_GROUP_H

@@ -6,9 +6,9 @@
  * Not thread-safe: one arena per worker.
  *
  * A measuring arena has no memory: allocations only count, and return NULL. The code that allocates a task's buffers also
- * measures them with such an arena, so there is a single list of buffers. Buffers whose need depends on the data, for
- * example whether a chunk exists or must be decoded, are announced by cb_arena_may_take and cb_arena_may_keep, which have
- * no effect on a real arena. A measurement is either the maximum of a task, or the minimum without announced buffers. */
+ * measures them with such an arena, so there is a single list of buffers. The need for some buffers depends on the data, for
+ * example whether a chunk exists or must be decoded. They are announced by cb_arena_may_take and cb_arena_may_keep, which have no
+ * effect on a real arena. A measurement is either the maximum of a task, or the minimum without announced buffers. */
 #ifndef CB_MEM_ARENA_H
 #define CB_MEM_ARENA_H
 

@@ -156,8 +156,8 @@ static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room
     return st;
 }
 
-/* A worker has one arena for all stages. If each stage fits, but the largest arena does not fit together with libraries of
- * another stage or with the plan, plans again with arenas that leave enough memory. */
+/* A worker has one arena for all stages. Each stage may fit, but the largest arena may not fit together with libraries of another
+ * stage or with the plan. Then plans again with arenas that leave enough memory. */
 static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **out, cubed_error *err)
 {
     plan_room room = {0, 0};

@@ -8,12 +8,12 @@
  *
  * More memory never increases bytes or requests. The planner climbs a ladder of memory sizes, whose rungs depend only on
  * the grids, up to the available memory. On the lowest rung, where a task can just hold a source chunk and a target chunk,
- * it chooses the fastest plan. On each further rung it switches to the fastest plan that fits and has neither more bytes
- * nor more requests than the current plan, if there is one. On smaller rungs in between it considers only the current plan
- * with larger tasks, and a single pass. With more memory the same climb continues further.
+ * it chooses the fastest plan. On each further rung it looks for plans that fit and have neither more bytes nor more requests
+ * than the current plan. If there are any, it switches to the fastest. On smaller rungs in between it considers only the current
+ * plan with larger tasks, and a single pass. With more memory the same climb continues further.
  *
- * So that such a climb is not blocked by a plan of many passes with few requests, plans of three or more passes have at
- * least as many requests as two passes with pieces of CB_RECHUNK_BETA / 2.
+ * A plan of many passes with few requests could block such a climb. Therefore plans of three or more passes have at least as many
+ * requests as two passes with pieces of CB_RECHUNK_BETA / 2.
  *
  * One intermediate is sufficient if N <= mem^2 / beta, where N is the size of the array and beta the smallest piece worth a
  * request (Aggarwal and Vitter, "The input/output complexity of sorting and related problems", CACM 1988); then every byte

@@ -197,7 +197,7 @@ void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source);
 bool cb_map_preimage(const cb_map *m, const cb_box *source, cb_box *domain);
 /* Computes the layout of a source in memory as seen from the domain. `stride` has the bytes between elements of the source
  * along each axis; the pointer to the source is at its element `lo`. Sets the strides of the domain in `seen`, except for axes
- * that the source does not depend on, and returns the offset in bytes of the element at position `at`. */
+ * that the source does not depend on. Returns the offset in bytes of the element at position `at`. */
 int64_t cb_map_strides(const cb_map *m, const int64_t *lo, const int64_t *stride, const int64_t *at,
                        int64_t *seen);
 

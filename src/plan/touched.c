@@ -47,7 +47,7 @@ static uint64_t narrow_floor_sum(uint64_t n, uint64_t m, uint64_t a, uint64_t b)
 static wide floor_sum(wide n, wide m, wide a, wide b)
 {
     const wide most = (wide)1 << 63;
-    /* Chooses the function: the final sum is at most n (a n + b) / m, but the term n^2 / 2 is added first, so both must fit in 64
+    /* Chooses the function. The final sum is at most n (a n + b) / m, but the term n^2 / 2 is added first. So both must fit in 64
      * bits. */
     if (n < (wide)1 << 31 && m < most && a < most && b < most && a * n + b < most &&
         n * (((uint64_t)a * (uint64_t)n + (uint64_t)b) / (uint64_t)m + 1) < most)

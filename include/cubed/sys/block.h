@@ -66,9 +66,9 @@ typedef struct cubed_block_fn {
     /* Name in plans, such as "sort". The string and this structure must be static, or live at least as long as the context. */
     const char *name;
     /* Checks whether the function accepts operands of these types and shapes with these parameters, which may all come
-     * from an untrusted plan. data and scratch are NULL. Called when an operation is made, when a plan is loaded (with the
-     * shapes of the largest blocks), and before every call, so `run` need not check again. NULL: the function accepts
-     * everything, or `run` checks. */
+     * from an untrusted plan. data and scratch are NULL. Called when an operation is made, when a plan is loaded (with the shapes
+     * of the largest blocks), and before every call. So `run` need not check again. NULL: the function accepts everything, or
+     * `run` checks. */
     cubed_status (*check)(const cubed_block_call *call, void *ctx, cubed_error *err);
     /* Returns the memory of a call with operands of at most these sizes. Called after `check`. data and scratch are NULL. NULL:
      * calls need no memory. */

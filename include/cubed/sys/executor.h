@@ -2,7 +2,7 @@
  *
  * The driver decides order, retries, resume and events; an executor only moves ranges of tasks. One thread, the driver's,
  * uses an executor. The executor runs tasks in this process by cubed_runner, or in other processes by cubed_work
- * (cubed/sys/message.h), to which it passes the plan's bytes and a message that names the run and the range. */
+ * (cubed/sys/message.h). It passes the plan's bytes to cubed_work, and a message that names the run and the range. */
 #ifndef CUBED_SYS_EXECUTOR_H
 #define CUBED_SYS_EXECUTOR_H
 

@@ -149,8 +149,8 @@ typedef struct cubed_work_input {
  * removes nothing. It may be repeated, also concurrently elsewhere.
  *
  * *reports receives the reports of the tasks, one after another; if the worker fetches plans, they follow a head. They belong
- * to the worker until its next call. Failures are in the last report: a task failed, the run has not begun or is over
- * (CUBED_E_NOT_FOUND), or the plan is not the expected one, cannot be loaded, or is of another version of the library. Only an
+ * to the worker until its next call. Failures are in the last report: a task failed; the run has not begun or is over
+ * (CUBED_E_NOT_FOUND); the plan is not the expected one, cannot be loaded, or is of another version of the library. Only an
  * unreadable message is an error of the call. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker,
                                                    const cubed_work_input *input,

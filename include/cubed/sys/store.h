@@ -87,8 +87,8 @@ typedef struct cubed_store_entry {
 } cubed_store_entry;
 
 /* Receives an entry of a listing. Never called concurrently for one request. A status other than CUBED_OK ends the listing,
- * which has that status. The function may submit requests to the store, such as a delete of keys that were listed, so the
- * store must not hold a lock of its own when it calls the function. */
+ * which has that status. The function may submit requests to the store, such as a delete of keys that were listed. So the store
+ * must not hold a lock of its own when it calls the function. */
 typedef cubed_status (*cubed_store_entry_fn)(void *ctx, const cubed_store_entry *entry,
                                              cubed_error *err);
 

@@ -1,8 +1,8 @@
 """Operations that combine lazy arrays with arrays of other libraries.
 
 Classes that implement NumPy's or the standard's protocols decide which operands they accept, so
-their methods are called first. If all return NotImplemented, the operation raises TypeError. It
-never compares identities, and never computes values to convert an array to NumPy's.
+their methods are called first. If all return NotImplemented, the operation raises TypeError. No
+operation compares identities, or computes values to convert an array to NumPy's.
 """
 
 from __future__ import annotations

@@ -247,7 +247,7 @@ def run_mapped(
 ) -> Array:
     """Applies a function to blocks; it may have parameters `block_id` and `block_info`.
 
-    If the type is not given, the function is called with `tried` to find it."""
+    If the type is not given, a call of the function with `tried` finds the type."""
     places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
     values = tuple(None if isinstance(a, Array) else a for a in args)
     block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None

@@ -377,7 +377,7 @@ class Stored:
 class StoredArrays(tuple[Array, ...]):
     """The lazy arrays that :func:`cubed.store` returns with ``compute=False``.
 
-    Computing one of them, also by :func:`cubed.compute`, writes it and returns its values.
+    Computing one of these arrays by any function writes the array and returns its values.
     """
 
     __slots__ = ()

@@ -43,7 +43,7 @@ def _ids(arrays: list[dict[str, Any]]) -> list[int]:
 
 
 def log_plan(plan: Any) -> None:
-    """Logs at level DEBUG what each stage fuses, and why the rest is not fused.
+    """Logs at level DEBUG the operations that each stage fuses, and why others are not fused.
 
     Does nothing unless :mod:`logging` is imported, because there are no listeners without it.
     """

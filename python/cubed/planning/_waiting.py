@@ -30,8 +30,8 @@ def held_by(x: _core.Array) -> Iterable[Any]:
 
 
 def lazy_writes(arrays: Sequence[Array]) -> list[Any]:
-    """Returns the pending writes that computing the arrays executes: of the arrays and of those
-    that they are made from, unless they have been written before.
+    """Returns the pending writes that computing the arrays executes: writes of the arrays and of
+    their sources, unless these have been written before.
     """
     for a in arrays:
         if a._stored is not None or a._x.held:

@@ -20,8 +20,8 @@ from contextlib import suppress
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from pathlib import Path
 
-# Before NumPy is imported, which reads these variables. A process has one task at a time: OpenBLAS
-# would use memory for unused threads.
+# NumPy's import reads these variables, so they are set before it. A process has one task at a time:
+# OpenBLAS would use memory for unused threads.
 _THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
 for _name, _value in _THREADS.items():
     os.environ.setdefault(_name, _value)

@@ -32,8 +32,8 @@ static cubed_status open_place(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Moves the chunks that an earlier run of the plan left into this run's folder one by one, because processes of that run
- * may still write and delete in its folder. */
+/* Moves the chunks of an earlier run of the plan into this run's folder. Moves them one by one, because processes of the earlier
+ * run may still write and delete in its folder. */
 static cubed_status take_left(cb_io *io, cubed_error *err)
 {
     cb_claim c;

@@ -87,8 +87,8 @@ class StageEngine(ListEngine):
     def run_stage(
         self, call: Callable[[bytes], bytes], messages: list[bytes]
     ) -> Sequence[bytes | BaseException]:
-        """Returns the results of ``call(message)`` for each message, in order; waits. `call` can be
-        pickled.
+        """Waits for ``call(message)`` of each message, and returns the results in order.
+        `call` can be pickled.
 
         Exceptions in the list belong to calls without a result; a raised exception is the result of
         all calls.
