@@ -11,8 +11,8 @@
  * blocks fit in a task. If blocks of this size do not fit, the optimiser makes them smaller. */
 #define CB_API_BLOCK_BYTES ((int64_t)32 << 20)
 
-/* Maximum bytes that a function gathers in one block if it has another algorithm: a quarter of the memory of tasks, because a
- * task needs about three times the bytes of the block. task_mem 0: unknown. */
+/* Returns the maximum bytes that a function gathers in one block if it has another algorithm: a quarter of the memory of tasks,
+ * because a task needs about three times the bytes of the block. task_mem 0: unknown. */
 uint64_t cb_api_line_bytes(uint64_t task_mem);
 
 /* cb_api_sorts_in_runs returns true if lines of x along an axis are too long for a task. cb_api_sort_runs sorts them in

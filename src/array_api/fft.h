@@ -41,7 +41,7 @@ bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n);
 CUBED_MUST_CHECK cubed_status cb_fft_axis(const cb_transform *t, cubed_array *x, int axis,
                                           int64_t n, cb_fft_kind kind, cubed_array **out,
                                           cubed_error *err);
-/* Maximum bytes of a block in the algorithms for axes that do not fit. */
+/* Returns the maximum bytes of a block in the algorithms for axes that do not fit. */
 int64_t cb_fft_block_bytes(const cb_transform *t);
 
 /* Steps (steps.h) of both algorithms. */

@@ -4,7 +4,7 @@
 
 #include "ops/steps.h"
 
-/* CUBED_E_LINALG if x has fewer than two axes; `name` is for messages. */
+/* Fails with CUBED_E_LINALG if x has fewer than two axes. `name` is for messages. */
 CUBED_MUST_CHECK cubed_status cb_check_matrices(const char *name, const cubed_array *x,
                                                 cubed_error *err);
 /* Sets the type of computations: the promoted type of both (a's type if b is NULL); float64 for integers and bools. */

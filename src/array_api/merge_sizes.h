@@ -23,15 +23,16 @@ typedef struct cb_merge_pass {
     int64_t step[CB_MERGE_MOST_STEPS];
 } cb_merge_pass;
 
-/* Bytes that a task that sorts may use, which are a part of the memory of tasks. */
+/* Returns the number of bytes that a task that sorts may use, which are a part of the memory of tasks. */
 uint64_t cb_merge_memory(uint64_t task_mem);
-/* Bytes of a task that sorts a line of n elements in one block. */
+/* Returns the number of bytes of a task that sorts a line of n elements in one block. */
 size_t cb_merge_block_bytes(const cubed_array *x, int64_t n, bool positions);
 /* Returns the number of elements of a part of the result. */
 int64_t cb_merge_part(const cb_merge_line *l);
 /* Plans how runs of `run` elements are merged. Returns false if they are the whole line. */
 bool cb_merge_plan(const cb_merge_line *l, int64_t part, int64_t run, cb_merge_pass *out);
-/* Maximum number of elements in the ranges for a part, counted in samples of step number `step`, from 0; -1: in elements. */
+/* Returns the maximum number of elements in the ranges for a part, counted in samples of step number `step`, from 0; -1: in
+ * elements. */
 int64_t cb_merge_most(const cb_merge_pass *p, int64_t part, int step);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct cb_quantiles {
     uint32_t reduced; /* bit mask of the reduced axes, from `o` */
 } cb_quantiles;
 
-/* Name of a method, as in cubed/quantiles.def. */
+/* Returns the name of a method, as in cubed/quantiles.def. */
 const char *cb_api_quantile_method_name(cubed_quantile_method method);
 
 CUBED_MUST_CHECK cubed_status cb_api_number_quantiles(cubed_array *x, const cb_quantiles *wanted,

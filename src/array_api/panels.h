@@ -19,12 +19,12 @@ typedef struct cb_panels {
  * refused. */
 CUBED_MUST_CHECK cubed_status cb_panels_choose(cb_panels *p, const char *function,
                                                uint64_t task_mem, cubed_error *err);
-/* Number of panels of a matrix with `columns` columns. */
+/* Returns the number of panels of a matrix with `columns` columns. */
 static inline int64_t cb_panels_count(const cb_panels *p, int64_t columns)
 {
     return cb_ceil_div(columns, p->step);
 }
-/* Number of columns of panel number k of a matrix with `columns` columns. */
+/* Returns the number of columns of panel number k of a matrix with `columns` columns. */
 static inline int64_t cb_panels_width(const cb_panels *p, int64_t k, int64_t columns)
 {
     return cb_min_i64(p->step, columns - k * p->step);

@@ -32,7 +32,7 @@ bool cb_zone_grow(cb_zone *z, void *list, int n, int *cap, size_t size);
 const cubed_allocator *cb_zone_allocator(const cb_zone *z);
 /* Returns true if an allocation of the zone has failed. For code in which NULL has another meaning, such as a missing setting. */
 bool cb_zone_failed(const cb_zone *z);
-/* Bytes obtained from the allocator so far. */
+/* Returns the number of bytes that were obtained from the allocator so far. */
 size_t cb_zone_bytes(const cb_zone *z);
 
 /* A growing byte string; initialise it with cb_buf_init. `failed` stays set after the first failed growth, so writers may

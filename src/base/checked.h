@@ -35,7 +35,7 @@ static inline size_t cb_sat_mul(size_t a, size_t b)
     return __builtin_mul_overflow(a, b, &r) ? SIZE_MAX : r;
 }
 
-/* Division of non-negative integers, rounded up; b > 0. */
+/* Divides non-negative integers, b > 0, and rounds up. */
 static inline int64_t cb_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 static inline int64_t cb_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t cb_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -56,7 +56,7 @@ static inline int64_t cb_find_start(const int64_t *starts, int64_t n, int64_t x)
     return lo;
 }
 
-/* Number of elements of a shape, whose extents are >= 0. Returns true if it does not fit in int64_t. */
+/* Counts the elements of a shape, whose extents are >= 0. Returns true if the number does not fit in int64_t. */
 static inline bool cb_count(int ndim, const int64_t *shape, int64_t *out)
 {
     int64_t n = 1;

@@ -17,12 +17,12 @@ cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, 
 /* Appends to the message; `err` may be NULL. */
 void cb_note(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
 
-/* CUBED_E_ARG if `what` ("a codec's vtable"), provided by a program, was compiled with another version of its header. Its
- * other fields must not be read then, because their layout may differ. */
+/* Fails with CUBED_E_ARG if `what` ("a codec's vtable"), provided by a program, was compiled with another version of its header.
+ * Its other fields must not be read then, because their layout may differ. */
 cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_size,
                                uint32_t version, uint32_t expected_version, cubed_error *err);
 
-/* CUBED_E_ARG if the flags passed to the function `what` include a flag that is not in `known`. */
+/* Fails with CUBED_E_ARG if the flags passed to the function `what` include a flag that is not in `known`. */
 cubed_status cb_check_flags(const char *what, unsigned flags, unsigned known, cubed_error *err);
 
 /* For functions that own nothing yet: returns the status of `call` if it failed. */

@@ -81,7 +81,7 @@ const char *batch_get(const batch_choice *c, const char *name);
 
 /* Returns true if shells and batch systems pass the string on unchanged. */
 bool batch_is_plain(const char *text);
-/* CUBED_E_ARG if the system needs an option that is missing, or does not support a given option. */
+/* Fails with CUBED_E_ARG if the system needs an option that is missing, or does not support a given option. */
 CUBED_MUST_CHECK cubed_status batch_check(const batch_choice *c, cubed_error *err);
 /* Writes the plan, its description and the scripts into the directory.
  *

@@ -7,7 +7,7 @@
 /* Maximum length of a line. */
 #define CB_FFT_MOST ((int64_t)1 << 28)
 
-/* Maximum memory for one line of n numbers, in addition to its input and output blocks. */
+/* Returns the maximum memory for one line of n numbers, in addition to its input and output blocks. */
 uint64_t cb_fft_line_bytes(int64_t n);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct cb_order_seen {
 
 /* Order of numbers and times; for complex numbers the order of their parts. */
 cb_order cb_order_of(cubed_dtype dtype, bool descending);
-/* Size of an element's key in bytes: half of a complex number. Strings have no keys. */
+/* Returns the size of an element's key in bytes: half of a complex number. Strings have no keys. */
 size_t cb_order_key_size(cubed_dtype dtype);
 
 /* Adjacent lines of n elements. Elements of a line are `stride` bytes apart in `from`; keys of a line are contiguous in `to`,
@@ -49,7 +49,7 @@ typedef struct cb_order_width {
                         const char *from, int64_t stride);
     /* Makes keys of adjacent lines. */
     void (*make_lines)(const cb_order_lines *l, const cb_order *o, cb_order_seen *seen);
-    /* The inverse: writes values from separate lines as adjacent lines. */
+    /* Writes values from separate lines as adjacent lines. */
     void (*put_lines)(const char *from, size_t from_stride, int64_t n, int lines, char *to,
                       int64_t stride);
     /* Returns the bits of the element that has the key. */

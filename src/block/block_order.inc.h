@@ -111,7 +111,7 @@ static void FN(put_lines)(const char *from, size_t from_stride, int64_t n, int l
     }
 }
 
-/* Index of the first of n sorted keys that is not less than `key`. */
+/* Returns the index of the first of n sorted keys that is not less than `key`. */
 static int64_t FN(lower_bound)(const K *keys, int64_t n, K key)
 {
     int64_t lo = 0;

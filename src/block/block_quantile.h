@@ -24,7 +24,7 @@ typedef struct cb_quantile_place {
     double part;
 } cb_quantile_place;
 cb_quantile_place cb_quantile_find(int method, int64_t n, double q);
-/* Value at that position, from the keys of both elements, as an element of type `result`. */
+/* Returns the value at that position, from the keys of both elements, as an element of type `result`. */
 cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
                                const uint64_t keys[2], double part);
 /* Returns the result for lines without elements, and for lines with NaN. */
@@ -40,8 +40,8 @@ cb_quantile_layout cb_quantile_layout_of(const cb_quantile_params *p, const cube
 /* Checks axes and type of a block. */
 CUBED_MUST_CHECK cubed_status cb_quantile_check_lines(const cb_quantile_params *p,
                                                       const cubed_block *x, cubed_error *err);
-/* Number of adjacent lines whose keys are made together, and distance in bytes between their keys: an odd number of cache
- * lines, so that lines written simultaneously use different cache sets. */
+/* Return the number of adjacent lines whose keys are made together, and the distance in bytes between their keys: an odd number
+ * of cache lines, so that lines written simultaneously use different cache sets. */
 int64_t cb_quantile_lines(int64_t inner, size_t key_size);
 size_t cb_quantile_stride(int64_t n, size_t key_size);
 /* Makes keys of up to `most` lines, starting at line `first` of an outer position. Returns the number of lines. */

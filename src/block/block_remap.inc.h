@@ -3,7 +3,7 @@
 #define NAME1(name, tag) NAME2(name, tag)
 #define NAME(name)       NAME1(name, TAG)
 
-/* The sum of row r without NaN. If the row has no NaN, the result has the same bits as the sum of all products. */
+/* Returns the sum of row r without NaN. If the row has no NaN, the result has the same bits as the sum of all products. */
 static double NAME(sum_of_present)(const matrix *m, const T *x, int64_t r)
 {
     double sum = 0, present = 0, all = 0;

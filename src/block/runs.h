@@ -17,7 +17,7 @@ static inline bool cb_runs_are_sound(const cb_runs *r)
            r->run <= INT64_MAX / 4 / r->fan;
 }
 
-/* Number of elements of runs that are merged together. */
+/* Returns the number of elements of runs that are merged together. */
 static inline int64_t cb_runs_group(const cb_runs *r) { return r->run * r->fan; }
 
 static inline int64_t cb_runs_per_part(const cb_runs *r, int64_t step)
@@ -25,7 +25,7 @@ static inline int64_t cb_runs_per_part(const cb_runs *r, int64_t step)
     return cb_ceil_div(r->part, step);
 }
 
-/* Number of samples in the line up to a position, which must be the end of a sample, of a part or of the line. */
+/* Returns the number of samples in the line up to a position, which must be the end of a sample, of a part or of the line. */
 static inline int64_t cb_runs_sample(const cb_runs *r, int64_t step, int64_t position)
 {
     return position / r->part * cb_runs_per_part(r, step) + cb_ceil_div(position % r->part, step);

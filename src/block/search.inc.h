@@ -1,7 +1,8 @@
 /* Positions in sorted elements. Parameters: T, TAG and IS_NAN(x); all are undefined at the end. */
 #define FN(name) CB_SEARCH_PASTE(name, TAG)
 
-/* Number of elements, among n sorted ones, that are less than a value (`right`: less or equal). NaN is the largest. */
+/* Returns the number of elements, among n sorted ones, that are less than a value (`right`: less or equal). NaN is the
+ * largest. */
 static int64_t FN(count_before)(const T *x, int64_t n, T value, bool right)
 {
     int64_t lo = 0;

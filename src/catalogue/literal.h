@@ -4,7 +4,7 @@
 
 #include "cubed/catalogue.h"
 
-/* CUBED_VALUE_BOOL, _INT, _FLOAT or _COMPLEX. */
+/* Returns true for CUBED_VALUE_BOOL, _INT, _FLOAT and _COMPLEX. */
 bool cb_is_number(const cubed_value *v);
 
 #endif

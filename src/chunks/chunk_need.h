@@ -8,8 +8,8 @@
 
 /* Returns the decoded size in bytes of a whole chunk, even at the edge of the array. */
 size_t cb_chunk_bytes(const cubed_plan *p, int node);
-/* Size in bytes of one chunk in memory and in a store. Smaller than cb_chunk_bytes if the last chunk of an axis is clipped.
- * Irregular chunks all have the size of the longest. */
+/* Returns the size in bytes of one chunk in memory and in a store. Smaller than cb_chunk_bytes if the last chunk of an axis is
+ * clipped. Irregular chunks all have the size of the longest. */
 size_t cb_chunk_bytes_at(const cubed_plan *p, int node, const int64_t *idx);
 /* Returns the total size in bytes of a node's chunks; 0 if the node has none. */
 uint64_t cb_stored_bytes(const cubed_plan *p, int node);
@@ -17,8 +17,8 @@ uint64_t cb_stored_bytes(const cubed_plan *p, int node);
 /* Return the memory that reading or writing a chunk uses in addition to the decoded chunk. */
 cb_need cb_read_need(const cubed_plan *p, int node);
 cb_need cb_write_need(const cubed_plan *p, int node);
-/* Number of chunks that a region covers only partly, so that they are merged with stored data; 0 for other nodes. `edges`
- * also counts chunks that extend beyond the array, which another writer may extend. A missing chunk is written without a
+/* Returns the number of chunks that a region covers only partly, so that they are merged with stored data, or 0 for other nodes.
+ * `edges` also counts chunks that extend beyond the array, which another writer may extend. A missing chunk is written without a
  * read. */
 int64_t cb_node_merged(const cubed_plan *p, int node, bool edges);
 /* Gets the part of chunk at[ndim] of the array that the region covers. */
@@ -32,7 +32,7 @@ size_t cb_fetch_cap(const cubed_plan *p, int node);
 size_t cb_fetch_bytes(const cubed_plan *p, int node);
 /* Returns the vtable of the store from which a node's chunks are read, if this store has latency; otherwise NULL. */
 const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
-/* Minimum contiguous length in bytes for which reading a part of a chunk is worthwhile; 0: never. */
+/* Returns the minimum contiguous length in bytes for which reading a part of a chunk is worthwhile; 0: never. */
 size_t cb_node_subread_run(const cubed_plan *p, int node);
 /* Returns how parts of the node's chunks can be read, including parts that are shorter than cb_node_subread_run. */
 cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
@@ -40,7 +40,7 @@ cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);
 /* Returns true if a source's chunks are files that contain the elements unencoded, and large enough to be mapped. */
 bool cb_node_is_mappable(const cubed_plan *p, int node);
-/* Maximum decoded size in bytes of a codec block, for chunks that can be decoded block by block from a store without
+/* Returns the maximum decoded size in bytes of a codec block, for chunks that can be decoded block by block from a store without
  * latency; 0 otherwise. */
 size_t cb_node_codec_block_bytes(const cubed_plan *p, int node);
 

@@ -110,7 +110,7 @@ typedef struct cli_common {
         .reserved_mem = CUBED_DEFAULT_RESERVED_MEM, .retries = 2, .optimize = true                 \
     }
 
-/* Memory of a task in addition to reserved_mem; 0: the library decides. */
+/* Returns the memory of a task in addition to reserved_mem; 0: the library decides. */
 static inline uint64_t cli_task_mem(const cli_common *c)
 {
     return c->allowed_mem > c->reserved_mem ? c->allowed_mem - c->reserved_mem : 0;

@@ -13,7 +13,7 @@ char *values_element(const cubed_array *x, const void *data, int64_t i, bool bri
 void values_print(FILE *f, const cubed_array *x, const void *data);
 /* Returns nested lists. NaN and infinities are strings; complex numbers are pairs. */
 json_t *values_json(const cubed_array *x, const void *data);
-/* Type, shape, names of dimensions and elements of an array; without elements if `data` is NULL. */
+/* Returns the type, shape, names of dimensions and elements of an array; without elements if `data` is NULL. */
 json_t *values_array_json(const cubed_array *x, const void *data);
 /* Returns the statistics of a run and of its plan. */
 json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p);

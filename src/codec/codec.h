@@ -88,10 +88,10 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, j
 CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **filters,
                                                       json_t **compressor, cubed_error *err);
 
-/* Maximum encoded size in bytes of a chunk, and of the output of a part of the chain. */
+/* Return the maximum encoded size in bytes of a chunk, and of the output of a part of the chain. */
 size_t cb_codec_chain_bound(const cb_codec_chain *c);
 size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
-/* Arena memory that cb_codec_chain_decode and cb_codec_chain_encode need in addition to src and dst. */
+/* Return the arena memory that cb_codec_chain_decode and cb_codec_chain_encode need in addition to src and dst. */
 cb_need cb_codec_chain_decode_need(const cb_codec_chain *c);
 cb_need cb_codec_chain_encode_need(const cb_codec_chain *c);
 /* Returns true if encoded and decoded bytes are equal, so a chunk can be read directly into its destination. */
@@ -149,9 +149,9 @@ static inline const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c
 {
     return cb_codec_part_ranged(c, c->all);
 }
-/* Maximum decoded size in bytes of a codec block; 0 if the codec cannot locate blocks. */
+/* Returns the maximum decoded size in bytes of a codec block, or 0 if the codec cannot locate blocks. */
 size_t cb_codec_block_bound(const cb_codec_step *s);
-/* Memory that cb_codec_range_decode needs in addition to the encoded chunk and the range. */
+/* Returns the memory that cb_codec_range_decode needs in addition to the encoded chunk and the range. */
 cb_need cb_codec_range_need(const cb_codec_step *s);
 /* Finds the encoded bytes that a range needs: see cubed_codec_vtable.locate. */
 CUBED_MUST_CHECK cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src,
@@ -168,7 +168,7 @@ CUBED_MUST_CHECK cubed_status cb_codec_range_decode(const cb_codec_step *s, void
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
 /* Like cb_codec_chain_shard, for a part of the chain such as the inner codecs of a shard. */
 const cb_codec_step *cb_codec_part_shard(const cb_codec_chain *c, cb_codec_subread part);
-/* Encoded size in bytes of a shard's index, which is at the start or the end of its object. */
+/* Returns the encoded size in bytes of a shard's index, which is at the start or the end of its object. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
 /* Returns how many numbers a decoded index contains: two for each inner chunk. */
 static inline size_t cb_codec_index_numbers(const cb_codec_step *shard)
@@ -186,7 +186,7 @@ CUBED_MUST_CHECK cubed_status cb_codec_index_find(const uint64_t *index, size_t 
                                                   uint64_t *size, cubed_error *err);
 size_t cb_codec_inner_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
 size_t cb_codec_inner_bound(const cb_codec_chain *c, const cb_codec_step *shard);
-/* Memory needed in addition to the encoded and decoded index or inner chunk. */
+/* Returns the memory needed in addition to the encoded and decoded index or inner chunk. */
 cb_need cb_codec_index_need(const cb_codec_chain *c, const cb_codec_step *shard);
 cb_need cb_codec_inner_need(const cb_codec_chain *c, const cb_codec_step *shard);
 CUBED_MUST_CHECK cubed_status cb_codec_inner_decode(const cb_codec_chain *c,

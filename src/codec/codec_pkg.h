@@ -83,7 +83,7 @@ CUBED_MUST_CHECK cubed_status cb_subread_decode(const cb_codec_chain *c, cb_code
                                                 const void *src, size_t src_size, void *dst,
                                                 cb_arena *scratch, cubed_error *err);
 
-/* Memory in bytes that zstd needs to compress up to `most` bytes in one call. */
+/* Returns the memory in bytes that zstd needs to compress up to `most` bytes in one call. */
 size_t cb_zstd_encode_memory(int level, size_t most);
 
 /* State of decoding a stream with a four-byte little-endian checksum before or after the data. */

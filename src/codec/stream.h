@@ -51,7 +51,7 @@ typedef struct cb_codec_stream {
 
 /* Checks whether a part can be decoded as a stream of bytes. The decoded elements have the given `layout`. */
 bool cb_codec_part_streams(const cb_codec_chain *c, cb_codec_subread part, cb_codec_layout *layout);
-/* Memory of a stream opened by cb_codec_stream_open. */
+/* Returns the memory of a stream opened by cb_codec_stream_open. */
 cb_need cb_codec_stream_need(const cb_codec_chain *c, cb_codec_subread part);
 /* Opens a stream. Allocates its memory from `arena`. */
 CUBED_MUST_CHECK cubed_status cb_codec_stream_open(const cb_codec_chain *c, cb_codec_subread part,

@@ -54,7 +54,7 @@ CUBED_MUST_CHECK cubed_status cb_context_find_block_fn(const cubed_context *ctx,
 
 /* Finds a kind of source by name; NULL if there is none. */
 const cubed_source_fn *cb_context_find_source_fn(const cubed_context *ctx, const char *name);
-/* CUBED_E_ARG if a kind of source was compiled for another version of cubed/sys/source.h, or lacks a function. */
+/* Fails with CUBED_E_ARG if a kind of source was compiled for another version of cubed/sys/source.h, or lacks a function. */
 CUBED_MUST_CHECK cubed_status cb_check_source_fn(const cubed_source_fn *fn, cubed_error *err);
 
 /* Block functions in shared objects (shared_fn.c). Their names in plans consist of path and symbol. Finding a function opens

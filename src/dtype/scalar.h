@@ -10,8 +10,8 @@
 void cb_scalar_cast(cubed_dtype from, const cubed_scalar *value, cubed_dtype to, cubed_scalar *out);
 cubed_scalar cb_scalar_from_double(cubed_dtype dtype, double v);
 cubed_scalar cb_scalar_from_i64(cubed_dtype dtype, int64_t v);
-/* Distance from 1 to the next number of a floating-point or complex type; for other types the distance of float64, the type in
- * which they are computed. */
+/* Returns the distance from 1 to the next number of a floating-point or complex type; for other types the distance of float64,
+ * the type in which they are computed. */
 double cb_dtype_epsilon(cubed_dtype dtype);
 
 /* Conversions shared with the cast kernels, so that constants folded at plan time equal the kernel's results. Out of range:
@@ -26,10 +26,10 @@ static inline uint64_t cb_f64_to_u64(double v)
     return (uint64_t)cb_f64_to_i64(v);
 }
 
-/* Length of (x, y), from IEEE operations only, because C libraries may use fused operations. One Newton step with a
- * residual whose large terms cancel: C. F. Borges, "Algorithm 1014: an improved algorithm for hypot(x, y)", ACM TOMS 47
- * (2021). Operands are scaled if their squares would overflow or underflow. Conditions select between values, so that loops
- * are vectorised. */
+/* Returns the length of (x, y), from IEEE operations only, because C libraries may use fused operations. One Newton step with a
+ * residual whose large terms cancel: C. F. Borges, "Algorithm 1014: an improved algorithm for hypot(x, y)", ACM TOMS 47 (2021).
+ * Operands are scaled if their squares would overflow or underflow. Conditions select between values, so that loops are
+ * vectorised. */
 static inline double cb_hypot(double x, double y)
 {
     double a = fabs(x), b = fabs(y), p = a > b ? a : b, q = a > b ? b : a;

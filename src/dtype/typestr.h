@@ -4,7 +4,7 @@
 
 #include "cubed/dtype.h"
 
-/* Size of the unit that byte order applies to: half of a complex number, or one character. */
+/* Returns the size of the unit that byte order applies to: half of a complex number, or one character. */
 static inline size_t cb_unit_size(cubed_dtype dtype)
 {
     size_t size = cubed_dtype_size(dtype);

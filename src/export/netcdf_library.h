@@ -28,7 +28,7 @@ typedef struct cb_netcdf_library {
 #undef MEMBER
 } cb_netcdf_library;
 
-/* CUBED_E_UNSUPPORTED if libnetcdf is not installed. It is never unloaded. */
+/* Fails with CUBED_E_UNSUPPORTED if libnetcdf is not installed. It is never unloaded. */
 CUBED_MUST_CHECK cubed_status cb_netcdf_load(cb_netcdf_library *out, cubed_error *err);
 /* libnetcdf is not thread-safe: it and its data may be used only while this lock is held. */
 void cb_netcdf_lock(void);

@@ -217,7 +217,7 @@ static cubed_status describe_fields(cube *c, cb_array_in *a, const cb_array_word
 {
     char codec[300];
     cb_array_words w = *words;
-    /* ecCodes ignores this flag for points, and computes them row by row. */
+    /* ecCodes ignores the flag `serpents` for points, and computes points row by row. */
     const bool serpents = g->serpents && strcmp(var, "values") == 0;
     snprintf(codec, sizeof codec,
              "{\"name\":\"cubed.grib\",\"configuration\":{\"var\":\"%s\",\"simple\":%s,"

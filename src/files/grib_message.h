@@ -44,7 +44,7 @@ CUBED_MUST_CHECK cubed_status cb_grib_each_field(const cb_grib_source *s, cb_gri
 CUBED_MUST_CHECK cubed_status cb_grib_find_field(const cb_grib_source *s, uint32_t number,
                                                  cb_grib_field *out, cubed_error *err);
 
-/* Size in bytes of a message with the descriptions of a field, without its bitmap and data. */
+/* Returns the size in bytes of a message with the descriptions of a field, without its bitmap and data. */
 size_t cb_grib_header_size(const cb_grib_field *f);
 /* Writes that message to `dst`. Libraries parse it like the whole message. */
 CUBED_MUST_CHECK cubed_status cb_grib_header(const cb_grib_source *s, const cb_grib_field *f,

@@ -104,7 +104,7 @@ CUBED_MUST_CHECK cubed_status cb_h5_each_attribute(cb_h5 *h, const cb_h5_header 
 CUBED_MUST_CHECK cubed_status cb_h5_each_dense(cb_h5 *h, uint64_t heap, uint64_t tree, int type,
                                                int id_at, int message, cb_h5_message_fn fn,
                                                void *ctx, cubed_error *err);
-/* Size of the head of a global heap collection, and the total size stated in it. */
+/* Returns the size of the head of a global heap collection, and the total size stated in it. */
 static inline uint64_t cb_h5_global_head(const cb_h5 *h) { return 8 + (uint64_t)h->lsize; }
 CUBED_MUST_CHECK cubed_status cb_h5_global_size(const cb_h5 *h, cb_h5_bytes head, uint64_t *size,
                                                 cubed_error *err);

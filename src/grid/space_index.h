@@ -19,7 +19,7 @@ typedef struct cb_space_index {
         [CB_SPACE_LEVELS]; /* each box contains eight boxes of the level below; level 0: eight items */
 } cb_space_index;
 
-/* Maximum bytes in use for boxes of n items, including sorting. */
+/* Returns the maximum bytes in use for boxes of n items, including sorting. */
 size_t cb_space_bytes(int64_t n);
 
 /* Builds the index of n boxes, which are borrowed only during the call. All memory is in the zone.

@@ -1,7 +1,7 @@
 /* Operations that are specific to integers. Parameters: T, TAG, DT, W and IS_SIGNED (0 or 1). */
 #define FN(name) CB_PASTE(name, TAG)
 
-/* Power by squaring, wrapping. A negative exponent gives the truncated reciprocal: 1, -1 or 0. */
+/* Computes the power by squaring. Integers wrap. A negative exponent gives the truncated reciprocal: 1, -1 or 0. */
 static T FN(ipow)(T base, T exponent)
 {
 #if IS_SIGNED

@@ -238,7 +238,7 @@ size_t cb_scan_carry_size(cubed_dtype dtype);
 void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n);
 void cb_scan_box(const cb_kernels *k, cb_reduction kind, cubed_dtype dtype, int ndim,
                  const int64_t *shape, int axis, void *data, const int64_t *strides, void *carry);
-/* Bytes of scratch for products of at most this size. Saturates at SIZE_MAX. */
+/* Returns the number of bytes of scratch for products of at most this size. Saturates at SIZE_MAX. */
 size_t cb_gemm_scratch(cubed_dtype dtype, int64_t m, int64_t n, int64_t k);
 /* Casts exist between types used in computations, from half precision to float32, to half precision from float32 and
  * float64, and between times and int64 (the same bits). */

@@ -106,7 +106,7 @@ static void FN(sort_few)(K *keys, int64_t n)
         FN(sort_16)(keys, n);
 }
 
-/* Median of a sample from all parts of the keys. */
+/* Returns the median of a sample from all parts of the keys. */
 static K FN(pivot)(const K *keys, int64_t n)
 {
     K sample[64];

@@ -20,7 +20,7 @@ static inline WIDE FN(log_gamma_step)(WIDE a)
     return W(log)(a) / 2 + series / a + W(log)(factor);
 }
 
-/* The continued fraction of the incomplete beta function, by the method of Lentz. */
+/* Returns the continued fraction of the incomplete beta function, by the method of Lentz. */
 static inline WIDE FN(beta_fraction)(WIDE a, WIDE b, WIDE x)
 {
     enum { MOST_STEPS = 4000 };

@@ -24,7 +24,7 @@ typedef struct cb_complex {
 
 static inline int64_t cb_rows(const cubed_block *x) { return x->shape[x->ndim - 2]; }
 static inline int64_t cb_columns(const cubed_block *x) { return x->shape[x->ndim - 1]; }
-/* Number of matrices or vectors in a block, whose last `core` axes belong to one of them. */
+/* Returns the number of matrices or vectors in a block, whose last `core` axes belong to one of them. */
 int64_t cb_linalg_count(const cubed_block *x, int core);
 static inline bool cb_is_complex(cubed_dtype dtype)
 {
@@ -83,7 +83,7 @@ static inline double mul_d(double x, double y) { return x * y; }
 static inline double scaled_d(double a, double x) { return a * x; }
 static inline double div_d(double x, double y) { return x / y; }
 static inline double abs_d(double x) { return fabs(x); }
-/* Size by which pivots are chosen, as in LAPACK. */
+/* Return the size by which pivots are chosen, as in LAPACK. */
 static inline double size_d(double x) { return fabs(x); }
 
 static inline double real_z(cb_complex x) { return x.re; }

@@ -27,7 +27,7 @@ void cb_budget_give(cb_budget *b, size_t size);
 /* Returns the memory of this machine that the process may use: the minimum of physical memory, the cgroup's limit (v1 or v2) and
  * RLIMIT_AS. */
 size_t cb_machine_memory(void);
-/* Number of processes in this cgroup that the system has killed for lack of memory; 0 if unknown. */
+/* Returns the number of processes in this cgroup that the system has killed for lack of memory, or 0 if unknown. */
 uint64_t cb_oom_kills(void);
 /* Excludes all memory of this process, and of processes that it starts, from core dumps (Linux with /proc mounted). */
 void cb_pages_keep_from_cores(void);

@@ -82,7 +82,7 @@ CUBED_MUST_CHECK cubed_status cb_op_reduce_axes(const char *what, int ndim,
 CUBED_MUST_CHECK cubed_status cb_op_reduce_numbers(cubed_reduction reduction, cubed_array *x,
                                                    const cubed_reduce_options *options,
                                                    cubed_array **out, cubed_error *err);
-/* Number of elements that are reduced into one element. INT64_MAX on overflow, which is possible for empty arrays. */
+/* Returns the number of elements that are reduced into one element. INT64_MAX on overflow, which is possible for empty arrays. */
 int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced);
 /* Reduces x, which has the type of the state, over these axes; over a new axis if there are none. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind,

@@ -86,7 +86,7 @@ uint64_t cb_opt_traffic(const cubed_plan *p);
 /* Minimum number of tasks per worker, if possible, so that a slow task delays the stage little. */
 #define CB_OPT_TASKS_PER_WORKER 3
 
-/* Number of workers that may share a task of a copy. */
+/* Returns the number of workers that may share a task of a copy. */
 static inline unsigned cb_opt_coop(const cubed_plan *p)
 {
     return p->making.share_tasks ? p->max_workers : 1;

@@ -62,7 +62,7 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
  * different axes the choice may not be optimal. */
 CUBED_MUST_CHECK cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err);
 
-/* Size in bytes of the largest decoded chunk. Saturates at SIZE_MAX. */
+/* Returns the size in bytes of the largest decoded chunk. Saturates at SIZE_MAX. */
 size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size);
 /* Returns the total size in bytes of a grid's chunks as stored. */
 uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size);

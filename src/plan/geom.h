@@ -17,7 +17,7 @@ typedef struct cb_box {
 } cb_box;
 
 bool cb_box_empty(const cb_box *b);
-/* Number of elements. It must fit int64_t, as for boxes in arrays whose size was checked. */
+/* Returns the number of elements. It must fit int64_t, as for boxes in arrays whose size was checked. */
 int64_t cb_box_count(const cb_box *b);
 void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out);
 cb_box cb_box_whole(int ndim, const int64_t *shape);
@@ -109,8 +109,8 @@ static inline int64_t cb_axis_blocks(const cb_axis *a, int64_t per)
 {
     return cb_ceil_div(cb_axis_count(a), per);
 }
-/* Number of pairs of a block of `per` chunks of `out` and a chunk of `source` that it touches, exact and in closed form
- * (touched.c). Position x of a block is position offset + stride * x of the source, which is in bounds. If strides are
+/* Returns the number of pairs of a block of `per` chunks of `out` and a chunk of `source` that it touches, exact and in closed
+ * form (touched.c). Position x of a block is position offset + stride * x of the source, which is in bounds. If strides are
  * longer than a chunk, the chunks in between count as well. Both axes are regular. */
 uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                          const cb_axis *source);
@@ -153,7 +153,7 @@ CUBED_MUST_CHECK cubed_status cb_grid_keep(cb_zone *zone, const cb_grid **g,
                                            cubed_error *err);
 /* Gets the extents of a chunk as stored, in memory and on disk. */
 void cb_grid_stored(const cb_grid *g, const int64_t *idx, int64_t *extents);
-/* Number of chunks, possibly 0. Saturates at INT64_MAX. */
+/* Returns the number of chunks, possibly 0. Saturates at INT64_MAX. */
 int64_t cb_grid_count(const cb_grid *g);
 /* Convert between the number of a chunk in C order and its position in the grid. */
 void cb_grid_unravel(const cb_grid *g, int64_t i, int64_t *idx);

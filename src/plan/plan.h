@@ -119,7 +119,7 @@ CUBED_MUST_CHECK cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *
  * its node. Uses the stores and arrays that the plan `like` of the same arrays has open; `like` may be NULL. */
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, const cubed_plan *like,
                                                    cubed_error *err);
-/* Number of sources to open concurrently, with a thread for each (cb_pool_each). */
+/* Returns the number of sources to open concurrently, with a thread for each (cb_pool_each). */
 unsigned cb_plan_sources_at_once(const cubed_plan *p);
 /* Sets the place of a node, and the metadata that is known already. */
 CUBED_MUST_CHECK cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from,
@@ -200,7 +200,7 @@ CUBED_MUST_CHECK cubed_status cb_plan_check_work_dir(const cubed_context *ctx, c
 /* Checks that other processes can access all stores. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir,
                                                    cubed_error *err);
-/* CUBED_E_ARG if the plan's output would destroy one of its inputs or other outputs, however these places are spelled.
+/* Fails with CUBED_E_ARG if the plan's output would destroy one of its inputs or other outputs, however these places are spelled.
  * Called when the plan is made. A run calls it with `again` when it begins: places are then parsed again. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_places(const cubed_plan *p, bool again,
                                                    cubed_error *err);

@@ -32,7 +32,7 @@ bool cb_reach_is_valid(const cb_reach *r, int ndim);
 bool cb_reach_equal(const cb_reach *a, const cb_reach *b, int ndim);
 /* Gets the elements of the array that a box of the domain needs. Empty for an empty box. */
 void cb_reach_box(const cb_reach *r, const cb_box *domain, cb_box *out);
-/* Maximum elements along axis d of the array that a block of the domain needs. */
+/* Returns the maximum elements along axis d of the array that a block of the domain needs. */
 int64_t cb_reach_most(const cb_reach *r, const cb_grid *blocks, int d);
 
 #endif

@@ -13,9 +13,9 @@ enum { TEXT_COLOURS = 8 };
 void text_put(FILE *f, const char *s);
 void text_put_start(FILE *f, const char *s, int max);
 void text_put_end(FILE *f, const char *s, int max);
-/* Number of characters that these functions write. */
+/* Returns the number of characters that these functions write. */
 int text_width(const char *s, int max);
-/* Format strings such as "1.5 GB" and "12 ms". Return `text`. */
+/* Format values as strings such as "1.5 GB" and "12 ms". Return `text`. */
 const char *text_bytes(double bytes, char text[32]);
 const char *text_time(double seconds, char text[32]);
 /* Returns the step of an axis with about `ticks` ticks: 1, 2 or 5 times a power of ten. */

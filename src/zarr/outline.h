@@ -29,7 +29,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_check_copy(cubed_store *from, const char *
 CUBED_MUST_CHECK cubed_status cb_zarr_is_copy(cubed_store *from, const char *path, cubed_store *to,
                                               const char *to_path, int format, bool *same,
                                               cubed_error *err);
-/* CUBED_E_BUDGET if `largest` exceeds `memory`. */
+/* Fails with CUBED_E_BUDGET if `largest` exceeds `memory`. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_copy_memory(const char *path, uint64_t largest,
                                                         uint64_t memory, cubed_error *err);
 /* Copies an array to TO_PATH, which must not contain any object of an array: CUBED_E_EXISTS if another process puts an object

@@ -16,7 +16,7 @@ typedef struct cb_zarr_encoded {
     const cubed_cancel *cancel;
 } cb_zarr_encoded;
 
-/* The whole object. */
+/* Returns the whole object. */
 cb_zarr_encoded cb_zarr_encoded_object(const cb_zarr_array *z, const char *key,
                                        const cubed_cancel *cancel);
 /* Reads ranges of the encoded bytes contiguously to dst. Modifies `ranges`. */
@@ -82,7 +82,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, const c
                                                   cb_zarr_encoded *e, cb_arena *scratch,
                                                   uint64_t *stored, cubed_error *err);
 
-/* Bytes of a part. */
+/* Returns the number of bytes of a part. */
 size_t cb_zarr_part_bytes(const cb_zarr_meta *m, const cb_zarr_extract *part);
 /* Reads a part of a chunk, or of an inner chunk of a shard. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_part(const cb_zarr_meta *m, bool inner,

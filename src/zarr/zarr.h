@@ -40,7 +40,7 @@ typedef struct cb_zarr_meta {
 } cb_zarr_meta;
 
 typedef struct cb_zarr_array cb_zarr_array;
-/* Memory of an open array. */
+/* Returns the memory of an open array. */
 size_t cb_zarr_bytes(const cb_zarr_array *z);
 
 /* Returns true if the store is a file of NetCDF or HDF5, whose metadata is presented as Zarr documents. */
@@ -74,7 +74,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const cha
 /* Gets the version of the metadata of an array in this format, for comparisons; "" if it does not exist. */
 CUBED_MUST_CHECK cubed_status cb_zarr_version(cubed_store *store, const char *path, int format,
                                               cubed_object_version *version, cubed_error *err);
-/* CUBED_E_EXISTS if PATH has an array or a group. */
+/* Fails with CUBED_E_EXISTS if PATH has an array or a group. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_absent(cubed_store *store, const char *path,
                                                    cubed_error *err);
 /* Checks write access by putting and deleting an object below PATH. */
@@ -111,7 +111,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_remove_chunks(cubed_store *store, const ch
 void cb_zarr_close(cb_zarr_array *z);
 const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);
 const char *cb_zarr_path(const cb_zarr_array *z);
-/* Version of the metadata when the array was opened; "" if the store has no versions, or the array was attached. */
+/* Returns the version of the metadata when the array was opened, or "" if the store has no versions, or the array was
+ * attached. */
 const cubed_object_version *cb_zarr_opened_version(const cb_zarr_array *z);
 cubed_store *cb_zarr_store(const cb_zarr_array *z);
 
@@ -129,7 +130,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const cb
 CUBED_MUST_CHECK cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, const int64_t *chunk,
                                                    const char *codecs_json, const char **out,
                                                    cubed_error *err);
-/* Value that readers show for missing chunks without a fill value: NaT for times, otherwise zeros. */
+/* Returns the value that readers show for missing chunks without a fill value: NaT for times, otherwise zeros. */
 cubed_scalar cb_fill_default(cubed_dtype dtype);
 /* Returns true if the fill value is NaN or NaT, which marks missing values regardless of attributes. */
 bool cb_fill_is_nan(cubed_dtype dtype, const cubed_scalar *v);
@@ -147,7 +148,7 @@ typedef struct cb_zarr_missing {
  * allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_zarr_convert_missing(cb_zarr_missing *m, int to, cb_zone *zone,
                                                       cubed_error *err);
-/* Number of stored objects along axis `d`, and index of the one that contains position `at`. */
+/* Return the number of stored objects along axis `d`, and the index of the one that contains position `at`. */
 int64_t cb_zarr_count(const cb_zarr_meta *meta, int d);
 int64_t cb_zarr_find(const cb_zarr_meta *meta, int d, int64_t at);
 /* Sets the index of stored object number i, in C order of their grid. */
@@ -159,11 +160,11 @@ CUBED_MUST_CHECK cubed_status cb_zarr_chunk_shapes(const cb_zarr_meta *meta, cb_
                                                    const char **out, cubed_error *err);
 /* Returns true if all bits of the fill value are zero. */
 bool cb_zarr_fill_is_zero(const cb_zarr_meta *meta);
-/* Arena memory to read a chunk, in addition to the decoded chunk. */
+/* Returns the arena memory to read a chunk, in addition to the decoded chunk. */
 cb_need cb_zarr_read_need(const cb_zarr_meta *meta);
-/* Memory to read one unit: for shards an inner chunk and the index. */
+/* Returns the memory to read one unit: for shards an inner chunk and the index. */
 cb_need cb_zarr_read_inner_need(const cb_zarr_meta *meta);
-/* Memory to read a part of an inner chunk, including the index. */
+/* Returns the memory to read a part of an inner chunk, including the index. */
 cb_need cb_zarr_subread_inner_need(const cb_zarr_meta *meta);
 cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
@@ -176,7 +177,7 @@ typedef struct cb_zarr_fetched {
     size_t size;
     cubed_object_info info;
 } cb_zarr_fetched;
-/* Maximum size in bytes of a chunk's object. */
+/* Returns the maximum size in bytes of a chunk's object. */
 size_t cb_zarr_chunk_bound(const cb_zarr_meta *meta);
 
 /* Reads and decodes a chunk.
@@ -195,7 +196,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const i
 /* For shards, only the index and the needed inner chunks have to be read. Memory of a decoded index, which starts with the
  * object's size; 0 if chunks are not shards. */
 size_t cb_zarr_index_bytes(const cb_zarr_meta *meta);
-/* Number, in the grid of shards, of the shard with inner chunk idx[ndim]. */
+/* Returns the number, in the grid of shards, of the shard with inner chunk idx[ndim]. */
 int64_t cb_zarr_shard_number(const cb_zarr_meta *meta, const int64_t *idx);
 CUBED_MUST_CHECK cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx,
                                                  const cb_zarr_fetched *there, void *index,
@@ -219,12 +220,12 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const i
 /* Gets the key of the shard with inner chunk idx[ndim]. */
 CUBED_MUST_CHECK cubed_status cb_zarr_shard_key(const cb_zarr_array *z, const int64_t *idx,
                                                 char *key, size_t cap, cubed_error *err);
-/* Range of the encoded index of the shard with inner chunk idx[ndim], maximum encoded size of an index, and memory to
- * decode one. */
+/* Return the range of the encoded index of the shard with inner chunk idx[ndim], the maximum encoded size of an index, and the
+ * memory to decode one. */
 cubed_range cb_zarr_index_range(const cb_zarr_meta *meta, const int64_t *idx);
 size_t cb_zarr_index_bound(const cb_zarr_meta *meta);
 cb_need cb_zarr_index_need(const cb_zarr_meta *meta);
-/* Maximum encoded size in bytes of an inner chunk. */
+/* Returns the maximum encoded size in bytes of an inner chunk. */
 size_t cb_zarr_inner_bound(const cb_zarr_meta *meta);
 /* Gets the range of an inner chunk (size 0: missing), and the version of the shard that the index belongs to. */
 CUBED_MUST_CHECK cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const int64_t *idx,
@@ -244,7 +245,7 @@ typedef enum cb_zarr_parts {
     CB_ZARR_STREAM, /* the whole chunk is decoded, in pieces */
 } cb_zarr_parts;
 cb_zarr_parts cb_zarr_parts_of(const cb_zarr_meta *meta, bool inner);
-/* Memory needed in addition to the part and the shard's index. */
+/* Returns the memory needed in addition to the part and the shard's index. */
 cb_need cb_zarr_part_need(const cb_zarr_meta *meta, bool inner);
 /* Reads a part of chunk idx[ndim]. */
 CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx,
@@ -267,7 +268,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_subread_unencoded(const cb_zarr_unencoded 
                                                         const cb_zarr_extract *part,
                                                         const cubed_cancel *cancel,
                                                         uint64_t *stored, cubed_error *err);
-/* Maximum decoded size in bytes of a codec block, if chunks can be decoded block by block; otherwise 0. */
+/* Returns the maximum decoded size in bytes of a codec block, if chunks can be decoded block by block; otherwise 0. */
 size_t cb_zarr_codec_block_bytes(const cb_zarr_meta *meta);
 /* Finds the block that contains byte `at` of the decoded chunk, from the chunk's first bytes. *block receives the block's
  * range in the chunk; size 0 if the chunk is missing. Needs the memory of cb_zarr_subread. */
@@ -303,12 +304,12 @@ CUBED_MUST_CHECK cubed_status cb_zarr_merge_chunk(const cb_zarr_array *z, const 
                                                   const cb_zarr_part *part, const void *src,
                                                   cb_arena *scratch, cb_zarr_merged *done,
                                                   cubed_error *err);
-/* Arena memory for cb_zarr_merge_chunk in addition to `src`. */
+/* Returns the arena memory for cb_zarr_merge_chunk in addition to `src`. */
 cb_need cb_zarr_merge_need(const cb_zarr_meta *meta);
 /* Tests whether the store enforces conditions of puts, by putting and deleting an object below PATH. */
 CUBED_MUST_CHECK cubed_status cb_zarr_try_conditions(cubed_store *store, const char *path,
                                                      bool *honoured, cubed_error *err);
-/* CUBED_E_UNSUPPORTED if the store does not enforce conditions. */
+/* Fails with CUBED_E_UNSUPPORTED if the store does not enforce conditions. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_conditions(cubed_store *store, const char *path,
                                                        cubed_error *err);
 /* A chunk without codecs may be written in pieces, which are ranges of its bytes in C order, if the store accepts

@@ -37,7 +37,7 @@ static inline cubed_status cb_zarr_chunk_failed(const cubed_store *store, const 
     return cb_context(err, st, "%s: chunk %s", store->url, key);
 }
 
-/* Stored bytes of a fill value; longer items are padded with zeros. */
+/* Returns the stored bytes of a fill value; longer items are padded with zeros. */
 static inline size_t cb_fill_size(cubed_dtype dtype)
 {
     return cb_min_size(cubed_dtype_size(dtype), sizeof(cubed_scalar));
@@ -63,7 +63,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_parse_record_v3(const char *where, const j
                                                       cubed_error *err);
 /* Checks that the format can represent the fields; CUBED_OK for other types. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_record(const cb_zarr_meta *m, cubed_error *err);
-/* The type of records in the array's format; NULL if out of memory. */
+/* Returns the type of records in the array's format, or NULL if out of memory. */
 json_t *cb_zarr_print_record(const cb_zarr_meta *m);
 /* Parses the fill value, of any size. */
 CUBED_MUST_CHECK cubed_status cb_zarr_parse_fill(const char *where, const json_t *v, cb_zone *zone,

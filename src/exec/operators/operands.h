@@ -16,10 +16,10 @@ void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t
 cb_box cb_block_contracted(const cb_stage_call *c);
 /* Returns true if an output needs memory even if it is unused. */
 bool cb_block_is_carried(const cb_stage_call *c, int out);
-/* Maximum bytes of the tile of an input or output of the operation. */
+/* Return the maximum bytes of the tile of an input or output of the operation. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in);
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out);
-/* Bytes decoded when all blocks of an input are visited once, and the number of such visits. */
+/* Returns the number of bytes decoded when all blocks of an input are visited once, and the number of such visits. */
 uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times);
 /* Calls a function to find out whether it supports the blocks of an operation, and how much memory it needs. The description for
  * the function is allocated in the zone. */

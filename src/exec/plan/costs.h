@@ -7,7 +7,7 @@
 /* Returns the seconds per byte of the elements that a node's operation processes. */
 double cb_node_cost(const cb_node *n);
 
-/* The estimated time in which a stage reads, decodes, encodes and writes. */
+/* Returns the estimated time in which a stage reads, decodes, encodes and writes. */
 cb_moves cb_stage_moves(const cubed_plan *p, const cb_stage *s);
 
 #endif

@@ -9,7 +9,7 @@
 void cb_format_bytes(uint64_t n, char text[32]);
 
 static inline uint64_t cb_need_total(cb_need n) { return cb_sat_add(n.arena, n.library); }
-/* Bytes that a worker uses in addition to reserved_mem: for its largest task, the plan, and prefetches. */
+/* Returns the number of bytes that a worker uses in addition to reserved_mem: for its largest task, the plan, and prefetches. */
 static inline uint64_t cb_plan_worker_mem(const cubed_plan *p)
 {
     return cb_sat_add(cb_sat_add(cb_need_total(p->need), p->metadata_mem), p->fetch_bytes);
@@ -28,10 +28,10 @@ static inline unsigned cb_machine_workers(const cubed_plan *p)
 }
 /* Returns the smallest allowed_mem that leaves `bytes` in addition to the reserved memory. */
 uint64_t cb_plan_allowance_for(const cubed_plan *p, uint64_t bytes);
-/* CUBED_E_BUDGET if `workers` workers may use more than this machine has. */
+/* Fails with CUBED_E_BUDGET if `workers` workers may use more than this machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned workers,
                                                  cubed_error *err);
-/* CUBED_E_BUDGET if a worker needs more than is allowed, or all workers may use more than the machine has. */
+/* Fails with CUBED_E_BUDGET if a worker needs more than is allowed, or all workers may use more than the machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err);
 /* For files that refer to other files: reads the places of the chunks that the compiled stages read. */
 CUBED_MUST_CHECK cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err);
@@ -46,7 +46,7 @@ uint64_t cb_plan_most_metadata(const cubed_plan *p);
 #define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);
 uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);
-/* Memory that projections leave free: of all workers, or of each worker. */
+/* Returns the memory that projections leave free: of all workers, or of each worker. */
 static inline uint64_t cb_plan_spare(const cubed_plan *p, bool all)
 {
     uint64_t each = p->allowed_mem - p->reserved_mem - p->metadata_mem - cb_need_total(p->need) -

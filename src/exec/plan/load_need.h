@@ -10,11 +10,11 @@
 
 /* Returns true if the branch is a load without instructions. */
 bool cb_branch_is_bare(const cb_branch *b);
-/* Maximum extent along axis d of a load's array between the first and last elements of one chunk that a block of these
- * extents needs. */
+/* Returns the maximum extent along axis d of a load's array between the first and last elements of one chunk that a block of
+ * these extents needs. */
 int64_t cb_load_extent(const cubed_plan *p, const cb_load *load, int d, const int64_t *extents);
-/* Bytes of a load's buffer for a chunk, or for the part of it that a block of these extents needs. If chunks are decoded
- * piecewise, bytes for one piece, and for the rest of the previous piece if a vector crosses their border. */
+/* Returns the number of bytes of a load's buffer for a chunk, or for the part of it that a block of these extents needs. If
+ * chunks are decoded piecewise, bytes for one piece, and for the rest of the previous piece if a vector crosses their border. */
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
 /* Returns the bytes of a load's tile over a block of these extents. */
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);

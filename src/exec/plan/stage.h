@@ -47,7 +47,7 @@ CUBED_MUST_CHECK cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed
 /* Sets the flags of the stage's loads, its need and its counts. */
 void cb_stage_project(const cubed_plan *p, cb_stage *s);
 
-/* Number of chunks along an axis that a task holds in memory at the same time. */
+/* Returns the number of chunks along an axis that a task holds in memory at the same time. */
 static inline int64_t cb_stage_step(const cb_stage *s, int d)
 {
     return d == s->column ? 1 : s->task_chunks[d];

@@ -4,7 +4,7 @@
 
 #include "exec/vm/vm.h"
 
-/* Value of an index load `by` elements further along an axis; wraps on overflow. */
+/* Returns the value of an index load `by` elements further along an axis; wraps on overflow. */
 static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int axis, int64_t by)
 {
     return (int64_t)((uint64_t)value + (uint64_t)load->step[axis] * (uint64_t)by);

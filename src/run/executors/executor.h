@@ -19,8 +19,8 @@ extern const cubed_executor_vtable cb_executor_processes;
 extern const cubed_executor_vtable cb_executor_lambda;
 extern const cubed_executor_vtable cb_executor_http;
 
-/* Maximum number of tasks in a range so that their reports, including one error, fit into a message of `max_message_bytes`
- * (0: unlimited). */
+/* Returns the maximum number of tasks in a range so that their reports, including one error, fit into a message of
+ * `max_message_bytes` (0: unlimited). */
 int64_t cb_executor_most_tasks(uint64_t max_message_bytes);
 /* Finds the executor of that name (NULL: the default) and the `ctx` with which it was added. CUBED_E_ARG if there is no such
  * executor. */

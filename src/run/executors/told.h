@@ -14,7 +14,7 @@ CUBED_MUST_CHECK cubed_status cb_told_write(const cubed_executor_args *args,
 typedef struct cb_told {
     const char *work_dir, *plan_key, *version, *options;
 } cb_told;
-/* CUBED_E_FORMAT if the bytes are not such a message. */
+/* Fails with CUBED_E_FORMAT if the bytes are not such a message. */
 CUBED_MUST_CHECK cubed_status cb_told_read(const void *message, size_t size, cb_told *out,
                                            cubed_error *err);
 

@@ -58,17 +58,17 @@ bool cb_takeover_must_wait(const cb_run_self *self, const cb_run_record *r);
 /* Sets *safe to false if processes of the record's run may still write and the store cannot refuse their writes. Tests
  * whether the store honours conditions with an object that it deletes again. */
 CUBED_MUST_CHECK cubed_status cb_takeover_is_safe(const cb_claim *c, bool *safe, cubed_error *err);
-/* CUBED_E_UNSUPPORTED if it is not safe to take the place and `self` does not force it. */
+/* Fails with CUBED_E_UNSUPPORTED if it is not safe to take the place and `self` does not force it. */
 CUBED_MUST_CHECK cubed_status cb_takeover_check(const cb_claim *c, const cb_run_self *self,
                                                 cubed_error *err);
-/* CUBED_E_EXISTS if another run is working at the place; the message names that run. */
+/* Fails with CUBED_E_EXISTS if another run is working at the place; the message names that run. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self,
                                                   cubed_error *err);
 /* Takes over the place from the owner recorded in `c`. `staged` is stored in the record. CUBED_E_EXISTS if another run took the
  * place first. */
 CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged,
                                             cubed_error *err);
-/* CUBED_E_EXISTS if the place no longer belongs to this run. */
+/* Fails with CUBED_E_EXISTS if the place no longer belongs to this run. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
 /* Like cb_claim_check_own, and sets the time by the service's clock (cubed_object_info.replied). */
 CUBED_MUST_CHECK cubed_status cb_claim_check_when(const cb_claim *c, int64_t *when,
@@ -112,7 +112,7 @@ static inline bool cb_claim_needs_fence(const cubed_store *store)
 }
 /* `in_parts`: chunks are so large that they are uploaded in parts. */
 void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out);
-/* CUBED_E_EXISTS if the record at `place` (NULL: at the path) names another run or owner than the claim's record. */
+/* Fails with CUBED_E_EXISTS if the record at `place` (NULL: at the path) names another run or owner than the claim's record. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place,
                                                    cb_zone *zone, cubed_error *err);
 /* Sets the place through which the record is written from then on. */

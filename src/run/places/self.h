@@ -12,12 +12,12 @@ CUBED_MUST_CHECK cubed_status cb_run_new_name(char name[CB_RUN_NAME_CAP], cubed_
 CUBED_MUST_CHECK cubed_status cb_run_self_init(const cubed_plan *p, const char *name,
                                                bool resumable, cb_zone *zone, cb_run_self *out,
                                                cubed_error *err);
-/* CUBED_E_FORMAT if the metadata of a source was rewritten since the plan was made; the message names the source. Contents
- * of files are not checked: each read of a file is of the version that was opened. */
+/* Fails with CUBED_E_FORMAT if the metadata of a source was rewritten since the plan was made; the message names the source.
+ * Contents of files are not checked: each read of a file is of the version that was opened. */
 CUBED_MUST_CHECK cubed_status cb_run_check_unchanged(const cubed_plan *p, cubed_error *err);
 /* Returns true if the sources have the versions that the record's run has seen. */
 bool cb_run_saw_sources(const cb_run_self *self, const cb_run_record *r);
-/* CUBED_E_EXISTS if a source has another version than the record's run has seen; the message names the source. */
+/* Fails with CUBED_E_EXISTS if a source has another version than the record's run has seen; the message names the source. */
 CUBED_MUST_CHECK cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
                                                    const cb_run_record *r, cubed_error *err);
 /* Returns true if an earlier run of the same plan wrote the record and may be resumed. */

@@ -46,7 +46,7 @@ CUBED_MUST_CHECK cubed_status cb_sources_record_read(cubed_store *store, const c
                                                      cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_sources_record_write(cubed_store *store, const char *path,
                                                       const cb_sources_record *r, cubed_error *err);
-/* Number of the stored object at an index of the recorded array, or -1 if the array had no object there. */
+/* Returns the number of the stored object at an index of the recorded array, or -1 if the array had no object there. */
 int64_t cb_recorded_number(const cb_recorded_array *a, const int64_t *idx);
 
 #endif

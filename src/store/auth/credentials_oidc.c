@@ -111,7 +111,7 @@ static cubed_status fetch_from_file(const cb_credentials *c, cb_keys *keys, int6
     return st;
 }
 
-/* Asks the metadata server (cloud.google.com/compute/docs/instances/verifying-instance-identity). */
+/* Gets an identity token from the metadata server (cloud.google.com/compute/docs/instances/verifying-instance-identity). */
 static cubed_status fetch_from_google(const cb_credentials *c, cb_keys *keys, int64_t *ends,
                                       cubed_error *err)
 {

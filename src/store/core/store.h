@@ -25,8 +25,8 @@ void cb_store_keep_private(cubed_store *s);
  * something exists there. */
 CUBED_MUST_CHECK cubed_status cb_store_make_private(cubed_store *s, const char *prefix,
                                                     cubed_error *err);
-/* CUBED_E_EXISTS unless nothing is at `prefix`, or there is a directory (not a link) that belongs to this user and that no
- * other user can write. In a directory that all users can write, such as /tmp, another user may have created it. */
+/* Fails with CUBED_E_EXISTS unless nothing is at `prefix`, or there is a directory (not a link) that belongs to this user and
+ * that no other user can write. In a directory that all users can write, such as /tmp, another user may have created it. */
 CUBED_MUST_CHECK cubed_status cb_store_check_private(const cubed_store *s, const char *prefix,
                                                      cubed_error *err);
 /* Opens a separate store in memory. */

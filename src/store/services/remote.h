@@ -101,7 +101,7 @@ typedef struct cb_dialect {
     const char *if_changing;
     /* Gets the version from a reply, and the size if it is not the content length. */
     void (*tell)(const cb_remote_call *c, cubed_object_info *info);
-    /* Whether the object in the reply is the one that the call had put. */
+    /* Returns true if the object in the reply is the object that the call had put. */
     bool (*is_own)(const cb_remote_call *c);
     /* Checks the checksum of received data. NULL: unknown. */
     bool (*is_whole)(const cb_remote_call *c);
@@ -111,7 +111,7 @@ typedef struct cb_dialect {
     /* Reads the reply to a bulk deletion: gets the fault, or "" if there was no fault. Sets *changed if the only errors are
      * objects with unexpected versions. */
     void (*read_deleted)(const cb_remote_call *c, cb_remote_fault *f, bool *changed);
-    /* Whether a copy is complete or needs another call. NULL: complete. */
+    /* Determines whether a copy is complete or needs another call. NULL: complete. */
     cb_http_verdict (*judge_copy)(cb_remote *s, cb_remote_call *c);
     /* Returns advice for the user, or NULL. */
     const char *(*advice)(const cb_remote *s, int code, const cb_remote_fault *f);

@@ -34,19 +34,19 @@ CUBED_MUST_CHECK cubed_status cb_gcs_get_upload_sizes(cb_net *net, cb_zone *zone
 extern const cubed_store_vtable cb_s3_vtable, cb_gcs_vtable, cb_azure_vtable, cb_web_vtable,
     cb_redis_vtable;
 
-/* s3://BUCKET/PATH: Amazon S3 and compatible services. */
+/* Opens s3://BUCKET/PATH: Amazon S3 and compatible services. */
 CUBED_MUST_CHECK cubed_status cb_s3_open(cb_net *net, const char *url, cubed_store **out,
                                          cubed_error *err);
-/* gs://BUCKET/PATH: Google Cloud Storage. */
+/* Opens gs://BUCKET/PATH: Google Cloud Storage. */
 CUBED_MUST_CHECK cubed_status cb_gcs_open(cb_net *net, const char *url, cubed_store **out,
                                           cubed_error *err);
-/* az://CONTAINER/PATH, az://CONTAINER@HOST/PATH: Azure Blob Storage. */
+/* Opens az://CONTAINER/PATH or az://CONTAINER@HOST/PATH: Azure Blob Storage. */
 CUBED_MUST_CHECK cubed_status cb_azure_open(cb_net *net, const char *url, cubed_store **out,
                                             cubed_error *err);
-/* redis://HOST:PORT/DB/PATH. Does not need libcurl. */
+/* Opens redis://HOST:PORT/DB/PATH. Does not need libcurl. */
 CUBED_MUST_CHECK cubed_status cb_redis_open(cb_net *net, const char *url, cubed_store **out,
                                             cubed_error *err);
-/* http://HOST/PATH and https://HOST/PATH. Read-only. */
+/* Opens http://HOST/PATH or https://HOST/PATH. Read-only. */
 CUBED_MUST_CHECK cubed_status cb_web_open(cb_net *net, const char *url, cubed_store **out,
                                           cubed_error *err);
 /* Forbids requests to addresses nearer than the servers of the document's store. Call it before the store's first request.

@@ -64,18 +64,18 @@ CUBED_MUST_CHECK cubed_status cb_store_open_referred(cb_stores *s, const char *u
 cubed_validator cb_store_validator(const cubed_store *s);
 /* Checks whether the URL has a store, without opening it. */
 CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *err);
-/* The vtable of stores with the URL's scheme; NULL for directories and memory. */
+/* Returns the vtable of stores with the URL's scheme, or NULL for directories and memory. */
 const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url);
 /* Preferred number of simultaneous requests to the store of a URL; 1 if concurrency does not help. If each request blocks a
  * thread, use at most CB_STORE_THREADS. */
 enum { CB_STORE_THREADS = 16 };
 unsigned cb_store_at_once(const cb_stores *s, const char *url);
-/* Length of a repository's URL before "@branch.NAME" and similar suffixes; without a suffix the whole length. */
+/* Returns the length of a repository's URL before "@branch.NAME" and similar suffixes; without a suffix the whole length. */
 size_t cb_store_root_length(const char *url);
 /* Returns true if the store is visible in this process only. */
 bool cb_store_is_of_process(const cb_stores *s, const char *url);
-/* Memory of a request in flight to the URL's store in addition to its buffers, and memory per process for such requests; 0
- * for local stores. */
+/* Return the memory of a request in flight to the URL's store in addition to its buffers, and the memory per process for such
+ * requests, or 0 for local stores. */
 size_t cb_store_request_bytes(const cb_stores *s, const char *url);
 size_t cb_store_process_bytes(const cb_stores *s, const char *url);
 /* Sizes of uploads in parts. */
