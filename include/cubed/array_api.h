@@ -295,7 +295,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_average(cubed_array *x, cubed_arra
 
 typedef struct cubed_weighted_options {
     size_t struct_size;
-    const int *axes; /* as in cubed_reduce_options; NULL: all axes */
+    const int *axes; /* axes as in cubed_reduce_options; NULL: all axes */
     int naxes;
     bool keepdims;
     bool skip_nan; /* true: elements that are NaN are skipped, with their weights */
@@ -812,7 +812,7 @@ typedef enum cubed_key_kind {
 } cubed_key_kind;
 typedef struct cubed_key {
     cubed_key_kind kind;
-    cubed_slice slice; /* for CUBED_KEY_SLICE */
+    cubed_slice slice; /* the slice, for CUBED_KEY_SLICE */
     /* For CUBED_KEY_POSITIONS and CUBED_KEY_FLAG: integer positions; borrowed. */
     cubed_array *positions;
     bool checked; /* the caller guarantees that all positions are in range */

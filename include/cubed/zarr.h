@@ -40,8 +40,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_find(cubed_context *ctx, con
 
 /* How the server of a store reports versions of objects, which reveal that an object was replaced. */
 typedef enum cubed_validator {
-    CUBED_VALIDATOR_VERSION, /* by versions or ETags; also if no server has answered yet, or the store has no server */
-    CUBED_VALIDATOR_DATE, /* by modification dates with a resolution of one second */
+    /* The server reports versions or ETags; also if no server has answered yet, or the store has no server. */
+    CUBED_VALIDATOR_VERSION,
+    /* The server reports only modification dates, with a resolution of one second. */
+    CUBED_VALIDATOR_DATE,
     CUBED_VALIDATOR_SIZE, /* the server reports no versions or dates, so sizes are compared */
     CUBED_VALIDATOR_NONE  /* the server reports nothing to compare */
 } cubed_validator;

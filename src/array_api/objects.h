@@ -11,7 +11,8 @@ typedef struct cb_grouped_image {
     const cubed_objects *objects;
     cubed_array *x;     /* the image, with at least one axis */
     cubed_array *codes; /* int64, of x's shape: the group of each element, or -1 */
-    int64_t ngroups;    /* at most twice the number of different labels in the index */
+    /* Number of groups; at most twice the number of different labels in the index. */
+    int64_t ngroups;
     int64_t n;          /* number of labels in the index, 1 if there is none */
     cubed_array *place; /* group of each label in the index; NULL: 0, 1, 2, ... */
     bool is_flat;       /* the image has no axes, so x has one axis of extent 1 */

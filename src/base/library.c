@@ -1,4 +1,4 @@
-/* for dladdr and RTLD_DEEPBIND */
+/* declares dladdr and RTLD_DEEPBIND */
 #define _GNU_SOURCE
 #include "base/library.h"
 

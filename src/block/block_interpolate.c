@@ -18,7 +18,7 @@ enum { MOST_TAPS = 6 };
 /* Marks of elements along an axis that are not in the block. */
 enum {
     BEYOND = -1 /* beyond the ends of the image: has the constant value */,
-    ELSEWHERE = -2 /* in another block */
+    ELSEWHERE = -2 /* the element is in another block */
 };
 
 /* The elements around a position along one axis, with their weights. */

@@ -213,7 +213,7 @@ static bool take_zone(const char *s, int64_t *ahead)
 /* --- Units -------------------------------------------------------------------------------------------- */
 
 typedef struct named_unit {
-    const char *names[9]; /* in lower case, with a NULL at the end */
+    const char *names[9]; /* names in lower case, with a NULL at the end */
     int64_t us;
     int divide;
     int calendar; /* the only calendar in which the unit has a fixed length; -1 for all calendars */

@@ -23,7 +23,7 @@ typedef enum cb_offer_state {
     CB_OFFER_MADE, /* a worker is decoding the chunk */
     CB_OFFER_READY,
     CB_OFFER_FAILED, /* the chunk could not be loaded; no retry */
-    /* in use by the worker that it was decoded for, until that worker's arena is released */
+    /* the worker for which the chunk was decoded uses it, until that worker's arena is released */
     CB_OFFER_USED
 } cb_offer_state;
 

@@ -9,7 +9,7 @@
 enum { APPLY_MAX_OPERATIONS = 32 };
 
 typedef struct apply {
-    operation operations[APPLY_MAX_OPERATIONS]; /* from the outermost to the innermost */
+    operation operations[APPLY_MAX_OPERATIONS]; /* operations from the outermost to the innermost */
     int noperations;
     const char **in;
     /* nin: number of inputs; owned: number of those strings that belong to this structure */

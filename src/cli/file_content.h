@@ -16,7 +16,7 @@ typedef struct variable {
     bool is_rotated; /* values are degrees of a rotated grid */
     bool has_pole;   /* the variable is a grid mapping with a rotated pole */
     char *mapping;   /* attribute grid_mapping; NULL if the variable has none */
-    bool has_words;  /* its elements (dates or strings) are selected by strings */
+    bool has_words;  /* elements of the variable (dates or strings) are selected by strings */
 } variable;
 
 /* A coordinate that the file describes as one of latitudes, longitudes, levels or times. */

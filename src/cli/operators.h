@@ -6,7 +6,7 @@
 #include "cubed/cubed.h"
 
 typedef enum operator_kind {
-    OPERATOR_NONE,      /* not an operator on files */
+    OPERATOR_NONE,      /* the word is not an operator on files */
     OPERATOR_VARIABLES, /* selname, delname: selection of variables */
     OPERATOR_SELECT,    /* sellevel, seltimestep, ...: parts of variables */
     OPERATOR_JOIN,      /* mergetime, cat: several files along a dimension, as innermost operator */

@@ -219,7 +219,7 @@ typedef enum cb_result_rule {
     CB_RESULT_INDEX_INT
 } cb_result_rule;
 cb_result_rule cb_op_rule(cubed_op op);
-/* its operands are converted to int64 */
+/* Returns true if the operands of the operation are converted to int64. */
 bool cb_op_takes_index(cubed_op op);
 bool cb_op_accepts(cubed_op op, cubed_dtype dtype);
 bool cb_reduce_accepts(cubed_reduction reduction, cubed_dtype dtype);

@@ -77,7 +77,7 @@ typedef struct expr_var {
 
 typedef struct expr_result {
     int n;
-    expr_var *vars; /* in the order of their statements */
+    expr_var *vars; /* variables in the order of their statements */
     int npackings;
     cubed_cf_packing **packings; /* of inputs */
 } expr_result;

@@ -18,7 +18,7 @@ struct cubed_expr {
     char *text;
     int n, nnames;
     expr **statements;
-    result_name *names; /* in the order of the results */
+    result_name *names; /* names in the order of the results */
 };
 
 struct cubed_expr_results {

@@ -11,7 +11,7 @@ typedef struct layout {
     int ndim;
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
     const cb_axis *own[CUBED_MAX_NDIM];    /* chunks of the arrays added so far */
-    cubed_chunk_list list[CUBED_MAX_NDIM]; /* for axes whose blocks have different lengths */
+    cubed_chunk_list list[CUBED_MAX_NDIM]; /* chunks of axes whose blocks have different lengths */
 } layout;
 
 /* Adds an array to the layout. Axes are aligned from the last one on. An axis with one element is passed to all blocks. */

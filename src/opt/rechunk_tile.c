@@ -255,7 +255,8 @@ typedef struct option {
 typedef struct axis_options {
     int axis; /* axis of the output */
     int n;
-    option option[MAX_OPTIONS]; /* in ascending order of length; longer tasks touch fewer chunks */
+    /* Options in ascending order of length; longer tasks touch fewer chunks. */
+    option option[MAX_OPTIONS];
 } axis_options;
 
 typedef struct search {

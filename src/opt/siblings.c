@@ -106,7 +106,7 @@ typedef struct sibling {
     int level;
     bool gone;     /* joined into another stage */
     bool pending;  /* joined outputs are not compiled yet */
-    bool straight; /* its programs have one branch each, and memory needs add up */
+    bool straight; /* the stage's programs have one branch each, and memory needs add up */
     /* Upper bounds of the numbers of loads and instructions, of the body and of the tail. */
     size_t loads[2], instrs[2];
     size_t held;          /* lower bound of the bytes of chunks and results that a task holds */

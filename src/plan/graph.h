@@ -22,7 +22,7 @@ struct cubed_array {
     atomic_int refs;
     cubed_context *ctx; /* referenced */
     cb_zone *zone;      /* owns strings and lists; the struct itself is from the allocator */
-    cb_node node;       /* its member `inputs` is not set; the inputs are in `in` */
+    cb_node node;       /* the member `node.inputs` is not set; the inputs are in `in` */
     cubed_array **in;   /* the inputs: node.ninputs entries, for which the array holds references */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];

@@ -132,7 +132,7 @@ typedef struct cubed_work_input {
     const void *
         message; /* the bytes of cubed_range_write, followed by the data for a worker that fetches the plan */
     size_t message_size;
-    const cubed_cancel *cancel; /* as in cubed_run_options */
+    const cubed_cancel *cancel; /* cancels the tasks, as in cubed_run_options */
     /* Time limit of the call in milliseconds; 0: no limit. The first task is ended when the time is over. A later task does not
      * begin if it might not end in time, judged by the longest task of the range so far. The last report then has the failure
      * "preempted". */

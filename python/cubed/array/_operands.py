@@ -216,7 +216,7 @@ def _operand(value: Any) -> Any:
     """Converts sequences, dates and times to arrays and scalars; returns other operands
     unchanged."""
     if isinstance(value, range):
-        return _above.array_api.arange(value.start, value.stop, value.step)  # may be long
+        return _above.array_api.arange(value.start, value.stop, value.step)  # a range may be long
     if isinstance(value, (list, tuple)):
         return _above._create.asarray(value)
     return element(value)

@@ -276,7 +276,7 @@ class _Partial:
 
     func: Callable[..., Any]
     axis: int
-    dtype: Any  # as the caller gave it
+    dtype: Any  # the type that the caller gave
     num_groups: int
     kwargs: dict[str, Any]
 

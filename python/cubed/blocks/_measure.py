@@ -23,7 +23,7 @@ _SLACK = 2 << 20
 def _held(block: NDArray) -> NDArray:
     """Returns the bytes that this process holds, and the resident part of them."""
     resident = _core.resident_mem()
-    if not resident:  # not Linux: the maximum so far
+    if not resident:  # systems other than Linux: the maximum so far
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     # Private memory counts if a limit is set for it, whether or not it is resident.
     is_limited = resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY

@@ -32,7 +32,7 @@ def ours(name: str, module: str = "numpy") -> Callable[..., Any] | None:
         for part in _MODULES[module].split("."):
             place = getattr(place, part)
         return getattr(place, name, None)
-    if name == "apply_along_axis":  # which the standard's namespace does not have
+    if name == "apply_along_axis":  # the standard's namespace lacks it
         return apply_along_axis
     if name in _METHODS:
         return getattr(Array, name)

@@ -269,7 +269,7 @@ def call_block(
             # After this line, only the record of failures refers to the exception.
         if failure is not None and any(block() is not None for block in alive):
             let_blocks_go(failure[2], lambda: are_gone(alive), _kept())
-    finally:  # also after an interrupt
+    finally:  # releases the memory, even after an interrupt
         for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still refer to them
             if memory is not None:
                 with suppress(BufferError):

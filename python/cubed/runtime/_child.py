@@ -157,7 +157,7 @@ def _answer(data: bytes) -> bytes:
 def _flush() -> None:
     """Flushes the output of functions, which would be lost if the process is killed."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):  # they may be closed, or None
+        with suppress(Exception):  # streams may be closed, or None
             stream.flush()
 
 
@@ -177,7 +177,7 @@ def main() -> None:
     threading.stack_size(_STACK)
     threading.Thread(target=_listen, args=(socket.socket(fileno=control_fd),), daemon=True).start()
     threading.stack_size(0)
-    with socket.socket(fileno=work_fd) as work, suppress(OSError):  # TimeoutError is one
+    with socket.socket(fileno=work_fd) as work, suppress(OSError):  # TimeoutError is an OSError
         send(work, limits.kind.encode())
         work.settimeout(_IDLE)
         while data := receive(work):

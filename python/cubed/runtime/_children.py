@@ -279,14 +279,14 @@ def _new_group() -> Path | None:
         if "memory" not in (own / "cgroup.subtree_control").read_text().split():
             return None
         for old in own.glob("cubed-*"):
-            with suppress(OSError):  # it has processes
+            with suppress(OSError):  # the group still has processes
                 old.rmdir()
         group = own / f"cubed-{os.getpid()}-{next(_numbers)}"
         group.mkdir()
         if not os.access(group / "memory.max", os.W_OK):
             group.rmdir()
             return None
-        with suppress(OSError):  # there is no swap
+        with suppress(OSError):  # the machine has no swap
             (group / "memory.swap.max").write_text("0")
     except OSError:
         return None

@@ -120,7 +120,7 @@ def _status(e: BaseException) -> int:
     if isinstance(e, MemoryError):
         return _E_NOMEM
     if isinstance(e, OSError):
-        return _E_IO  # it may be transient: the task is retried
+        return _E_IO  # the error may be transient, so the task is retried
     return _E_CANCELLED if isinstance(e, KeyboardInterrupt) else _E_FUNCTION
 
 
@@ -217,7 +217,7 @@ def _replace_blocks(e: BaseException) -> None:
     obj = getattr(e, "obj", None)
     if isinstance(e, AttributeError) and not isinstance(obj, (type, ModuleType)):
         e.obj = type(obj)  # needed for Python's suggestions of other names
-    with suppress(Exception):  # classes may refuse
+    with suppress(Exception):  # classes may refuse the assignment
         e.args = tuple(map(_without_block, e.args))
     for name, value in getattr(e, "__dict__", {}).items():
         e.__dict__[name] = _without_block(value)
@@ -233,7 +233,7 @@ def _copied(e: BaseException) -> BaseException:
     """Returns a pickled copy, which shares no memory, with the traceback of the original."""
     try:
         copy: BaseException = pickle.loads(_pickled(e))
-    except Exception:  # of user code
+    except Exception:  # from code of the user's class
         copy = RuntimeError(f"{type(e).__name__}: {text_of(e)}")
     for mine, theirs in zip(_behind(copy), _behind(e), strict=False):
         mine.__traceback__ = theirs.__traceback__
@@ -263,7 +263,7 @@ def dump(number: int) -> bytes:
     e, what = found
     try:
         trace = "".join(traceback.format_exception(e))[-_MOST_TEXT:].rstrip()
-    except Exception:  # of user code
+    except Exception:  # from code of the user's class
         trace = what
     return pickle.dumps((what, trace, _pickled(e)))
 

@@ -258,7 +258,7 @@ def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
         raise NotImplementedError(f"{name} of a lazy array of dates: compute it first")
     if np.dtype(dtype).kind == "i" and values.dtype.kind in "mM" and _has_missing(values):
         dtype = np.dtype(float)
-    if name == "isocalendar":  # year, week and day
+    if name == "isocalendar":  # returns year, week and day
         chunks = ((3,), *values.chunks)
         return cubed.map_blocks(theirs, values, name, dtype, dtype=dtype, new_axis=0, chunks=chunks)
     kept = np.dtype("U3") if name == "season" else dtype

@@ -176,7 +176,7 @@ static cubed_status forget_read(void *ctx, int node, const cb_box *chunks, cubed
 
 typedef struct remains {
     cb_ready *r;
-    bool known; /* it is known which chunks of the arrays that tasks wait for exist */
+    bool known; /* existence is known for all chunks of the arrays for which tasks wait */
     bool all;   /* all chunks that are wanted exist */
 } remains;
 

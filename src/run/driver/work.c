@@ -323,7 +323,7 @@ static cubed_status work_told(cubed_worker *w, const cubed_work_input *in, cubed
 {
     cubed_range_message m;
     cubed_error why = CUBED_ERROR_INIT;
-    cb_buf text; /* with terminating NUL */
+    cb_buf text; /* text with a terminating NUL */
     cb_told told;
     cubed_status st;
     cb_buf_init(&text, &w->ctx->alloc);

@@ -99,7 +99,7 @@ CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cube
 CUBED_MUST_CHECK cubed_status cb_claim_beat(cb_claim *c);
 /* A copy of the run and the owner of a claim, for other threads of the run, because the claim itself changes. */
 typedef struct cb_claim_fence {
-    cb_zarr_fence zarr; /* its ctx is this struct */
+    cb_zarr_fence zarr; /* `zarr.ctx` is this struct */
     cubed_store *store; /* borrowed */
     const char *path;   /* borrowed */
     char run[CB_RUN_NAME_CAP], owner[CB_OWNER_CAP], since[CB_RUN_TIME_CAP];

@@ -14,7 +14,7 @@ typedef struct range {
 } range;
 
 typedef struct stage_notes {
-    range *list; /* in order, with a gap between any two */
+    range *list; /* ranges in order, with a gap between any two */
     size_t n, cap;
 } stage_notes;
 

@@ -3,7 +3,7 @@
 #ifndef CB_STORE_CURL_H
 #define CB_STORE_CURL_H
 
-#define CURL_DISABLE_TYPECHECK /* its macros have the same names as functions */
+#define CURL_DISABLE_TYPECHECK /* macros of curl.h would hide functions of the same names */
 #include <curl/curl.h>
 
 #include "cubed/base.h"

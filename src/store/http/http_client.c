@@ -526,7 +526,7 @@ static int hedge(cb_http *h, int wait)
             if (left / MS < wait) wait = (int)(left / MS) + 1;
             continue;
         }
-        c->may_hedge = false; /* at most one repetition */
+        c->may_hedge = false; /* a call is repeated at most once */
         if (atomic_load(&c->cancelled) || !cb_hedge_spend(h->hedge)) continue;
         if (make_ready(c) == CB_HTTP_GO) c->second = begin_transfer(h, c);
     }

@@ -19,7 +19,7 @@ typedef struct watched {
 struct cb_sockets {
     const cubed_allocator *alloc;
     CURLM *multi;
-    cb_turn libcurls; /* for libcurl's own handles, which close connections */
+    cb_turn libcurls; /* state of libcurl's own handles, which close connections */
     int64_t due;      /* time of libcurl's next timer; INT64_MAX: none */
     size_t n, cap;
     struct pollfd *polled; /* room for `cap` entries */
@@ -77,7 +77,7 @@ bool cb_sockets_serve(cb_sockets *s)
     for (size_t i = 0; i < s->n; i++) {
         if (s->polled[i].revents == 0)
             s->all[i].turn->served =
-                now; /* it has nothing to read, so it does not wait for its turn */
+                now; /* a call without data to read does not wait for its turn */
         else if (best == s->n || rank(s->all[i].turn, now) < rank(s->all[best].turn, now))
             best = i;
     }

@@ -37,7 +37,7 @@ struct cb_remote_job {
     int restarts;
     cubed_status status;
     cubed_error err;
-    cubed_object_info info; /* as far as known; size UINT64_MAX: unknown */
+    cubed_object_info info; /* known properties of the object; size UINT64_MAX: unknown */
 };
 
 static const char *verb(cb_remote_what what)

@@ -364,7 +364,8 @@ static bool learn_region(s3_store *s, const cb_remote_call *c)
     news = strcmp(region, s->learned.region) != 0;
     if (news) snprintf(s->learned.region, REGION_CAP, "%s", region);
     cb_mutex_unlock(&s->remote.lock);
-    return news || c->repairs == 0; /* or another call has recorded it since this one was sent */
+    /* Another call may have recorded the region since this call was sent. */
+    return news || c->repairs == 0;
 }
 
 /* Records the server's clock offset if it differs from the assumed one. */
