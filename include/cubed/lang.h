@@ -85,7 +85,7 @@ void cubed_expr_free(cubed_expr *x);
 const char *cubed_expr_repeated(const cubed_expr *x);
 
 /* Returns the name of result number `i`, from 0, and whether its statement is a bare expression; NULL if there are
- * fewer results. A bare expression is "result", "result2", ... until it is built. Valid until cubed_expr_free. */
+ * fewer results. A bare expression has the name "result", "result2", ... until its array is made. Valid until cubed_expr_free. */
 const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 
 /* Makes the arrays of all statements. Results are the values of bare expressions and of names that do not start with '_', in

@@ -17,7 +17,7 @@ typedef struct picked {
     cubed_array *const *at; /* positions by axis of x; NULL if the whole axis is selected */
     int ndim, n;
     int axis[CUBED_MAX_NDIM];
-    int place; /* index, in the result, of the first axis that replaces axes with positions */
+    int place; /* index of the first axis of the result that belongs to the arrays of positions */
     int nshape;
     int64_t shape[CUBED_MAX_NDIM];
 } picked;

@@ -12,7 +12,7 @@
 #include "base/lock.h"
 #include "chunks/chunks.h"
 
-/* Maximum chunks that a worker holds for others, if its arena is large enough. */
+/* Maximum number of chunks that a worker holds for other workers, if its arena is large enough. */
 #define CB_OFFERS_EACH 4
 
 typedef struct cb_offers cb_offers;

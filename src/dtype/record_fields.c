@@ -71,7 +71,7 @@ static cubed_status check_fields(const char *where, const json_t *fields, int de
         return cb_fail(err, CUBED_E_FORMAT, "%s: the fields of a record are not a list", where);
     if (n > CB_RECORD_FIELDS || depth > CB_RECORD_DEPTH)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: records of more than %d fields, or records in records deeper than %d, "
+                       "%s: records of more than %d fields, or nested in more than %d records, "
                        "are not supported",
                        where, CB_RECORD_FIELDS, CB_RECORD_DEPTH);
     *bytes = 0;

@@ -81,7 +81,7 @@ static inline lanes negate_imaginary(lanes r)
     return r;
 }
 
-/* Values of `does`. SUMS: add products with x to p. ADDS: add multiples of rows to q. */
+/* Flags of `does`. SUMS: add the products of rows with x to `sum`. ADDS: add the multiples y[r] of rows to q. */
 enum { SUMS = 1, ADDS = 2 };
 
 /* Inlined with constant arguments, so that branches that do not depend on data are removed. */

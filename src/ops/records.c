@@ -10,7 +10,7 @@
 #include "dtype/typestr.h"
 #include "ops/ops_pkg.h"
 
-/* Maximum pieces of records that one operation copies. */
+/* Maximum number of pieces of each record that one operation copies. */
 #define CB_PIECES 4096
 
 static cubed_status no_memory(cubed_error *err)

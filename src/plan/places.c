@@ -188,7 +188,8 @@ out:
 
 /* --- References ------------------------------------------------------------------------------------------- */
 
-/* Returns true if cubed_plan_get_validator names the store of node k for an earlier node. */
+/* Returns true if an earlier node has the same store as node k, so that cubed_plan_get_validator returns this store for the
+ * earlier one. */
 static bool is_listed(const cubed_plan *p, int k)
 {
     for (int j = 0; j < k; j++) {

@@ -459,7 +459,7 @@ def scan(
     first = _ScanBlock(func, a, kwargs)
     if dtype is None:
         dtype = infer_dtypes(title, lambda: first([tiny(x._x)], ()))[0]
-    if x.shape[a] == 0:  # no block has a last total
+    if x.shape[a] == 0:  # there are no blocks whose totals could be combined
         return x._like(core_from_numpy(np.empty(x.shape, dtype), x.chunks, made=True))
     indices = tuple(range(x.ndim))
     mine = cuts(x._x)

@@ -1,5 +1,5 @@
-/* The reducing part of a task: from blocks of the body's domain, or stored states, to states. Only for op_reduce.c,
- * reduce_states.c and reduce_block.c. */
+/* The part of a task that reduces blocks, or stored states, to states. The blocks are those over which the stage's body is
+ * evaluated. Only for op_reduce.c, reduce_states.c and reduce_block.c. */
 #ifndef CB_EXEC_REDUCE_H
 #define CB_EXEC_REDUCE_H
 

@@ -17,7 +17,7 @@ typedef struct title {
     const cubed_plan *plan;
     const cb_ir *ir;
     cb_buf *text;
-    size_t start; /* length of the string before the title */
+    size_t start; /* length of `text` where the title begins */
     int depth;    /* remaining levels of nested operations */
     int visits;
     bool full; /* too long: the rest is omitted */
