@@ -21,9 +21,10 @@ typedef struct field {
     const char
         *name[FIELD_KINDS]; /* name of the coordinate of each kind (latitude, ...), or NULL */
     cubed_array *coordinate[FIELD_KINDS]; /* elements of the coordinate that belong to x */
-    cubed_array *bounds[FIELD_KINDS];     /* bounds of these elements; NULL if the coordinate has no bounds */
-    uint32_t axes[FIELD_KINDS];           /* bit d: the coordinate describes axis d of x */
-    bool on_earth;                        /* ignore coordinates of rotated grids */
+    cubed_array
+        *bounds[FIELD_KINDS];   /* bounds of these elements; NULL if the coordinate has no bounds */
+    uint32_t axes[FIELD_KINDS]; /* bit d: the coordinate describes axis d of x */
+    bool on_earth;              /* ignore coordinates of rotated grids */
     /* a dimension whose elements calls have moved, so that no coordinate describes them; may be NULL */
     const char *moved;
 } field;

@@ -205,7 +205,8 @@ typedef struct cb_stage {
      * more, each uses less memory. */
     unsigned coop;
 
-    cb_program tail; /* empty for stages on whole blocks, and for stages whose outputs are states of reductions */
+    cb_program
+        tail; /* empty for stages on whole blocks, and for stages whose outputs are states of reductions */
 
     /* The nodes whose chunks, states or memory the stage reads, in order. */
     int ninputs, *inputs;
