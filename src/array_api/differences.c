@@ -30,7 +30,7 @@ static cubed_array *lined(cb_steps *s, cubed_array *x, int ndim, int axis)
 
 /* --- Prepended and appended elements ------------------------------------------------------------------------ */
 
-/* Converts elements to prepend or append to one dimension and x's type. */
+/* Converts the elements that will be prepended or appended. They get one dimension and x's type. */
 static cubed_status more(cb_steps *s, const char *name, const cubed_array *x, cubed_array *y,
                          cubed_array **out)
 {

@@ -132,7 +132,7 @@ cubed_status cubed_diff(cubed_array *x, int axis, int64_t n, cubed_array **out, 
     for (int64_t i = 0; i < n; i++) {
         cubed_array *before = now;
         cubed_status st = diff_once(before, axis, &now, err);
-        /* an axis is empty, and so are all further differences */
+        /* if an axis is empty, all further differences are also empty */
         bool last = st == CUBED_OK && now->shape[axis] == 0;
         cubed_array_unref(before);
         CB_TRY(st);

@@ -58,8 +58,8 @@ static void conjugate(double *pairs, int64_t n)
     for (int64_t i = 0; i < n; i++) pairs[2 * i + 1] = -pairs[2 * i + 1];
 }
 
-/* Transforms n real numbers, which start at line + 1, to n / 2 + 1 pairs. The imaginary part of the first pair is 0, and so
- * is that of the last pair if n is even. pocketfft does not store these zeros. */
+/* Transforms n real numbers, which start at line + 1, to n / 2 + 1 pairs. The imaginary part of the first pair is 0. If n is
+ * even, the imaginary part of the last pair is also 0. pocketfft does not store these zeros. */
 static bool from_real(const transform *t, double *line)
 {
     if (!cb_rfft_forward(t->real_plan, line + 1, t->scale)) return false;

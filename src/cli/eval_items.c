@@ -57,8 +57,8 @@ typedef enum carried {
     AUXILIARY   /* an array that an attribute of a result names */
 } carried;
 
-/* Finds array `name` for item i. It is the array that the item's expression made, or else the input's. Sets *c to NULL if
- * there is no such array. */
+/* Finds array `name` for item i. It is the array that the item's expression made. If there is none, it is the array of the input.
+ * Sets *c to NULL if there is no such array. */
 static void find_carried(eval *e, int i, const char *name, carried what, cubed_array **c)
 {
     const cubed_expr_coord *made = cubed_expr_result_coord(e->item[i].result, name);

@@ -20,8 +20,8 @@ typedef struct info_details {
 } info_details;
 
 void info_details_add(info_details *d, const cubed_zarr_info *x, json_t *json);
-/* Opens the arrays that have attributes or are coordinates, and reads the first and the last element of the latter. Prints
- * them, or adds them to JSON. Omits arrays that cannot be read. */
+/* Opens the arrays that have attributes or are coordinates, and reads the first and the last element of coordinates. Prints them,
+ * or adds them to JSON. Omits arrays that cannot be read. */
 void info_details_show(const info_details *d, cubed_context *ctx, const char *url, FILE *f);
 void info_details_free(info_details *d);
 

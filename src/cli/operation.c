@@ -58,7 +58,8 @@ static bool is_literal(const char *text)
     return end != text && !*end;
 }
 
-/* Returns the text in quotes. Lists and quoted strings are returned unchanged, and so are numbers unless `strings` is set. */
+/* Returns the text in quotes. Lists and quoted strings are returned unchanged. Numbers are returned unchanged unless `strings` is
+ * set. */
 static char *quoted(const char *text, size_t n, bool strings)
 {
     char *word = cli_printf("%.*s", (int)n, text);

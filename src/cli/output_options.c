@@ -63,7 +63,7 @@ static char *take_rename(outputs *o, const char *text)
     return NULL;
 }
 
-/* Reads the value of an attribute: a JSON number, list or string, or else the text itself. Returns NULL and sets *bad if
+/* Reads the value of an attribute: a JSON number, list or string. Other text is the value itself. Returns NULL and sets *bad if
  * attributes cannot have the value. */
 static json_t *read_value(const char *text, bool *bad)
 {

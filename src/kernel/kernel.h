@@ -67,8 +67,8 @@ typedef struct cb_reduce_fns {
     void (*merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt);
 } cb_reduce_fns;
 
-/* Sums of products of two vectors of floats, into states and lanes of the float64 sum. Bit for bit the result of
- * multiplying them, which rounds in their type, and of the functions above. */
+/* Functions that add products of two vectors of floats to states and lanes of the float64 sum. Results have the same bits as a
+ * multiplication of the vectors, which rounds in their type, followed by the functions above. */
 typedef struct cb_product_fns {
     void (*rows)(void *state, const void *x, const void *y, size_t n);
     void (*lanes)(void *lanes, const void *x, const void *y, size_t n);

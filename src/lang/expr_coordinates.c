@@ -228,7 +228,7 @@ static cubed_status extreme(cubed_op op, cubed_array *const *column, cubed_array
 }
 
 /* Computes the bounds of windows: the minimum and maximum of the bounds of their first and last cells. If the bounds of an
- * element are in descending order, so are those of its window. Returns NULL after an error. */
+ * element are in descending order, the bounds of its window are also in descending order. Returns NULL after an error. */
 static cubed_array *window_bounds(expr_builder *b, cubed_array *bounds, int64_t before,
                                   int64_t after)
 {

@@ -22,8 +22,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     CB_TRY(cb_linalg_check(call, 1, 2, 0, (const int[]){2, 2, 2}, (cb_linalg_types){0}, err));
     int64_t m = cb_rows(&call->in[0]), n = cb_columns(&call->in[0]);
     int64_t columns = cb_columns(&call->out[0]);
-    /* If n columns are requested and m is smaller than n, the further columns of q are zero, and so are the further rows of
-     * r. */
+    /* If n columns are requested and m is smaller than n, the further columns of q and the further rows of r are zero. */
     if (columns != m && columns != n)
         return cb_fail(err, CUBED_E_FORMAT, "%lld columns are requested of a %lld x %lld matrix",
                        (long long)columns, (long long)m, (long long)n);

@@ -27,7 +27,7 @@ static cubed_array *in_all_parts(cb_steps *s, cubed_dtype dtype, double value)
     return cb_step_scalar(s, dtype, &v);
 }
 
-/* Computes nanmin or nanmax. Infinity replaces NaN. If all elements are NaN, so is the result. */
+/* Computes nanmin or nanmax. Infinity replaces NaN. If all elements are NaN, the result is NaN. */
 static cubed_array *extreme(cb_steps *s, cubed_reduction which, cubed_array *x, cubed_array *is_nan,
                             const cubed_reduce_options *o)
 {

@@ -82,7 +82,7 @@ void cb_chunks_of_copy(cubed_array *x)
     }
 }
 
-/* If the chunk lengths of an operand were given, so were those of the result along the same symbol. */
+/* If the chunk lengths of an operand were given, the chunk lengths of the result along the same symbol count as given. */
 void cb_chunks_of_blocks(cubed_array *x)
 {
     const cb_blockwise *op = x->node.block;

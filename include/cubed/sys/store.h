@@ -98,7 +98,7 @@ struct cubed_store_request {
      * keys. */
     const char *key;
     /* get, put, head; NULL: no condition. The object must have this version, else the request is CUBED_E_EXISTS and changes
-     * nothing; get and head of a missing object are CUBED_E_NOT_FOUND even so. If any processes that use the store put one object
+     * nothing; get and head of a missing object are still CUBED_E_NOT_FOUND. If any processes that use the store put one object
      * conditionally at the same time, only one put succeeds. */
     const char *if_match;
     /* The object must have another version, or with "*" must not exist, else the request is CUBED_E_EXISTS. */

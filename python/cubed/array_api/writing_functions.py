@@ -301,7 +301,7 @@ def _put(x: Array, at: Array, values: Array) -> None:
     for n in reversed(x.shape[1:]):
         key.append(at % n)
         at = at // n
-    x[(at, *reversed(key))] = values  # if a position is too large, so is the first index
+    x[(at, *reversed(key))] = values  # a position that is too large makes the first index too large
 
 
 def _along(x: Array, axis: int) -> Array:

@@ -20,8 +20,9 @@ LOOK = 0.02
 
 #: Resident bytes that this process may use, if the system does not limit private memory; 0: any.
 _most = 0
-#: Function that is called before each call with its start in ns, the bytes that it may use, and the
-#: title of its function; and after it with 0, 0 and "".
+#: Function that is called before and after each call of a user-defined function. Before it, the
+#: arguments are the start in ns, the bytes that the call may use, and the title of the function.
+#: After it, the arguments are 0, 0 and "".
 tell: Callable[[int, int, str], None] | None = None
 
 

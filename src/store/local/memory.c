@@ -244,7 +244,8 @@ static char *renamed(const cb_memory *m, const char *key, const char *from, cons
     return name;
 }
 
-/* Renames all keys below `a` to `b` and vice versa. If out of memory, restores the old names and returns false. */
+/* Renames all keys below `a` to `b`, and all keys below `b` to `a`. If out of memory, restores the old names and returns
+ * false. */
 static bool rename_all(cb_memory *m, const char *a, const char *b) CB_REQUIRES(&m->lock)
 {
     object *old = cb_alloc(m->alloc, m->n * sizeof *old);

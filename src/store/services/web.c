@@ -112,7 +112,7 @@ static bool probe(cb_remote *s, cb_remote_call *c)
     return true;
 }
 
-/* Repeats a HEAD as a read of one byte. Servers that support only GET reply to HEAD with these codes, and so do services if the
+/* Repeats a HEAD as a read of one byte. Servers that support only GET reply to HEAD with these codes. Services also do so if the
  * URL is signed for GET. */
 static cb_http_verdict repair(cb_remote *s, cb_remote_call *c, const cb_remote_fault *f)
 {
