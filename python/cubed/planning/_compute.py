@@ -282,10 +282,10 @@ class Plan(PlanTotals):
         """Stages and stored arrays as a graph of networkx, a frozen ``MultiDiGraph``.
 
         Nodes of stages have the names that events give to operations. Nodes of computed arrays
-        have their :attr:`cubed.Array.name`. Nodes of ``type`` ``"op"`` have ``name``, ``op_name`` and ``primitive_op`` (with
-        `num_tasks`, `projected_mem`, `allowed_mem`, `reserved_mem` and `source_array_names`). Nodes
-        of ``type`` ``"array"`` have ``name`` and ``target`` (with `shape`, `dtype`, `chunks`,
-        `nbytes`, `nchunks` and `place`).
+        have their :attr:`cubed.Array.name`. Nodes of ``type`` ``"op"`` have ``name``, ``op_name``
+        and ``primitive_op`` (with `num_tasks`, `projected_mem`, `allowed_mem`, `reserved_mem` and
+        `source_array_names`). Nodes of ``type`` ``"array"`` have ``name`` and ``target`` (with
+        `shape`, `dtype`, `chunks`, `nbytes`, `nchunks` and `place`).
 
         Raises
         ------

@@ -211,9 +211,9 @@ class _Server(ThreadingHTTPServer):
 def google_function(request: Any) -> tuple[bytes, int, dict[str, str]]:
     """An HTTP function of Google Cloud Functions that is a worker; `request` is Flask's.
 
-    The variables ``CUBED_WORKER_ISSUER``, ``CUBED_WORKER_AUDIENCE`` and ``CUBED_WORKER_JWKS`` contain
-    the same values as the options of ``cubed worker --http``. ``CUBED_WORKER_SUBJECTS`` contains
-    the allowed callers, separated by commas.
+    The variables ``CUBED_WORKER_ISSUER``, ``CUBED_WORKER_AUDIENCE`` and ``CUBED_WORKER_JWKS``
+    contain the same values as the options of ``cubed worker --http``. ``CUBED_WORKER_SUBJECTS``
+    contains the allowed callers, separated by commas.
     """
     requests = _for_functions()
     reply = requests.refusal({k.lower(): v for k, v in request.headers.items()})
