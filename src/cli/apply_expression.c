@@ -221,6 +221,8 @@ static bool add_operation(apply *a, const content *c, const variable *v, const o
     if (o->kind == OPERATOR_SELECT && a->code == EXIT_SUCCESS)
         next = operator_select(o->spec, &axes, *value, &wrong);
     cubed_array_unref(built);
+    if (o->kind == OPERATOR_VALUES && v->is_numeric)
+        next = operator_values(o->spec, *value, &wrong);
     if (o->kind == OPERATOR_ENSEMBLE && v->is_numeric)
         next = operator_ensemble(o->spec, MEMBERS, *value, &wrong);
     if (wrong && !a->wrong)
@@ -340,6 +342,13 @@ int apply_check_names(const apply *a)
     return EXIT_SUCCESS;
 }
 
+/* Returns true if operators of a kind make other values or parts of a variable. */
+static bool is_computed(operator_kind kind)
+{
+    return kind == OPERATOR_NONE || kind == OPERATOR_VALUES || kind == OPERATOR_SELECT ||
+           kind == OPERATOR_ENSEMBLE;
+}
+
 /* Writes the expression of a result, in place of the previous one. */
 int apply_write(apply *a)
 {
@@ -378,8 +387,7 @@ int apply_write(apply *a)
     bool computes = false;
     for (int i = 0; i < a->noperations; i++) {
         const operator_kind kind = a->operations[i].kind;
-        computes = computes || kind == OPERATOR_NONE || kind == OPERATOR_SELECT ||
-                   kind == OPERATOR_ENSEMBLE;
+        computes = computes || is_computed(kind);
     }
     if (variables == 0) return cli_usage_error("apply", "%s has no such variable", a->in[0]);
     if (computes && applied == 0)
@@ -407,9 +415,7 @@ const char *apply_find_dimension(const apply *a, operator_axis kind, int64_t *le
 /* Reports which variables are copied unchanged or left out. */
 void apply_say_what_is_left(const apply *a)
 {
-    const bool computes = a->noperations > 0 && (a->operations[0].kind == OPERATOR_NONE ||
-                                                 a->operations[0].kind == OPERATOR_SELECT ||
-                                                 a->operations[0].kind == OPERATOR_ENSEMBLE);
+    const bool computes = a->noperations > 0 && is_computed(a->operations[0].kind);
     if (a->copied && computes) cli_say(stderr, "cubed: copied unchanged: %s\n", a->copied);
     for (int k = 0; k < (a->of_inputs == OPERATOR_MERGE ? a->nin : 1); k++) {
         if (a->content[k].unsupported)

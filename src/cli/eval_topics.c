@@ -91,20 +91,22 @@ const cli_topic eval_topics[] = {
      "as Pandas has them) and groupby(x, \"time.season\", "
      "\"std\"); as CDO has them "
      "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
-     "max sum avg std std1 var var1 and monpctl(x, 90), the nearest rank (method=); "
+     "max sum avg std std1 var var1 range and monpctl(x, 90), the nearest rank (method=), also "
+     "timmean and so on of all times; "
      "anomaly(x, \"time.month\", reference=(\"1981\", \"2010\")) less the mean of each month"},
     {"climatologies",
      "ymonsub(x, c): each time of x with the element of c for its month, dimensions by name; so "
      "yseas yday yhour mon day year, each with add sub mul div; runmean(x, 5) of windows of time "
      "steps, and ydrunmean(x, 5) of windows around each day of all years, both with avg max mean "
-     "min pctl std std1 sum var var1, as runpctl(x, 90, 5); yearmonmean(x), by lengths of months; "
-     "days_in_month(x) time_steps(x)"},
+     "min pctl std std1 sum var var1, also runrange(x, 5), as runpctl(x, 90, 5); yearmonmean(x), "
+     "by lengths of months; "
+     "days_in_month(x) time_steps(x, \"YS\") date_part(x, \"month\")"},
     {"series",
      "timcor timcovar fldcor fldcovar (x, y) of the elements that neither array lacks; detrend(x) "
      "regres(x), also trend_slope, per time step, trend_intercept(x) trend_stderr(x) "
      "trend_pvalue(x), subtrend addtrend (x, intercept, slope); consecsum(x > 25), also "
      "consecutive: the true elements up to each; consects(x > 25), also spell_lengths: the length "
-     "of each spell at its last element"},
+     "of each spell at its last element; lag(x, 3), the element of three steps before"},
     {"climate indices",
      "over all times, or freq=\"YS\", in units of x: eca_fd frost_days, eca_id ice_days, "
      "eca_su(x, 25) summer_days, eca_tr tropical_nights, eca_rr1 wet_days, eca_r1mm, eca_r10mm "
@@ -113,6 +115,7 @@ const cli_topic eval_topics[] = {
      "eca_cfd consecutive_frost_days, eca_hd(x, 17) heating_degree_days, eca_etr(x, y) "
      "extreme_temperature_range, eca_sdii wet_day_intensity, eca_rx1day "
      "highest_one_day_precipitation, eca_rx5day(runsum(x, 5)) highest_five_day_precipitation(x); "
+     "beside a land mask eca_gsl(x, land, 6, 5) growing_season_length growing_season_start; "
      "beside a climatology eca_hwdi(x, c, 6, 5) heat_wave_days, eca_cwdi "
      "cold_wave_days, eca_hwfi warm_spell_days, eca_cwfi cold_spell_days, eca_tx90p eca_tg90p "
      "eca_tn90p eca_tx10p eca_tg10p eca_tn10p; beside percentiles of wet days eca_r75p eca_r90p "

@@ -10,9 +10,18 @@
 #include "lang/function_hints.h"
 #include "lang/lang_memory.h"
 
+/* CDO's names of functions that have other names in expressions. */
+static const char *const cdo_names[][2] = {
+    {"sub", "subtract"}, {"mul", "multiply"}, {"div", "divide"}};
+
+/* Returns the name of the function in "NAME[,ARGUMENT...]". */
 static char *name_of(const char *spec)
 {
     const size_t n = strcspn(spec, ",");
+    for (size_t i = 0; i < sizeof cdo_names / sizeof *cdo_names; i++) {
+        if (strlen(cdo_names[i][0]) == n && strncmp(spec, cdo_names[i][0], n) == 0)
+            return cli_strdup(cdo_names[i][1]);
+    }
     return cli_printf("%.*s", (int)n, spec);
 }
 
@@ -143,7 +152,7 @@ void operation_read(operation *o, const char *spec)
     o->by_calendar = expr_is_along_time(o->name);
     o->regrids = strncmp(o->name, "remap", strlen("remap")) == 0;
     o->kinds = kinds_of(o->name);
-    for (const char *at = spec + strlen(o->name); *at == ',';) {
+    for (const char *at = spec + strcspn(spec, ","); *at == ',';) {
         const size_t n = argument_length(++at);
         char *text = cli_printf("%.*s", (int)n, at);
         o->argument = cli_resize(o->argument, (size_t)(o->n + 1) * sizeof *o->argument);

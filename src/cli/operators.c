@@ -12,7 +12,8 @@
 
 enum { MOST_ARGUMENTS = 4096, MOST_POSITIONS = 1 << 20 };
 
-/* An operator. In the body, %V stands for the value, %D for the quoted dimension, and %P for the argument. */
+/* An operator. In the body, %V stands for the value, %D for the quoted dimension, %P for the argument, and %1, %2 and %3 for one of
+ * several arguments. */
 typedef struct operator_row {
     const char *name;
     operator_kind kind;
@@ -21,7 +22,39 @@ typedef struct operator_row {
     const char *body;
 } operator_row;
 
+#define VALUES(NAME, NUMBERS, EXPECTED, BODY)                                                      \
+    {                                                                                              \
+        NAME, OPERATOR_VALUES, NUMBERS, NUMBERS, EXPECTED, BODY                                    \
+    }
+/* 1 or 0 if the comparison is true or false, as in CDO; missing values stay missing. */
+#define COMPARISON(NAME, SIGN)                                                                     \
+    VALUES(NAME, 1, "a number", "where(%V == %V, where(%V " SIGN " %1, 1.0, 0.0), nan)")
+
 static const operator_row rows[] = {
+    VALUES("addc", 1, "a number", "(%V + %1)"),
+    VALUES("subc", 1, "a number", "(%V - %1)"),
+    VALUES("mulc", 1, "a number", "(%V * %1)"),
+    VALUES("divc", 1, "a number", "(%V / %1)"),
+    VALUES("minc", 1, "a number", "minimum(%V, %1)"),
+    VALUES("maxc", 1, "a number", "maximum(%V, %1)"),
+    VALUES("sqr", 0, "no arguments", "(%V * %V)"),
+    VALUES("ln", 0, "no arguments", "log(%V)"),
+    VALUES("int", 0, "no arguments", "trunc(%V)"),
+    VALUES("nint", 0, "no arguments",
+           "where(abs(%V - trunc(%V)) >= 0.5, trunc(%V) + sign(%V), trunc(%V))"),
+    VALUES("reci", 0, "no arguments", "(1 / %V)"),
+    VALUES("not", 0, "no arguments", "where(%V == %V, where(%V == 0, 1.0, 0.0), nan)"),
+    COMPARISON("eqc", "=="),
+    COMPARISON("nec", "!="),
+    COMPARISON("lec", "<="),
+    COMPARISON("ltc", "<"),
+    COMPARISON("gec", ">="),
+    COMPARISON("gtc", ">"),
+    VALUES("setmisstoc", 1, "a number", "where(%V == %V, %V, %1)"),
+    VALUES("setctomiss", 1, "a number", "where(%V == %1, nan, %V)"),
+    VALUES("setrtomiss", 2, "two numbers", "where((%V >= %1) & (%V <= %2), nan, %V)"),
+    VALUES("setvrange", 2, "two numbers", "where((%V >= %1) & (%V <= %2), %V, nan)"),
+    VALUES("setrtoc", 3, "three numbers", "where((%V >= %1) & (%V <= %2), %3, %V)"),
     {"selname", OPERATOR_VARIABLES, 1, -1, "names of variables", NULL},
     {"delname", OPERATOR_VARIABLES, 1, -1, "names of variables", NULL},
     {"selvar", OPERATOR_VARIABLES, 1, -1, "names of variables", NULL},
@@ -346,7 +379,29 @@ char *operator_select(const char *spec, const operator_axes *axes, const char *v
     return text;
 }
 
-/* --- Ensembles ---------------------------------------------------------------------------------------- */
+/* --- Templates ---------------------------------------------------------------------------------------- */
+
+/* Returns the body of an operator with its marks replaced. */
+static char *filled(const operator_row *row, const arguments *a, const char *given, const char *dim,
+                    const char *value)
+{
+    char *all = cli_strdup("");
+    for (const char *at = row->body; *at;) {
+        const size_t n = strcspn(at, "%");
+        const char mark = at[n] ? at[n + 1] : 0;
+        char *more = mark == 0     ? cli_strdup("")
+                     : mark == 'V' ? cli_strdup(value)
+                     : mark == 'P' ? cli_strdup(given)
+                     : mark == 'D' ? cli_printf("\"%s\"", dim)
+                                   : cli_printf("(%s)", a->word[mark - '1']);
+        char *longer = cli_printf("%s%.*s%s", all, (int)n, at, more);
+        cli_free(all);
+        cli_free(more);
+        all = longer;
+        at += n + (at[n] ? 2 : 0);
+    }
+    return all;
+}
 
 char *operator_ensemble(const char *spec, const char *dim, const char *value, char **wrong)
 {
@@ -358,18 +413,19 @@ char *operator_ensemble(const char *spec, const char *dim, const char *value, ch
         *wrong = expected(row, given);
         return NULL;
     }
-    char *all = cli_strdup("");
-    for (const char *at = row->body; *at;) {
-        const size_t n = strcspn(at, "%");
-        char *more = at[n] == 0         ? cli_strdup("")
-                     : at[n + 1] == 'V' ? cli_strdup(value)
-                     : at[n + 1] == 'P' ? cli_strdup(given)
-                                        : cli_printf("\"%s\"", dim);
-        char *longer = cli_printf("%s%.*s%s", all, (int)n, at, more);
-        cli_free(all);
-        cli_free(more);
-        all = longer;
-        at += n + (at[n] ? 2 : 0);
-    }
-    return all;
+    return filled(row, NULL, given, dim, value);
+}
+
+char *operator_values(const char *spec, const char *value, char **wrong)
+{
+    const operator_row *row = find(spec);
+    const char *given = operator_arguments(spec);
+    arguments a = split(given);
+    bool ok = true;
+    *wrong = NULL;
+    for (int i = 0; i < a.n; i++) ok = ok && is_number(a.word[i]);
+    char *text = ok ? filled(row, &a, given, NULL, value) : NULL;
+    if (!ok) *wrong = expected(row, given);
+    free_arguments(&a);
+    return text;
 }

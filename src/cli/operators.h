@@ -8,6 +8,7 @@
 typedef enum operator_kind {
     OPERATOR_NONE,      /* the word is not an operator on files */
     OPERATOR_VARIABLES, /* selname, delname: selection of variables */
+    OPERATOR_VALUES,    /* addc, setctomiss, ...: each element and numbers */
     OPERATOR_SELECT,    /* sellevel, seltimestep, ...: parts of variables */
     OPERATOR_JOIN,      /* mergetime, cat: several files along a dimension, as innermost operator */
     OPERATOR_ENSEMBLE,  /* ensmean, ...: statistics over the files, as innermost operator */
@@ -39,6 +40,8 @@ bool operator_counts(const char *spec);
 char *operator_select(const char *spec, const operator_axes *axes, const char *value, char **wrong);
 /* Returns the expression of an ensemble operator over dimension `dim` of `value`. NULL: see operator_select. */
 char *operator_ensemble(const char *spec, const char *dim, const char *value, char **wrong);
+/* Returns the expression of an operator of kind OPERATOR_VALUES from `value`. NULL: see operator_select. */
+char *operator_values(const char *spec, const char *value, char **wrong);
 /* Returns why the arguments of an operator are wrong; NULL if no error was found. The caller frees the string. */
 char *operator_check(const char *spec);
 

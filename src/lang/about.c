@@ -256,9 +256,16 @@ static void put_coord(expr_builder *b, expr_about *about, cubed_expr_coord coord
     about->coords[about->ncoords++] = coord;
 }
 
+/* Returns whether a coordinate is the whole one of the input. */
+static bool is_whole(const cubed_expr_coord *c)
+{
+    return !c->key && !c->made && !c->cut && c->part.start == 0 && c->part.step == 1 &&
+           c->part.len == c->whole;
+}
+
 bool cubed_expr_coord_equal(const cubed_expr_coord *a, const cubed_expr_coord *b)
 {
-    if (!a || !b) return a == b;
+    if (!a || !b) return a == b || is_whole(a ? a : b);
     const bool key = a->key && b->key ? strcmp(a->key, b->key) == 0 : a->key == b->key;
     return key && !a->cut && !b->cut && a->whole == b->whole && a->part.start == b->part.start &&
            a->part.len == b->part.len && a->part.step == b->part.step;
@@ -563,7 +570,8 @@ static expr_about about_defined(expr_builder *b, const expr *e, const expr *body
 {
     const expr_definition *d = expr_defined_find(e->text);
     const cubed_array *x = built(b, e->child[0]);
-    expr_about about = expr_about_of(b, body), first = expr_about_of(b, e->child[0]);
+    expr_about about = expr_about_of(b, d->keeps_coords ? e->child[0] : body);
+    expr_about first = expr_about_of(b, e->child[0]);
     const cubed_cf_packing *packing = expr_packing_of(b, e->child[0]);
     if (packing) drop_packing(first.attrs, packing);
     about.missing = about.missing || packing != NULL || first.missing;

@@ -280,7 +280,8 @@ static cubed_status build_defined(expr_builder *b, const expr *e, const expr_def
                                   value *out)
 {
     const char *names[DEFINED_MOST_NUMBERS + 3] = {NULL};
-    double number[DEFINED_MOST_NUMBERS] = {d->number[0], d->number[1]};
+    double number[DEFINED_MOST_NUMBERS];
+    memcpy(number, d->number, sizeof number);
     const expr *freq = expr_keyword(e, "freq");
     if (freq && freq->kind == EXPR_NONE) freq = NULL;
     const int narrays = expr_defined_arrays(d), nnumbers = expr_defined_numbers(d);

@@ -208,7 +208,7 @@ const expr_function *const *expr_function_tables(void);
  * Each ends with a row without a name. */
 extern const expr_function expr_attribute_functions[], expr_block_functions[],
     expr_group_functions[], expr_calendar_functions[], expr_select_functions[],
-    expr_climatology_functions[], expr_remap_functions[];
+    expr_climatology_functions[], expr_remap_functions[], expr_field_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);

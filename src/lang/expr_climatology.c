@@ -518,23 +518,96 @@ static cubed_status call_seldate(expr_builder *b, const expr *e, cubed_array **o
 
 /* --- Functions of times ------------------------------------------------------------------------------- */
 
-/* Builds days_in_month(x), the number of days in the month of each time, or time_steps(x), the index of each time. The
- * result has the dimensions of x from the time dimension on, so that it broadcasts to x. */
+/* A function of the times along one dimension. */
+typedef enum of_times { DAYS_IN_MONTH, TIME_STEPS, DATE_PART } of_times;
+
+static of_times of_times_find(const char *name)
+{
+    if (strcmp(name, "days_in_month") == 0) return DAYS_IN_MONTH;
+    return strcmp(name, "time_steps") == 0 ? TIME_STEPS : DATE_PART;
+}
+
+/* Reads the string argument `key`, which may also be the second positional argument. Sets *out to NULL if there is none. */
+static cubed_status read_string(expr_builder *b, const expr *e, int n, const char *key,
+                                const char *expected, const char **out)
+{
+    const expr *word = n > 1 ? e->child[1] : expr_keyword(e, key);
+    *out = NULL;
+    if (!word || word->kind == EXPR_NONE) return CUBED_OK;
+    if (word->kind != EXPR_STRING) return expr_reject(b, word, expected);
+    *out = word->text;
+    return CUBED_OK;
+}
+
+/* Sets number[k] to the number of times before time k that are in the same group, if groups are contiguous. */
+static void number_steps(const groups *g, double *number)
+{
+    for (int64_t k = 0; k < g->n; k++)
+        number[k] = k > 0 && g->code[k] == g->code[k - 1] ? number[k - 1] + 1 : 0;
+}
+
+/* Computes the number of each of the `extent` times along dimension d of x. `word` is the frequency or the part of dates. */
+static cubed_status numbers_of_times(expr_builder *b, const expr *e, const calendar_call *call,
+                                     const cubed_array *x, const char *word, int64_t extent,
+                                     double *number)
+{
+    const of_times kind = of_times_find(e->text);
+    calendar_call by = *call;
+    axis_values v;
+    groups g = {.n = 0};
+    intervals unused;
+    date_part part = DAY;
+    int d;
+    if (kind == TIME_STEPS && !word) {
+        for (int64_t k = 0; k < extent; k++) number[k] = (double)k;
+        return CUBED_OK;
+    }
+    if (kind == DATE_PART && !(word && date_part_find(word, &part)))
+        return expr_reject(b, e,
+                           "expected a part of dates in quotes: year, quarter, month, day, "
+                           "dayofyear, dayofweek, hour, minute or second");
+    EXPR_TRY(calendar_read_times(b, e, call, x, &d, &v));
+    cubed_status st = CUBED_OK;
+    by.frequency = kind == TIME_STEPS ? word : NULL;
+    if (kind == TIME_STEPS) st = calendar_groups_find(b, e, &by, &v, &g, &unused, &part);
+    if (kind == TIME_STEPS && st == CUBED_OK) number_steps(&g, number);
+    for (int64_t k = 0; k < extent && kind == DATE_PART; k++)
+        number[k] = (double)date_part_of(v.axis.calendar, v.us[k], part);
+    for (int64_t k = 0; k < extent && kind == DAYS_IN_MONTH; k++) {
+        const cubed_date date = date_of(v.axis.calendar, v.us[k]);
+        number[k] = cubed_calendar_month_length(v.axis.calendar, date.year, date.month);
+    }
+    lang_free(g.code);
+    lang_free(g.value);
+    axis_values_free(&v);
+    return st;
+}
+
+/* Builds days_in_month(x), the number of days in the month of each time, time_steps(x, freq), the index of each time, or
+ * date_part(x, part). The result has the dimensions of x from the time dimension on, so that it broadcasts to x. */
 static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **out)
 {
-    static const char *const names[] = {"dim", NULL};
-    const bool is_days = strcmp(e->text, "days_in_month") == 0;
+    static const char *const names[] = {"dim", NULL}, *const of_steps[] = {"freq", "dim", NULL},
+                             *const of_parts[] = {"part", "dim", NULL};
+    const of_times kind = of_times_find(e->text);
     calendar_call call = {.reduction = NULL};
-    const char *dims[CUBED_MAX_NDIM];
+    const char *dims[CUBED_MAX_NDIM], *word = NULL;
     int64_t shape[CUBED_MAX_NDIM];
     cubed_array *x;
-    axis_values v = {.n = 0};
     double *number = NULL;
     int n;
-    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
+    EXPR_TRY(expr_check_args(b, e, 1, kind == DAYS_IN_MONTH ? 1 : 2,
+                             kind == TIME_STEPS  ? of_steps
+                             : kind == DATE_PART ? of_parts
+                                                 : names,
+                             &n));
+    EXPR_TRY(read_string(b, e, n, kind == TIME_STEPS ? "freq" : "part",
+                         kind == TIME_STEPS ? "expected a frequency in quotes, such as \"YS\""
+                                            : "expected a part of dates in quotes: \"month\"",
+                         &word));
     read_dim(e, &call);
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    int d = calendar_call_axis(x, &call);
+    const int d = calendar_call_axis(x, &call);
     const int64_t extent = d >= 0 ? cubed_array_shape(x)[d] : 0;
     cubed_status st = CUBED_OK;
     if (d < 0)
@@ -542,25 +615,18 @@ static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **
                        "%s: the array has no dimension \"%s\", expected it", e->text, call.dim);
     else if (extent > AXIS_VALUES_MAX)
         st = expr_reject(b, e, "the dimension has more than 16777216 elements");
-    if (st == CUBED_OK && is_days) {
-        st = calendar_read_times(b, e, &call, x, &d, &v);
-        if (st != CUBED_OK) v = (axis_values){.n = 0}; /* v is freed below */
-    }
     if (st == CUBED_OK) st = expr_alloc(b, e, extent, sizeof *number, &number);
-    for (int64_t k = 0; k < extent && st == CUBED_OK; k++) {
-        const cubed_date date =
-            is_days ? date_of(v.axis.calendar, v.us[k]) : (cubed_date){.day = 0};
-        number[k] = is_days ? cubed_calendar_month_length(v.axis.calendar, date.year, date.month)
-                            : (double)k;
-    }
+    if (st == CUBED_OK) st = numbers_of_times(b, e, &call, x, word, extent, number);
     for (int i = d; i < cubed_array_ndim(x) && st == CUBED_OK; i++) {
         dims[i - d] = cubed_array_dim_name(x, i);
         shape[i - d] = i == d ? extent : 1;
     }
-    if (st == CUBED_OK)
+    if (st == CUBED_OK) {
         st = expr_own_described(b, e, CUBED_FLOAT64, cubed_array_ndim(x) - d, shape, dims, NULL,
                                 number, out);
-    axis_values_free(&v);
+        number = NULL;
+    }
+    lang_free(number);
     cubed_array_unref(x);
     return st;
 }
@@ -616,6 +682,12 @@ const expr_function expr_climatology_functions[] = {
      .summary = "The number of days in the month of each time, which broadcasts to x."},
     {.name = "time_steps",
      .fn = call_of_times,
-     .usage = "time_steps(x, dim=\"time\")",
-     .summary = "The number of each time from 0, which broadcasts to x."},
+     .usage = "time_steps(x, freq=None, dim=\"time\")",
+     .summary = "The number of each time from 0, which broadcasts to x. With a frequency such as "
+                "\"YS\" or \"YS-JUL\", each interval begins with 0."},
+    {.name = "date_part",
+     .fn = call_of_times,
+     .usage = "date_part(x, part, dim=\"time\")",
+     .summary = "A part of the date of each time, such as \"month\" or \"dayofyear\", which "
+                "broadcasts to x."},
     {.name = NULL}};

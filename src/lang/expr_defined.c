@@ -137,7 +137,84 @@
         .body = (BODY), .rule = CUBED_ATTRS_##RULE, .method = (METHOD)                             \
     }
 
+/* Code for growing seasons. In the north a season is a year, in the south it begins in July. {p}n is true in the north, and
+ * {p}b in the second half of a season. {p}s and {p}r are the first time steps of each year, in the first and in the second half,
+ * up to which {0} days in a row were warm. {p}z is the last time step of the second half, {p}o the difference between days of
+ * the year and time steps, and {p}k is false where the result is missing. Counts of warm days begin at 0 with each season. */
+#define SEASONS                                                                                    \
+    "{p}n = latitudes({x}) >= 0; {p}t = time_steps({x}, dim={d}); "                                \
+    "{p}b = {p}n != (date_part({x}, \"month\", dim={d}) < 7); "                                    \
+    "{p}j = time_steps({x}, freq=\"YS\", dim={d}) + 1; "                                           \
+    "{p}u = time_steps({x}, freq=\"YS-JUL\", dim={d}) + 1; "                                       \
+    "{p}w = minimum(consecsum({x} > {K1}, dim={d}), where({p}n, {p}j, {p}u)) >= {0}; "             \
+    "{p}i = date_part({x}, \"dayofyear\", dim={d}) - {p}t; {p}o = {year_min i}; "                  \
+    "{p}p = where({p}w & ~{p}b, {p}t, nan); {p}s = {year_min p}; "                                 \
+    "{p}q = where({p}w & {p}b, {p}t, nan); {p}r = {year_min q}; "                                  \
+    "{p}h = where({p}b, {p}t, nan); {p}l = {year_max h}; {p}z = {later l}; "                       \
+    "{p}y = time_steps({p}s, dim={d}); "                                                           \
+    "{p}k = ({p}n | ({p}y < max({p}y, {d}, keepdims=True))) & ({y} >= {2}) & "                     \
+    "~all({x} != {x}, dim={d}, keepdims=True); "
+#define OF_SEASONS(NAME, ALIAS, BODY, UNITS, LONG_NAME, SUMMARY)                                   \
+    {                                                                                              \
+        .name = (NAME), .alias = (ALIAS), .arrays = {"x", "land"},                                 \
+        .numbers = {"days", "threshold", "fraction"}, .number = {6, 5, 0.5}, .summary = (SUMMARY), \
+        .body = SEASONS BODY, .rule = CUBED_ATTRS_REDUCE, .units = (UNITS),                        \
+        .long_name = (LONG_NAME)                                                                   \
+    }
+
+/* A statistic of all times, with CDO's name. */
+#define TIM(STATISTIC, BODY, RULE, METHOD, WHAT)                                                   \
+    {                                                                                              \
+        .name = "tim" STATISTIC, .arrays = {"x"},                                                  \
+        .summary = WHAT " of the elements at all times, as in CDO.", .body = (BODY),               \
+        .rule = CUBED_ATTRS_##RULE, .method = (METHOD)                                             \
+    }
+/* The range of the elements in each period: the difference of two statistics of a family. */
+#define RANGE(FAMILY, WHERE)                                                                       \
+    {                                                                                              \
+        .name = FAMILY "range", .arrays = {"x"},                                                   \
+        .summary = "Maximum minus minimum of the elements " WHERE ", as in CDO. Missing values "   \
+                   "are skipped.",                                                                 \
+        .body = FAMILY "max({x}, dim={d}) - " FAMILY "min({x}, dim={d})",                          \
+        .rule = CUBED_ATTRS_REDUCE, .method = "range"                                              \
+    }
+
 static const expr_definition definitions[] = {
+    TIM("mean", "nanmean({x}, {d})", REDUCE, "mean", "The mean"),
+    TIM("avg", "mean({x}, {d})", REDUCE, "mean", "The mean, missing if an element is,"),
+    TIM("min", "nanmin({x}, {d})", REDUCE, "minimum", "The smallest"),
+    TIM("max", "nanmax({x}, {d})", REDUCE, "maximum", "The largest"),
+    TIM("range", "nanmax({x}, {d}) - nanmin({x}, {d})", REDUCE, "range", "The range"),
+    TIM("sum", "where(all({x} != {x}, dim={d}), nan, nansum({x}, {d}))", REDUCE, "sum", "The sum"),
+    TIM("var", "nanvar({x}, {d})", SQUARE, "variance", "The variance"),
+    TIM("var1", "nanvar({x}, {d}, correction=1)", SQUARE, "variance", "The sample variance"),
+    TIM("std", "nanstd({x}, {d})", REDUCE, "standard_deviation", "The standard deviation"),
+    TIM("std1", "nanstd({x}, {d}, correction=1)", REDUCE, "standard_deviation",
+        "The sample standard deviation"),
+    {.name = "timpctl",
+     .arrays = {"x"},
+     .numbers = {"q"},
+     .number = {NAN},
+     .summary = "The percentile q, from 0 to 100, of the elements at all times, by CDO's nearest "
+                "rank.",
+     .body = "nanpercentile({x}, {0}, dim={d}, method=\"inverted_cdf\")",
+     .rule = CUBED_ATTRS_REDUCE},
+    RANGE("hour", "in each hour"),
+    RANGE("day", "on each day"),
+    RANGE("mon", "in each month"),
+    RANGE("seas", "in each season"),
+    RANGE("year", "in each year"),
+    RANGE("yday", "of all times with the same day of the year"),
+    RANGE("ymon", "of all times with the same month"),
+    RANGE("yseas", "of all times with the same season"),
+    {.name = "runrange",
+     .arrays = {"x"},
+     .numbers = {"length"},
+     .number = {NAN},
+     .summary = "Maximum minus minimum of the elements in windows of `length` times, as in CDO.",
+     .body = "runmax({x}, {0}, dim={d}) - runmin({x}, {0}, dim={d})",
+     .rule = CUBED_ATTRS_REDUCE,
+     .method = "range"},
     YDRUN("mean", RUNS "ydaysum({p}s, dim={d}) / {p}k", REDUCE, "mean", "The mean"),
     YDRUN("avg", "ydayavg(runavg({x}, {0}, dim={d}), dim={d})", REDUCE, "mean",
           "The mean, missing if an element is,"),
@@ -221,6 +298,16 @@ static const expr_definition definitions[] = {
              "where({p}r == 1, consecsum({x}, dim={d}), nan)",
      .rule = CUBED_ATTRS_SAME,
      .units = "1"},
+    {.name = "lag",
+     .arrays = {"x"},
+     .numbers = {"steps"},
+     .number = {1},
+     .summary = "The element that is some steps before each element, after it if the number is "
+                "negative. Elements without such an element are missing.",
+     .body = "{p}t = time_steps({x}, dim={d}); {p}s = {p}t - {0}; "
+             "where(({p}s >= 0) & ({p}s <= max({p}t)), roll({x}, {0}, dim={d}), nan)",
+     .rule = CUBED_ATTRS_SAME,
+     .keeps_coords = true},
     DAYS("eca_fd", "frost_days", NULL, 0, "{x} < {K0}", "days below 0 degrees Celsius",
          "Number of days whose minimum temperature is below 0 degrees Celsius."),
     DAYS("eca_id", "ice_days", NULL, 0, "{x} < {K0}", "days below 0 degrees Celsius",
@@ -309,6 +396,28 @@ static const expr_definition definitions[] = {
     WAVES("eca_cwfi", "cold_spell_days", NULL, 0, CLIMATOLOGY " < 0",
           "days of spells below a percentile of the calendar day",
           "Number of days in spells of several days below c, a percentile of each calendar day."),
+    /* {p}e and {p}f are the first time steps up to which {0} days were cold, after {p}s and after {p}r. Without such days, the
+     * season ends with its last time step. */
+    OF_SEASONS(
+        "eca_gsl", "growing_season_length",
+        "{p}c = minimum(consecsum({x} < {K1}, dim={d}), minimum({p}j, {p}u)) >= {0}; "
+        "{p}g = where({p}c & {p}b, {p}t, nan); {p}e = {year_min g}; "
+        "{p}v = where(yearsub({p}g, {p}r, dim={d}) > 0, {p}g, nan); {p}f = {year_min v}; "
+        "{p}m = where(~{p}b, {p}t, nan); {p}a = {year_max m}; "
+        "{p}d = where({p}s == {p}s, {later e}, {later f}); "
+        "{p}w0 = where({p}z == {p}z, {p}z, {p}a); "
+        "{p}w1 = where({p}d == {p}d, {p}d, {p}w0) - where({p}s == {p}s, {p}s, {later r}); "
+        "{p}w2 = where({p}w0 == {p}w0, 0.0, nan); "
+        "where({p}k, where({p}w1 == {p}w1, {p}w1, {p}w2), nan)",
+        "days", "growing season length",
+        "Days of each year from the end of the first warm spell of several days to the end of the "
+        "first cold one in the second half of the season. In the south, seasons begin in July."),
+    OF_SEASONS("growing_season_start", NULL,
+               "{p}v = {p}r + {p}o; {p}e = where({p}s == {p}s, {p}s + {p}o, {later v}); "
+               "where({p}k, {p}e, nan)",
+               "1", "day of the year on which the growing season begins",
+               "Day of the year on which the growing season of eca_gsl begins: the last day of the "
+               "first warm spell of several days."),
     SHARE("eca_tx90p", CLIMATOLOGY " > 0", "above"),
     SHARE("eca_tg90p", CLIMATOLOGY " > 0", "above"),
     SHARE("eca_tn90p", CLIMATOLOGY " > 0", "above"),
@@ -410,6 +519,15 @@ static double precipitation(const char *units, double amount, bool *known)
     return amount;
 }
 
+/* Writes the expression for a mark {year_min m}, {year_max m} or {later m}, with the name `of`. Returns NULL for other marks. */
+static char *of_years(const char *kind, const char *of, int number, const char *dim)
+{
+    if (strncmp(kind, "year_", 5) == 0)
+        return lang_printf("%s(%s, resample=\"YS\", dim=\"%s\", skipna=True)", kind + 5, of, dim);
+    if (strcmp(kind, "later") != 0) return NULL;
+    return lang_printf("where(_%d_n, %s, lag(%s, -1, dim=\"%s\"))", number, of, of, dim);
+}
+
 /* Writes the reduction for a mark {total m}, {most m} or {mean m}: a call with the name `of`. */
 static char *reduction(const char *kind, const char *of, const char *freq, const char *dim)
 {
@@ -431,17 +549,20 @@ static char *replacement(const expr *e, const char *mark, const json_t *attrs, c
     const char *own = lang_attribute_text(attrs, "units");
     char kind[16], name[32], of[64];
     bool known = true;
-    const int k = mark[1] == '1';
     if (strcmp(mark, "d") == 0) return lang_printf("\"%s\"", expr_defined_dim(e));
     if (strlen(mark) == 1 && strchr("xyz", *mark)) return lang_printf("_%d%s", e->number, mark);
     if (strcmp(mark, "p") == 0) return lang_printf("_%d_", e->number);
     if (sscanf(mark, "%15s %31s", kind, name) == 2) {
         snprintf(of, sizeof of, "_%d_%s", e->number, name);
-        return reduction(kind, of, freq, expr_defined_dim(e));
+        char *yearly = of_years(kind, of, e->number, expr_defined_dim(e));
+        return yearly || strcmp(kind, "later") == 0 || strncmp(kind, "year_", 5) == 0
+                   ? yearly
+                   : reduction(kind, of, freq, expr_defined_dim(e));
     }
-    double v = number[*mark == '1'];
-    if (*mark == 'K') v = temperature(own, number[k], &known);
-    if (*mark == 'R') v = precipitation(own, number[k], &known);
+    const double given = number[mark[strlen(mark) - 1] - '0'];
+    double v = given;
+    if (*mark == 'K') v = temperature(own, given, &known);
+    if (*mark == 'R') v = precipitation(own, given, &known);
     if (!known) *units = *mark == 'K' ? "K or degC" : "mm, mm d-1, m or kg m-2 s-1";
     return lang_printf("%.17g", v);
 }

@@ -5,7 +5,7 @@
 #include "lang/expr_builder.h"
 #include "lang/guess.h"
 
-enum { DEFINED_MOST_ARRAYS = 3, DEFINED_MOST_NUMBERS = 2 };
+enum { DEFINED_MOST_ARRAYS = 3, DEFINED_MOST_NUMBERS = 3 };
 
 typedef struct expr_definition {
     const char *name, *alias; /* two names of one function; `alias` may be NULL */
@@ -21,6 +21,8 @@ typedef struct expr_definition {
     const char *units,
         *long_name; /* values that replace these attributes; NULL: the attribute is not replaced */
     bool takes_freq;
+    bool
+        keeps_coords; /* the coordinates are those of the first array, even if the body moves elements */
 } expr_definition;
 
 /* Returns the definition of a function, or NULL. */
@@ -43,10 +45,13 @@ void expr_defined_usage(const expr_definition *d, const char *name, char *usage,
  *   {x}, {y}, {z}        names of the arrays
  *   {p}                  prefix of the call's own names
  *   {d}                  the dimension of the call, in quotes
- *   {0}, {1}             numbers
- *   {K0}, {R0}           a number as a temperature or an amount of precipitation in the units of x, from degrees Celsius or mm per day
+ *   {0}, {1}, {2}        numbers
+ *   {K0}, {K1}, {R0}     a number as a temperature or an amount of precipitation in the units of x, from degrees Celsius or mm per day
  *   {total m}, {most m}, {mean m}
  *                        sum, maximum and mean of {p}m over the dimension, or over the intervals of `freq`, without missing values
+ *   {year_min m}, {year_max m}
+ *                        minimum and maximum of {p}m in each year, without missing values
+ *   {later m}            {p}m if {p}n is true, else the next element of {p}m
  *
  * x       the first array, for its units
  * number  of the call

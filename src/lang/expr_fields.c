@@ -571,3 +571,31 @@ void expr_grid_free(expr_grid *g)
     }
     cubed_array_unref(g->x);
 }
+
+/* --- Functions ---------------------------------------------------------------------------------------- */
+
+/* Builds latitudes(x), which has the dimensions of x from the first one of the latitudes on, so that it broadcasts to x. */
+static cubed_status call_latitudes(expr_builder *b, const expr *e, cubed_array **out)
+{
+    expr_grid g;
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
+    cubed_status st = expr_grid_find(b, e, &g);
+    if (st == CUBED_OK && g.is_rotated)
+        st = expr_fail(b->err, CUBED_E_UNSUPPORTED, b->text, e->at,
+                       "latitudes: the coordinates are in degrees of a rotated grid, expected "
+                       "latitudes on the earth");
+    if (st == CUBED_OK) {
+        *out = cubed_array_ref(g.coordinate[FIELD_LAT]);
+        st = expr_align(b, e, g.x, true, out);
+    }
+    expr_grid_free(&g);
+    return st;
+}
+
+const expr_function expr_field_functions[] = {
+    {.name = "latitudes",
+     .fn = call_latitudes,
+     .usage = "latitudes(x)",
+     .summary = "The latitude of each cell in degrees, which broadcasts to x."},
+    {.name = NULL}};

@@ -6,10 +6,9 @@
 const expr_function *const *expr_function_tables(void)
 {
     static const expr_function *const tables[] = {
-        expr_attribute_functions, expr_block_functions,
-        expr_group_functions,     expr_calendar_functions,
-        expr_select_functions,    expr_climatology_functions,
-        expr_remap_functions,     NULL};
+        expr_attribute_functions, expr_block_functions,  expr_group_functions,
+        expr_calendar_functions,  expr_select_functions, expr_climatology_functions,
+        expr_remap_functions,     expr_field_functions,  NULL};
     return tables;
 }
 

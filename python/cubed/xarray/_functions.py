@@ -270,6 +270,22 @@ class Functions:
             {"freq": freq, "dim": dim},
         )
 
+    def date_part(self, part: str, dim: str = "time") -> Any:
+        """A part of the date of each time, such as "month" or "dayofyear", which broadcasts to x.
+
+        Parameters
+        ----------
+        part : str
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "date_part", (("part", part),), {"dim": dim})
+
     def dayadd(self, c: Any, dim: str = "time") -> Any:
         """Elements of x plus the element of c for the group of their time, as in CDO.
 
@@ -410,6 +426,23 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "daypctl", (("q", q),), {"dim": dim})
+
+    def dayrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements on each day, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dayrange", (), {"dim": dim})
 
     def days_in_month(self, dim: str = "time") -> Any:
         """The number of days in the month of each time, which broadcasts to x.
@@ -710,6 +743,42 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "eca_fd", (), {"freq": freq, "dim": dim})
+
+    def eca_gsl(
+        self,
+        land: Any,
+        days: int = 6,
+        threshold: float = 5,
+        fraction: float = 0.5,
+        dim: str = "time",
+    ) -> Any:
+        """Days of each year from the end of the first warm spell of several days to the end of the
+        first cold one in the second half of the season.
+
+        In the south, seasons begin in July.
+
+        Parameters
+        ----------
+        land : DataArray or Dataset
+        days : int, default 6
+            Length of the shortest spell that counts.
+        threshold : float, default 5
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+        fraction : float, default 0.5
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "eca_gsl",
+            (("land", land), ("days", days), ("threshold", threshold), ("fraction", fraction)),
+            {"dim": dim},
+        )
 
     def eca_hd(self, base: Any = 17, freq: str | None = None, dim: str = "time") -> Any:
         """Sum of base - x over the days whose mean temperature x is below the base, in degrees
@@ -1308,6 +1377,76 @@ class Functions:
         """
         return call(self._owner, "frost_days", (), {"freq": freq, "dim": dim})
 
+    def growing_season_length(
+        self,
+        land: Any,
+        days: int = 6,
+        threshold: float = 5,
+        fraction: float = 0.5,
+        dim: str = "time",
+    ) -> Any:
+        """Days of each year from the end of the first warm spell of several days to the end of the
+        first cold one in the second half of the season.
+
+        In the south, seasons begin in July.
+
+        Parameters
+        ----------
+        land : DataArray or Dataset
+        days : int, default 6
+            Length of the shortest spell that counts.
+        threshold : float, default 5
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+        fraction : float, default 0.5
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "growing_season_length",
+            (("land", land), ("days", days), ("threshold", threshold), ("fraction", fraction)),
+            {"dim": dim},
+        )
+
+    def growing_season_start(
+        self,
+        land: Any,
+        days: int = 6,
+        threshold: float = 5,
+        fraction: float = 0.5,
+        dim: str = "time",
+    ) -> Any:
+        """Day of the year on which the growing season of eca_gsl begins: the last day of the first
+        warm spell of several days.
+
+        Parameters
+        ----------
+        land : DataArray or Dataset
+        days : int, default 6
+            Length of the shortest spell that counts.
+        threshold : float, default 5
+            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+        fraction : float, default 0.5
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "growing_season_start",
+            (("land", land), ("days", days), ("threshold", threshold), ("fraction", fraction)),
+            {"dim": dim},
+        )
+
     def heat_wave_days(
         self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
     ) -> Any:
@@ -1501,6 +1640,23 @@ class Functions:
         """
         return call(self._owner, "hourpctl", (("q", q),), {"dim": dim})
 
+    def hourrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements in each hour, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourrange", (), {"dim": dim})
+
     def hourstd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements in each interval of time "h", as in CDO.
 
@@ -1602,6 +1758,24 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "ice_days", (), {"freq": freq, "dim": dim})
+
+    def lag(self, steps: int = 1, dim: str = "time") -> Any:
+        """The element that is some steps before each element, after it if the number is negative.
+
+        Elements without such an element are missing.
+
+        Parameters
+        ----------
+        steps : int, default 1
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "lag", (("steps", steps),), {"dim": dim})
 
     def monadd(self, c: Any, dim: str = "time") -> Any:
         """Elements of x plus the element of c for the group of their time, as in CDO.
@@ -1743,6 +1917,23 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "monpctl", (("q", q),), {"dim": dim})
+
+    def monrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements in each month, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monrange", (), {"dim": dim})
 
     def monstd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements in each interval of time "MS", as in CDO.
@@ -1950,6 +2141,23 @@ class Functions:
         """
         return call(self._owner, "runpctl", (("q", q), ("length", length)), {"dim": dim})
 
+    def runrange(self, length: int, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements in windows of `length` times, as in CDO.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runrange", (("length", length),), {"dim": dim})
+
     def runstd(self, length: int, dim: str = "time") -> Any:
         """The standard deviation of the elements in windows of `length` times, as in CDO.
 
@@ -2121,6 +2329,23 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "seaspctl", (("q", q),), {"dim": dim})
+
+    def seasrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements in each season, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasrange", (), {"dim": dim})
 
     def seasstd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements in each interval of time "QS-DEC", as in CDO.
@@ -2536,6 +2761,21 @@ class Functions:
             self._owner, "summer_days", (("threshold", threshold),), {"freq": freq, "dim": dim}
         )
 
+    def timavg(self, dim: str = "time") -> Any:
+        """The mean, missing if an element is, of the elements at all times, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timavg", (), {"dim": dim})
+
     def timcor(self, y: Any, dim: str = "time") -> Any:
         """Correlation of two series, over the times at which both have values.
 
@@ -2570,8 +2810,27 @@ class Functions:
         """
         return call(self._owner, "timcovar", (("y", y),), {"dim": dim})
 
-    def time_steps(self, dim: str = "time") -> Any:
+    def time_steps(self, freq: str | None = None, dim: str = "time") -> Any:
         """The number of each time from 0, which broadcasts to x.
+
+        With a frequency such as "YS" or "YS-JUL", each interval begins with 0.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "time_steps", (), {"freq": freq, "dim": dim})
+
+    def timmax(self, dim: str = "time") -> Any:
+        """The largest of the elements at all times, as in CDO.
 
         Parameters
         ----------
@@ -2583,7 +2842,144 @@ class Functions:
         DataArray or Dataset
             Lazy.
         """
-        return call(self._owner, "time_steps", (), {"dim": dim})
+        return call(self._owner, "timmax", (), {"dim": dim})
+
+    def timmean(self, dim: str = "time") -> Any:
+        """The mean of the elements at all times, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timmean", (), {"dim": dim})
+
+    def timmin(self, dim: str = "time") -> Any:
+        """The smallest of the elements at all times, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timmin", (), {"dim": dim})
+
+    def timpctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile q, from 0 to 100, of the elements at all times, by CDO's nearest rank.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timpctl", (("q", q),), {"dim": dim})
+
+    def timrange(self, dim: str = "time") -> Any:
+        """The range of the elements at all times, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timrange", (), {"dim": dim})
+
+    def timstd(self, dim: str = "time") -> Any:
+        """The standard deviation of the elements at all times, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timstd", (), {"dim": dim})
+
+    def timstd1(self, dim: str = "time") -> Any:
+        """The sample standard deviation of the elements at all times, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timstd1", (), {"dim": dim})
+
+    def timsum(self, dim: str = "time") -> Any:
+        """The sum of the elements at all times, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timsum", (), {"dim": dim})
+
+    def timvar(self, dim: str = "time") -> Any:
+        """The variance of the elements at all times, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timvar", (), {"dim": dim})
+
+    def timvar1(self, dim: str = "time") -> Any:
+        """The sample variance of the elements at all times, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timvar1", (), {"dim": dim})
 
     def trend_intercept(self, dim: str = "time") -> Any:
         """Value of the least-squares line of each series at the first time.
@@ -2899,6 +3295,24 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "ydaypctl", (("q", q),), {"dim": dim})
+
+    def ydayrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements of all times with the same day of the year, as in
+        CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydayrange", (), {"dim": dim})
 
     def ydaystd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements of all times with the same "dayofyear", as in CDO.
@@ -3341,6 +3755,23 @@ class Functions:
         """
         return call(self._owner, "yearpctl", (("q", q),), {"dim": dim})
 
+    def yearrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements in each year, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearrange", (), {"dim": dim})
+
     def yearstd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements in each interval of time "YS", as in CDO.
 
@@ -3657,6 +4088,23 @@ class Functions:
         """
         return call(self._owner, "ymonpctl", (("q", q),), {"dim": dim})
 
+    def ymonrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements of all times with the same month, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonrange", (), {"dim": dim})
+
     def ymonstd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements of all times with the same "month", as in CDO.
 
@@ -3900,6 +4348,23 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "yseaspctl", (("q", q),), {"dim": dim})
+
+    def yseasrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements of all times with the same season, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasrange", (), {"dim": dim})
 
     def yseasstd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements of all times with the same "season", as in CDO.

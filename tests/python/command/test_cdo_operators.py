@@ -24,10 +24,14 @@ def inputs_of(operator):
     family = re.fullmatch(r"(y?[a-z]+?)(add|sub|mul|div)", operator)
     if family:
         return ["a.nc", f"{family[1]}mean.nc"]
-    if re.match(r"(tim|fld)co", operator):
+    if re.match(r"(tim|fld)co", operator) or operator in ("add", "sub", "mul", "div"):
         return ["t.nc", "y.nc"]
     if operator.startswith("eca_"):
         return ["p.nc" if re.match(r"eca_(r|c[dw]d|sdii)", operator) else "t.nc"]
+    if operator in ("exp", "log10", "ln", "sqrt", "reci", "not"):
+        return ["small.nc"]
+    if re.match(r"[a-z]+c,|set|n?int|abs|sqr|sin|cos|tan", operator):
+        return ["t.nc"]
     return ["months.nc" if operator == "yearmonmean" else "a.nc"]
 
 
@@ -37,6 +41,8 @@ def make_inputs(folder, calendar):
     t = with_holes(rng, 273.15 + rng.normal(10, 12, (360, 2, 3)), 0.1)
     put(folder / "t.nc", t, calendar, "K")
     put(folder / "y.nc", with_holes(rng, t / 2 + rng.normal(0, 3, t.shape), 0.1), calendar, "K")
+    small = with_holes(rng, rng.integers(0, 9, t.shape) / 2, 0.1)
+    put(folder / "small.nc", small, calendar, "1")
     rain = np.where(rng.random(t.shape) < 0.5, 0, rng.gamma(1, 8, t.shape))
     put(folder / "p.nc", with_holes(rng, rain, 0.05), calendar, "mm")
 

@@ -200,3 +200,112 @@ def test_packed_and_chunked(tmp_path):
     again = check(run("eval", text, tmp_path / "m.zarr", "--json", *QUIET)).arrays()
     for name, want in got.items():
         np.testing.assert_allclose(again[name], want, atol=1e-9)
+
+
+def put_seasons(folder, calendar, start, n, missing, seed):
+    """Series that stay warm or cold for some days, on both hemispheres, and a land mask."""
+    rng = np.random.default_rng(seed)
+    values = np.empty((n, 4, 1))
+    for k, stays in enumerate([0.5, 0.8, 0.9, 0.97]):
+        changes = rng.random(n) > stays
+        levels = rng.choice([276.0, 280.0], n)
+        at = np.maximum.accumulate(np.where(changes, np.arange(n), 0))
+        values[:, k, 0] = levels[at]
+    values[rng.random(values.shape) < missing] = np.nan
+    coords = {
+        "time": ("time", np.arange(n) * 1.0),
+        "lat": ("lat", [60.0, 0.0, -30.0, -60.0], {"units": "degrees_north"}),
+        "lon": ("lon", [0.0], {"units": "degrees_east"}),
+    }
+    ds = xr.Dataset({"v": (("time", "lat", "lon"), values.astype("f4"))}, coords)
+    ds.v.attrs["units"] = "K"
+    ds.time.attrs = {"units": f"days since {start}", "calendar": calendar}
+    encoding = {"v": {"_FillValue": np.float32(-999)}, "time": {"_FillValue": None}}
+    ds.to_netcdf(folder / "t.nc", format="NETCDF3_CLASSIC", encoding=encoding)
+    land = ds.drop_vars(["v", "time"]).assign(v=(("lat", "lon"), np.ones((4, 1), "f4")))
+    land.to_netcdf(folder / "land.nc", format="NETCDF3_CLASSIC")
+
+
+@needs_cdo
+@pytest.mark.parametrize(
+    "calendar, start, n, missing, days",
+    [
+        ("standard", "2001-01-01", 980, 0, 6),
+        ("noleap", "2001-03-10", 678, 0.03, 3),
+        ("standard", "2001-08-05", 970, 0.1, 2),
+        ("noleap", "2001-06-28", 949, 0, 1),
+        ("standard", "2001-01-01", 300, 0, 5),
+    ],
+)
+def test_growing_seasons_by_cdo(tmp_path, calendar, start, n, missing, days):
+    put_seasons(tmp_path, calendar, start, n, missing, n)
+    by_cdo(tmp_path, f"eca_gsl,{days}", "t.nc", "land.nc")
+    calls = [f"eca_gsl(x, land, {days})", f"growing_season_start(x, land, {days})"]
+    got = evaluated(tmp_path, calls, x="t.nc", land="land.nc")
+    with xr.open_dataset(tmp_path / "want.nc", decode_times=False) as want:
+        names = ["thermal_growing_season_length", "day_of_year_of_growing_season_start"]
+        for name, have in zip(names, got, strict=True):
+            # CDO's first row may be the year before the first one.
+            rows = want[name].values[-len(have) :]
+            np.testing.assert_array_equal(have, rows, err_msg=name)
+
+
+def test_growing_seasons(tmp_path):
+    """Cells without land or without values are missing; results have a coordinate of years."""
+    put_seasons(tmp_path, "360_day", "2001-01-01", 720, 0, 0)
+    with xr.open_dataset(tmp_path / "t.nc", decode_times=False) as ds:
+        warm = ds.load()
+    warm.v[:] = 270
+    warm.v[100:250] = 290  # and cold again, in the south from 1 July to 1 January
+    warm.v[:, 1] = np.nan
+    warm.to_netcdf(tmp_path / "t.nc")
+    land = xr.load_dataset(tmp_path / "land.nc")
+    land.v[3] = 0.4
+    land.to_netcdf(tmp_path / "land.nc")
+    out = tmp_path / "out.nc"
+    check(run("eca_gsl", tmp_path / "t.nc", tmp_path / "land.nc", out, "--overwrite", *QUIET))
+    with xr.open_dataset(out, decode_times=False) as got:
+        nan = np.nan
+        np.testing.assert_array_equal(got.v[:, :, 0], [[150, nan, 180, nan], [0, nan, nan, nan]])
+        np.testing.assert_array_equal(got.time, [0, 360])
+        assert got.v.units == "days"
+    result = run("eval", "eca_gsl(v, v)", "--in", f"v={tmp_path / 'p.nc'}::v", *QUIET)
+    assert result.code != 0
+
+
+def test_parts_of_dates_and_steps(tmp_path):
+    put_seasons(tmp_path, "noleap", "2001-06-29", 8, 0, 0)
+    calls = ['time_steps(x, "YS-JUL")', 'date_part(x, "month")', "date_part(x, part='dayofyear')"]
+    calls += ["latitudes(x)", "lag(x, 3)", "lag(x, -3)", "lag(x, 9)"]
+    got = [np.squeeze(r) for r in evaluated(tmp_path, calls, x="t.nc")]
+    x = np.squeeze(xr.load_dataset(tmp_path / "t.nc", decode_times=False).v.values)
+    np.testing.assert_array_equal(got[0], [0, 1, 0, 1, 2, 3, 4, 5])
+    np.testing.assert_array_equal(got[1], [6, 6, 7, 7, 7, 7, 7, 7])
+    np.testing.assert_array_equal(got[2], np.arange(180, 188))
+    np.testing.assert_array_equal(got[3], [60, 0, -30, -60])
+    empty = np.full((3, 4), np.nan)
+    np.testing.assert_array_equal(got[4], np.concatenate([empty, x[:-3]]))
+    np.testing.assert_array_equal(got[5], np.concatenate([x[3:], empty]))
+    assert np.isnan(got[6]).all()
+    wrong = {
+        'date_part(v, "fortnight")': "expected a part of dates in quotes",
+        "date_part(v)": "expected a part of dates in quotes",
+        'time_steps(v, "fortnight")': "is no frequency",
+        "time_steps(v, 3)": "expected a frequency in quotes",
+        "lag(v, 1.5)": "expected an integer",
+        "latitudes(time_steps(v))": "latitude",
+    }
+    for text, message in wrong.items():
+        result = run("eval", text, tmp_path / "t.nc", *QUIET)
+        assert result.code != 0 and message in result.err, (text, result.err)
+
+
+def test_conditions_on_anomalies_keep_times(tmp_path):
+    """A coordinate that arithmetic with a climatology leaves as it is equals that of the input."""
+    make(tmp_path, "noleap")
+    text = "monmean(where(ydaysub(v, ydaymean(v) - 1) > 0, v, nan)); monmean(v)"
+    a, b = check(run("eval", text, tmp_path / "t.nc", "--json", *QUIET)).arrays().values()
+    np.testing.assert_array_equal(a, b)
+    text = 'heat_wave_days(v, ydaymean(v) - 6, 3, 5, freq="MS")'
+    (days,) = check(run("eval", text, tmp_path / "t.nc", "--json", *QUIET)).arrays().values()
+    assert days.shape[0] == 12 and np.nanmax(days) > 20
