@@ -63,10 +63,8 @@ size_t cb_chunk_bytes_at(const cubed_plan *p, int node, const int64_t *idx)
 {
     const cb_node *n = &p->ir.nodes[node];
     size_t bytes = cubed_dtype_size(n->dtype);
-    for (int d = 0; d < n->grid->ndim; d++) {
-        const cb_axis *a = &n->grid->axis[d];
-        bytes *= (size_t)(a->clipped ? cb_axis_stored(a, idx[d]) : a->chunk);
-    }
+    for (int d = 0; d < n->grid->ndim; d++)
+        bytes *= (size_t)cb_axis_stored(&n->grid->axis[d], idx[d]);
     return bytes;
 }
 

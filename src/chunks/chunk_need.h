@@ -9,7 +9,7 @@
 /* Returns the decoded size in bytes of a whole chunk, even at the edge of the array. */
 size_t cb_chunk_bytes(const cubed_plan *p, int node);
 /* Returns the size in bytes of one chunk in memory and in a store. Smaller than cb_chunk_bytes if the last chunk of an axis is
- * clipped. Irregular chunks all have the size of the longest. */
+ * clipped, or if a chunk of an irregular axis is shorter than the longest. */
 size_t cb_chunk_bytes_at(const cubed_plan *p, int node, const int64_t *idx);
 /* Returns the total size in bytes of a node's chunks; 0 if the node has none. */
 uint64_t cb_stored_bytes(const cubed_plan *p, int node);

@@ -166,6 +166,48 @@ def test_they_are_stored(tmp_path, x):
     np.testing.assert_array_equal(computed(again.T), A.T + 1)
 
 
+def sum_of_two(a, b):
+    return a + b
+
+
+#: Functions whose plans have an intermediate with the chunks of the array, and those of NumPy.
+STORED = {
+    "an operand of a function": (
+        lambda x: cubed.map_blocks(sum_of_two, x, x + x, dtype=x.dtype),
+        lambda v: 3 * v,
+    ),
+    "running totals": (lambda x: xp.cumulative_sum(x, axis=0) * 2, lambda v: v.cumsum(0) * 2),
+    "running totals of rows": (
+        lambda x: cubed.rechunk(xp.cumulative_sum(x, axis=1), (5, 5)),
+        lambda v: v.cumsum(1),
+    ),
+}
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("dtype", ["f8", "i2", "c8"])
+@pytest.mark.parametrize("name", STORED)
+def test_intermediates_in_the_work_directory(tmp_path, name, dtype, executor):
+    """Worker processes store all of them there, threads those that exceed the memory."""
+    ours, numpys = STORED[name]
+    values = np.round(A * 9).astype(dtype)
+
+    def made(mem, **options):
+        spec = cubed.Spec(tmp_path, allowed_mem=mem, executor_name=executor, **options)
+        return ours(cubed.from_array(values, chunks=ODD, spec=spec))
+
+    if executor == "processes":
+        result = made("200MB", executor_options={"max_workers": 2})
+    else:
+        with pytest.raises(MemoryError) as refused:
+            made(100, reserved_mem=0).plan()
+        result = made(refused.value.enough_mem, reserved_mem=0)
+    found = result.compute()
+    expected = numpys(values.astype(result.dtype))
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_they_are_written_into_arrays_that_exist(tmp_path, x):
     z = zarr.create_array(tmp_path / "z.zarr", shape=A.shape, chunks=(4, 4), dtype=A.dtype)
     cubed.store([x], [z])
