@@ -409,9 +409,32 @@ static cubed_status check_shapes(const parts *p, int axis, cubed_error *err)
                                   " elements, expected %" PRId64 " as in %s",
                                   p->url[i], name ? name : "", d, n, want, p->url[0]);
         }
-        if (differs(p->attrs[0], p->attrs[i], "units") && !are_times(p->attrs[0]))
-            return cli_reject(err, "%s: the units of \"%s\" are not those in %s", p->url[i],
-                              p->name, p->url[0]);
+    }
+    return CUBED_OK;
+}
+
+/* Rejects part `i`, whose attribute differs from the first part's. */
+static cubed_status reject_attribute(const parts *p, int i, const char *name, const char *remedy,
+                                     cubed_error *err)
+{
+    char *text[2];
+    for (int j = 0; j < 2; j++) {
+        const json_t *v = json_object_get(p->attrs[j ? i : 0], name);
+        text[j] = v ? json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)) : NULL;
+    }
+    const cubed_status st = cli_reject(
+        err, "%s: the attribute %s is %.200s, expected %.200s as in %s: %s", p->url[i], name,
+        text[1] ? text[1] : "not there", text[0] ? text[0] : "none", p->url[0], remedy);
+    for (int j = 0; j < 2; j++) cli_free(text[j]);
+    return st;
+}
+
+/* Rejects parts in different units, except times, which are converted. */
+static cubed_status check_units(const parts *p, cubed_error *err)
+{
+    for (int i = 1; i < p->n && !are_times(p->attrs[0]); i++) {
+        if (differs(p->attrs[0], p->attrs[i], "units"))
+            return reject_attribute(p, i, "units", "convert the values of one file first", err);
     }
     return CUBED_OK;
 }
@@ -468,20 +491,11 @@ static cubed_status check_stored(const parts *p, cubed_error *err)
                                         "_FillValue", "missing_value", "_Unsigned",    "dtype"};
     for (int i = 1; i < p->n; i++) {
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-            if (!differs(p->attrs[0], p->attrs[i], names[k])) continue;
-            char *text[2];
-            for (int j = 0; j < 2; j++) {
-                const json_t *v = json_object_get(p->attrs[j ? i : 0], names[k]);
-                text[j] = v ? json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)) : NULL;
-            }
-            const cubed_status st =
-                cli_reject(err,
-                           "%s: the attribute %s is %.200s, expected %.200s as in %s: --raw joins "
-                           "elements as they are stored; leave it out to join values",
-                           p->url[i], names[k], text[1] ? text[1] : "not there",
-                           text[0] ? text[0] : "none", p->url[0]);
-            for (int j = 0; j < 2; j++) cli_free(text[j]);
-            return st;
+            if (differs(p->attrs[0], p->attrs[i], names[k]))
+                return reject_attribute(p, i, names[k],
+                                        "--raw joins elements as they are stored; leave it out to "
+                                        "join values",
+                                        err);
         }
     }
     return CUBED_OK;
@@ -494,8 +508,10 @@ static cubed_status join(joined_inputs *in, parts *p, joined_order *order, int a
     bool changed = false, alike = true;
     char *attrs = NULL;
     const bool overlap = order && order->at, decode = values == JOINED_DECODED;
-    cubed_status st =
-        values == JOINED_STORED ? check_stored(p, err) : convert_times(p, order, &changed, err);
+    cubed_status st = check_units(p, err);
+    if (st == CUBED_OK)
+        st =
+            values == JOINED_STORED ? check_stored(p, err) : convert_times(p, order, &changed, err);
     if (st == CUBED_OK && decode && !changed) st = compare_packing(p, &alike, err);
     if (st == CUBED_OK && decode && !changed && (overlap || !alike)) {
         st = decode_parts(p, err);

@@ -330,7 +330,13 @@ def test_what_is_refused(tmp_path):
     missing = later.assign_coords(time=("time", [*later.time.values[:4], np.datetime64("NaT")]))
     refused(beside("missing", missing), "b.nc", "element 4", "is missing")
     kelvin = later.assign(pr=later.pr.assign_attrs(units="K"))
-    refused(beside("units", kelvin), "b.nc", "units", "a.nc")
+    units = beside("units", kelvin)
+    for text, args in (("pr + 0", ()), ("pr", ()), ("pr", ("--raw",))):
+        differs = 'the attribute units is "K", expected none as in'
+        refused(
+            units, "b.nc", "a.nc", differs, "convert the values of one file first",
+            text=text, args=args,
+        )  # fmt: skip
     one = first.isel(time=[2])
     refused(beside("single", one), "overlap")
 
