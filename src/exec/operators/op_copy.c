@@ -99,7 +99,7 @@ static cubed_status read_in_place(const cb_task *t, const cb_box *kept, void *to
     cb_pinned pinned;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], kept->lo[d]);
     CB_TRY(cb_task_want(t, &want, &pinned, err));
-    if (pinned.data != to) memcpy(to, pinned.data, cb_chunk_bytes(t->plan, node));
+    if (pinned.data != to) memcpy(to, pinned.data, cb_chunk_bytes_at(t->plan, node, idx));
     return CUBED_OK;
 }
 
