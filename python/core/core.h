@@ -159,6 +159,7 @@ PyObject *core_plan_requests(const cubed_plan *plan, bool apart);
 /* "timeline" or "memory" as SVG. */
 PyObject *core_draw_record(const report *r, const char *name);
 PyObject *core_report(const report *r, const report_run *run);
+PyObject *core_status(const report *r, const report_state *state);
 
 /* --- The types and functions of the module -------------------------------------------------------- */
 

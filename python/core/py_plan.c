@@ -855,6 +855,16 @@ static PyObject *plan_report(PyObject *object, PyObject *args)
     return core_report(r, &run);
 }
 
+static PyObject *plan_status(PyObject *object, PyObject *args)
+{
+    report_state state;
+    const report *r;
+    if (!PyArg_ParseTuple(args, "ssz", &state.executor, &state.state, &state.error) ||
+        !(r = record_of(object)))
+        return NULL;
+    return core_status(r, &state);
+}
+
 /* Returns the index of the first chunk that the task makes. */
 static PyObject *plan_block(PyObject *object, PyObject *args)
 {
@@ -876,6 +886,8 @@ static PyMethodDef methods[] = {
     {"record", plan_record, METH_VARARGS, "record(apart: bool, /) -> None"},
     {"chart", plan_chart, METH_VARARGS, "chart(name: Chart, /) -> str"},
     {"report", plan_report, METH_VARARGS, "report(executor: str, error: str | None, /) -> str"},
+    {"status", plan_status, METH_VARARGS,
+     "status(executor: str, state: str, error: str | None, /) -> str"},
     {"run", (PyCFunction)(void (*)(void))core_run_plan, METH_VARARGS | METH_KEYWORDS,
      "run(results: tuple[Any, ...], executor: str | None, *, retries: int = ..., "
      "backups: bool = ..., task_timeout_ms: int = ..., resume: bool = ..., keep: int = ..., "

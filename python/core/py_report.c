@@ -113,3 +113,11 @@ PyObject *core_report(const report *r, const report_run *run)
     if (!text_open(&t)) return NULL;
     return text_close(&t, report_write(r, run, t.stream, &err), &err);
 }
+
+PyObject *core_status(const report *r, const report_state *state)
+{
+    text t;
+    if (!text_open(&t)) return NULL;
+    report_write_status(r, state, t.stream);
+    return text_close(&t, CUBED_OK, NULL);
+}

@@ -79,6 +79,7 @@ static const char *not_for_engine(const cli_common *c)
            : c->plan_svg        ? "--plan-svg"
            : c->events          ? "--events"
            : c->report          ? "--report"
+           : c->status          ? "--status"
            : c->json            ? "--json"
            : c->isa             ? "--isa"
            : c->task_timeout_ms ? "--executor-option"
@@ -147,6 +148,8 @@ int cmd_run(int argc, char **argv)
     if (c.save_plan) return cli_usage_error("run", "--save-plan: the plan is saved already");
     if (c.plan_only && c.report)
         return cli_usage_error("run", "--report describes a run: leave out --plan");
+    if (c.plan_only && c.status)
+        return cli_usage_error("run", "--status describes a run: leave out --plan");
     if (argc - optind != 1)
         return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
     code = cli_context("run", &c, &ctx);

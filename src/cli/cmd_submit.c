@@ -12,10 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engines.h"
 #include "python.h"
+#include "status_file.h"
 
 enum {
     KEY_ENGINE = CLI_OWN_KEY,
@@ -27,6 +29,7 @@ enum {
     KEY_START,
     KEY_TAKE_OVER,
     KEY_EVERY,
+    KEY_SERVE,
     KEY_JSON
 };
 /* Maximum number of missing ranges to examine. */
@@ -242,12 +245,22 @@ static const cli_option attach_options[] = {
     {"every", "SECONDS", "interval between checks in seconds (default 5)", KEY_EVERY},
     {NULL, NULL, NULL, 0}};
 
+static const cli_option status_options[] = {
+    {"serve", "PORT",
+     "show the state on a page at http://127.0.0.1:PORT/ until an interrupt (0: a free port)",
+     KEY_SERVE},
+    {NULL, NULL, NULL, 0}};
+
 const cli_usage cmd_status_usage = {
-    .synopsis = "status DIR",
+    .synopsis = "status FILE|DIR [--serve PORT]",
     .text =
-        "Prints how many tasks of a run that `cubed submit` wrote to DIR are done, according to "
-        "the notes of workers in the work directory, and which jobs the batch system still has.",
-    .own = follow_options};
+        "Prints the state of a run. FILE is the status file of a run with --status FILE, or of "
+        "StatusCallback in Python. DIR is a directory that `cubed submit` wrote: then the tasks "
+        "that are done are counted in the notes of workers in the work directory, and the jobs "
+        "that the batch system still has are printed.",
+    .examples = "  cubed eval 'mean(x, axis=0)' --in x=x.zarr --out y.zarr --status run.json &\n"
+                "  cubed status run.json --serve 8080\n",
+    .own = status_options};
 
 const cli_usage cmd_attach_usage = {
     .synopsis = "attach DIR [--every SECONDS]",
@@ -374,13 +387,99 @@ static void say_failures(const char *dir, int out)
     cli_free(path);
 }
 
+/* Notes of workers are read at most this often, in seconds, however many pages are open. */
+enum { LOOK_EVERY = 5, SHOWN_STAGES = 100 };
+
+/* A run of a batch system that a page shows. */
+typedef struct shown_run {
+    followed f;
+    time_t looked;
+} shown_run;
+
+static json_t *stages_of(const followed *f)
+{
+    json_t *stages = json_array();
+    for (int i = 0; i < f->stages && i < SHOWN_STAGES; i++) {
+        cubed_stage_info info;
+        if (cubed_plan_get_stage(f->plan, i, &info, NULL) != CUBED_OK) break;
+        char *shown = cli_visible(info.name, false);
+        json_t *name = json_string(shown); /* NULL if it is no valid UTF-8 */
+        cli_free(shown);
+        json_t *s = json_pack("{s:i, s:o, s:I, s:I, s:I}", "stage", i, "name",
+                              name ? name : json_string(""), "tasks", (json_int_t)info.num_tasks,
+                              "done", (json_int_t)(f->over ? info.num_tasks : f->done[i]),
+                              "projected_mem", (json_int_t)info.projected_mem);
+        (void)json_array_append_new(stages, s);
+    }
+    return stages;
+}
+
+/* A cli_status_fn. Batch systems report neither memory nor failures of tasks, so the status has fewer numbers. */
+static json_t *status_of_jobs(void *ctx, char **why)
+{
+    shown_run *s = ctx;
+    cubed_error err = CUBED_ERROR_INIT;
+    const time_t now = time(NULL);
+    if (!s->f.over && now - s->looked >= LOOK_EVERY) {
+        if (look(&s->f, &err) != CUBED_OK) {
+            *why = cli_strdup(err.message);
+            return NULL;
+        }
+        s->looked = now;
+    }
+    const int left = s->f.stages > SHOWN_STAGES ? s->f.stages - SHOWN_STAGES : 0;
+    return json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:o, s:i, s:[], s:n}", "cubed_status", 1,
+                     "state", s->f.over ? "done" : "running", "executor", s->f.engine, "age",
+                     (json_int_t)(now - s->looked), "tasks", (json_int_t)s->f.tasks, "done",
+                     (json_int_t)total_done(&s->f), "stages", stages_of(&s->f), "stages_left_out",
+                     left, "failures", "error");
+}
+
+/* A cli_status_fn for a status file, whose path `ctx` is. */
+static json_t *status_of_file(void *ctx, char **why) { return cli_status_read(ctx, why); }
+
+static int show_file(char *path)
+{
+    char *why = NULL;
+    json_t *status = cli_status_read(path, &why);
+    if (status)
+        cli_status_print(status);
+    else
+        cli_say(stderr, "cubed status: %s\n", why);
+    cli_free(why);
+    const int code = status ? EXIT_SUCCESS : EXIT_FAILURE;
+    json_decref(status);
+    return code;
+}
+
+static int serve(char *path, bool is_file, uint16_t port)
+{
+    shown_run s = {.f = {.dir = NULL}};
+    if (is_file) return cli_status_serve("status", port, status_of_file, path);
+    int code = open_run("status", path, &s.f);
+    if (code == EXIT_SUCCESS) code = cli_status_serve("status", port, status_of_jobs, &s);
+    close_run(&s.f);
+    return code;
+}
+
 int cmd_status(int argc, char **argv)
 {
     followed f = {.dir = NULL};
     cubed_error err = CUBED_ERROR_INIT;
-    while (cli_next_option(argc, argv, &cmd_status_usage, NULL) != -1) continue;
-    int code = one_directory("status", argc);
-    if (code == EXIT_SUCCESS) code = open_run("status", argv[optind], &f);
+    struct stat found;
+    int64_t port = -1;
+    while (cli_next_option(argc, argv, &cmd_status_usage, NULL) != -1) {
+        const char *text = optarg;
+        if (!lang_parse_int(&text, &port) || *text || port < 0 || port > UINT16_MAX)
+            return cli_usage_error("status", "--serve \"%s\": expected a port, 0 to 65535", optarg);
+    }
+    if (argc - optind != 1)
+        return cli_usage_error("status", "expected FILE or DIR, got %d arguments", argc - optind);
+    /* A status file may not exist yet. */
+    const bool is_file = stat(argv[optind], &found) != 0 || !S_ISDIR(found.st_mode);
+    if (port >= 0) return serve(argv[optind], is_file, (uint16_t)port);
+    if (is_file) return show_file(argv[optind]);
+    int code = open_run("status", argv[optind], &f);
     if (code == EXIT_SUCCESS && look(&f, &err) != CUBED_OK) code = cli_report("status", &err);
     for (int i = 0; i < f.stages && code == EXIT_SUCCESS && !f.over; i++) {
         cubed_stage_info info;

@@ -53,6 +53,8 @@ const cli_option cli_common_options[] = {
     {"report", "FILE",
      "write an HTML page with the plan, the tasks by worker, and the memory of each task",
      KEY_REPORT},
+    {"status", "FILE", "write the state of the run to FILE each second, for `cubed status FILE`",
+     KEY_STATUS},
     {"json", NULL, "print results and figures as JSON", KEY_JSON},
     {"no-optimize", NULL, "run every operation as a stage of its own", KEY_NO_OPTIMIZE},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},

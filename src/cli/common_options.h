@@ -27,6 +27,7 @@ enum {
     KEY_SAVE_PLAN,
     KEY_EVENTS,
     KEY_REPORT,
+    KEY_STATUS,
     KEY_JSON,
     KEY_NO_OPTIMIZE,
     KEY_ISA,

@@ -11,6 +11,7 @@
 #include "archive.h"
 #include "cli.h"
 #include "report/report.h"
+#include "status_file.h"
 
 /* check_layers: allow global: a signal handler has nowhere else to write */
 cubed_cancel cli_cancel;
@@ -158,13 +159,16 @@ cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err)
 typedef struct listeners {
     cli_progress *progress;
     report *report; /* may be NULL */
+    cli_status status;
 } listeners;
 
 static void on_event(void *ctx, const cubed_event *e)
 {
-    const listeners *l = ctx;
+    listeners *l = ctx;
     cli_progress_event(l->progress, e);
-    if (l->report) report_event(l->report, e);
+    if (!l->report) return;
+    report_event(l->report, e);
+    cli_status_event(&l->status, l->report);
 }
 
 /* Creates a report with the requests that the plan states. */
@@ -179,12 +183,17 @@ static cubed_status open_report(cubed_plan *plan, const cli_common *c, report **
     return st;
 }
 
+static const char *executor_name(const cli_common *c)
+{
+    return c->executor ? c->executor : cubed_executor_name(NULL, 0);
+}
+
 /* Writes a report of the run. If the run failed, the report has the error. */
 static cubed_status write_report(const report *r, const cli_common *c, FILE *f, cubed_status st,
                                  const cubed_run_stats *stats, cubed_error *err)
 {
     cubed_error own = CUBED_ERROR_INIT;
-    report_run run = {.executor = c->executor ? c->executor : cubed_executor_name(NULL, 0),
+    report_run run = {.executor = executor_name(c),
                       .stats = stats,
                       .error = st == CUBED_OK ? NULL : err->message};
     cubed_status written = report_write(r, &run, f, &own);
@@ -277,7 +286,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
 {
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     FILE *events = NULL, *page = NULL;
-    listeners l = {NULL, NULL};
+    listeners l = {.report = NULL};
     cubed_run_stats own_stats;
     cubed_update update;
     cubed_status st = CUBED_OK;
@@ -291,7 +300,9 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     if (!stats) stats = &own_stats;
     if (c->events && !(events = fopen(c->events, "w"))) return io_error(err, "write", c->events);
     if (c->report && !(page = fopen(c->report, "w"))) st = io_error(err, "write", c->report);
-    if (page) st = open_report(plan, c, &l.report, err);
+    if ((page || c->status) && st == CUBED_OK) st = open_report(plan, c, &l.report, err);
+    if (c->status && st == CUBED_OK)
+        st = cli_status_open(&l.status, c->status, executor_name(c), l.report, err);
     l.progress = cli_progress_open(plan, c->progress, events);
     o.executor = c->executor;
     o.retries = c->retries;
@@ -312,8 +323,9 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
         warn_of_workers(plan, stats);
         tell_of_throttling(stats);
         if (c->update && st == CUBED_OK) tell_of_update(&update, stats);
-        if (l.report) st = write_report(l.report, c, page, st, stats, err);
+        if (page) st = write_report(l.report, c, page, st, stats, err);
     }
+    cli_status_close(&l.status, l.report, st == CUBED_OK ? NULL : err->message);
     cli_progress_close(l.progress);
     report_close(l.report);
     if (page) (void)fclose(page);
@@ -370,7 +382,7 @@ cubed_status cli_compute_all(cubed_context *ctx, cubed_array *const *x, void *co
     cubed_plan *plan;
     if (!o.work_dir) o.work_dir = cli_temp_dir();
     quiet.progress = PROGRESS_NONE;
-    quiet.events = quiet.report = NULL;
+    quiet.events = quiet.report = quiet.status = NULL;
     quiet.resume = quiet.update = false;
     cli_catch_signals();
     for (int i = 0; i < n; i++) targets[i] = (cubed_target){.array = x[i], .data = data[i]};
@@ -429,6 +441,8 @@ static int execute(const cli_job *job, uint64_t mem_after, bool *ran, cubed_run_
     *ran = false;
     if (dry && c->report)
         return cli_usage_error(verb, "--report describes a run: leave out --plan and --save-plan");
+    if (dry && c->status)
+        return cli_usage_error(verb, "--status describes a run: leave out --plan and --save-plan");
     cli_catch_signals();
     o.groups = job->groups;
     o.num_groups = job->ngroups;

@@ -51,7 +51,7 @@ static const cli_verb verbs[] = {
     {"clean", "remove what interrupted or killed runs left", cmd_clean, &cmd_clean_usage},
     {"worker", "run tasks of a saved plan", cmd_worker, &cmd_worker_usage},
     {"submit", "run a saved plan as job arrays of a batch system", cmd_submit, &cmd_submit_usage},
-    {"status", "print the progress of a submitted run", cmd_status, &cmd_status_usage},
+    {"status", "print or show the progress of a run", cmd_status, &cmd_status_usage},
     {"attach", "wait for a submitted run", cmd_attach, &cmd_attach_usage},
     {"cancel", "cancel a submitted run's jobs", cmd_cancel, &cmd_cancel_usage},
     {"executors", "list executors and engines that run tasks", cmd_executors, &cmd_executors_usage},

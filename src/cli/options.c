@@ -95,6 +95,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_SAVE_PLAN: c->save_plan = optarg; break;
     case KEY_EVENTS: c->events = optarg; break;
     case KEY_REPORT: c->report = optarg; break;
+    case KEY_STATUS: c->status = optarg; break;
     case KEY_JSON: c->json = true; break;
     case KEY_NO_OPTIMIZE: c->optimize = false; break;
     case KEY_ISA: c->isa = optarg; break;

@@ -360,20 +360,28 @@ static void put_failures(const report *r, FILE *f)
         fprintf(f, "<p>These are the first of %" PRId64 ".</p>\n", r->total.failed);
 }
 
-cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed_error *err)
+/* Writes rules for narrow screens and for the keyboard. */
+static void put_narrow_style(FILE *f)
 {
-    fputs(head, f);
-    svg_put_style(f);
-    fputs("</style>\n<title>", f);
-    put_what_ran(r, f);
-    fputs(" - cubed</title>\n<style>\n", f);
+    fputs("<style>\n", f);
     fputs("@media (max-width: 600px) { body { padding: 0 12px; margin-top: 16px; } h1 { font-size: "
           "19px; } .tiles div { min-width: 40%; padding: 8px 12px; } .tiles b { font-size: 18px; } "
           "th, td { padding-right: 10px; } td.note { display: none; } }\n"
           ".scroll:focus-visible { outline: 2px solid #0072b2; outline-offset: 4px; }\n"
           "h1 { overflow-wrap: anywhere; }\n",
           f);
-    fputs("</style>\n</head>\n<body>\n", f);
+    fputs("</style>\n", f);
+}
+
+cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed_error *err)
+{
+    fputs(head, f);
+    svg_put_style(f);
+    fputs("</style>\n<title>", f);
+    put_what_ran(r, f);
+    fputs(" - cubed</title>\n", f);
+    put_narrow_style(f);
+    fputs("</head>\n<body>\n", f);
     put_outcome(r, run, f);
     put_tiles(r, run, f);
     fputs("<h2>Plan</h2>\n" SCROLL("Plan") "\n", f);
@@ -407,3 +415,117 @@ cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed
     fputs("</body>\n</html>\n", f);
     return st;
 }
+
+/* --- The live page -------------------------------------------------------------------------------------- */
+
+static const char live_body[] =
+    "<title>Run - cubed</title>\n"
+    "<style>\n"
+    ".bar { width: 160px; height: 10px; border-radius: 2px; background: var(--line); }\n"
+    ".bar div { height: 10px; border-radius: 2px; background: #0072b2; }\n"
+    "@media (max-width: 600px) { .bar { width: 80px; } }\n"
+    "</style>\n"
+    "<script src=\"/status.js\" defer></script>\n</head>\n<body>\n"
+    "<h1 id=\"title\">Run</h1>\n<p id=\"state\" role=\"status\">No status yet.</p>\n"
+    "<div class=\"tiles\" id=\"tiles\"></div>\n"
+    "<h2>Stages</h2>\n" SCROLL(
+        "Stages") "<table><thead><tr><th>stage</th><th></th><th class=\"number\">tasks "
+                  "done</th><th class=\"number\">failed attempts</th><th class=\"number\">largest "
+                  "task</th><th class=\"number\">projected</th><th>operations</th></tr></thead>"
+                  "<tbody id=\"stages\"></tbody></table></div>\n<p id=\"left\"></p>\n"
+                  "<h2>Failed attempts</h2>\n<ul id=\"failures\"></ul>\n"
+                  "<noscript><p class=\"bad\">This page needs JavaScript. The same numbers are in "
+                  "<a href=\"/status.json\">status.json</a>.</p></noscript>\n</body>\n</html>\n";
+
+/* The script inserts texts of a run as text, never as HTML. */
+static const char live_script[] =
+    "'use strict';\n"
+    "const at = id => document.getElementById(id);\n"
+    "function add(parent, tag, text, kind) {\n"
+    "  const e = parent.appendChild(document.createElement(tag));\n"
+    "  if (text !== undefined) e.textContent = text;\n"
+    "  if (kind) e.className = kind;\n"
+    "  return e;\n"
+    "}\n"
+    "function bytes(n) {\n"
+    "  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];\n"
+    "  let u = 0;\n"
+    "  for (; n >= 999.5 && u < 5; u++) n /= 1000;\n"
+    "  return n.toFixed(u && n < 99.95 ? 1 : 0) + ' ' + units[u];\n"
+    "}\n"
+    "function time(s) {\n"
+    "  if (s < 120) return s.toFixed(s < 10 ? 1 : 0) + ' s';\n"
+    "  const m = Math.round(s / 60);\n"
+    "  return m < 120 ? m + ' min' : Math.floor(m / 60) + ' h ' + m % 60 + ' min';\n"
+    "}\n"
+    "function tile(value, what, kind) {\n"
+    "  const d = add(at('tiles'), 'div');\n"
+    "  add(d, 'b', value, kind);\n"
+    "  d.append(what);\n"
+    "}\n"
+    "function tiles(s) {\n"
+    "  tile(time(s.seconds), 'since the start');\n"
+    "  tile(String(s.workers), s.machines > 1 ? 'workers on ' + s.machines + ' machines' : "
+    "'workers');\n"
+    "  tile(bytes(s.measured_mem), 'memory of the largest task, of ' + bytes(s.task_mem),\n"
+    "       s.measured_mem > s.projected_mem ? 'bad' : '');\n"
+    "  tile(String(s.failed), 'failed attempts, ' + s.backups + ' second attempts');\n"
+    "  tile(s.gb_seconds.toFixed(1) + ' GB s', 'memory and time of workers so far');\n"
+    "  if (s.planned_request_cost > 0)\n"
+    "    tile('$' + s.request_cost.toFixed(4), 'requests so far, of $' +\n"
+    "         s.planned_request_cost.toFixed(4) + ' planned');\n"
+    "  tile(bytes(s.bytes_read), 'read, uncompressed');\n"
+    "  tile(bytes(s.bytes_written), 'written, uncompressed');\n"
+    "}\n"
+    "const states = {running: 'Running', done: 'Done', failed: 'Failed', gone: 'The process of the "
+    "run has ended without a result'};\n"
+    "function show(s) {\n"
+    "  const state = at('state');\n"
+    "  at('title').textContent = s.done + ' of ' + s.tasks + ' tasks';\n"
+    "  document.title = s.done + '/' + s.tasks + ' - cubed';\n"
+    "  state.textContent = (states[s.state] || s.state) + ', executor ' + s.executor + ', news ' "
+    "+\n"
+    "    time(Math.max(0, s.age)) + ' ago' + (s.error ? ': ' + s.error : '');\n"
+    "  state.className = s.state === 'done' ? 'good' : s.state === 'running' ? '' : 'bad';\n"
+    "  at('tiles').replaceChildren();\n"
+    "  if (s.seconds !== undefined) tiles(s);\n"
+    "  at('stages').replaceChildren();\n"
+    "  for (const g of s.stages) {\n"
+    "    const row = add(at('stages'), 'tr');\n"
+    "    add(row, 'td', g.stage, 'number');\n"
+    "    const bar = add(add(row, 'td'), 'div', undefined, 'bar');\n"
+    "    add(bar, 'div').style.width = 100 * g.done / Math.max(1, g.tasks) + '%';\n"
+    "    add(row, 'td', g.done + ' / ' + g.tasks, 'number');\n"
+    "    add(row, 'td', g.failed === undefined ? '' : g.failed, 'number');\n"
+    "    add(row, 'td', g.measured_mem ? bytes(g.measured_mem) : '', 'number');\n"
+    "    add(row, 'td', bytes(g.projected_mem), 'number');\n"
+    "    add(row, 'td', g.name, 'note');\n"
+    "  }\n"
+    "  at('left').textContent = s.stages_left_out ? s.stages_left_out + ' stages are not shown.' : "
+    "'';\n"
+    "  at('failures').replaceChildren();\n"
+    "  for (const f of s.failures)\n"
+    "    add(at('failures'), 'li', 'task ' + f.task + ' of stage ' + f.stage + ': ' + f.message);\n"
+    "}\n"
+    "async function poll() {\n"
+    "  try {\n"
+    "    const reply = await fetch('/status.json', {cache: 'no-store'});\n"
+    "    if (!reply.ok) throw new Error(await reply.text());\n"
+    "    show(await reply.json());\n"
+    "  } catch (e) {\n"
+    "    at('state').textContent = 'No news: ' + e.message;\n"
+    "    at('state').className = 'bad';\n"
+    "  }\n"
+    "  setTimeout(poll, document.hidden ? 5000 : 1000);\n"
+    "}\n"
+    "poll();\n";
+
+void report_put_live_page(FILE *f)
+{
+    fputs(head, f);
+    fputs("</style>\n", f);
+    put_narrow_style(f);
+    fputs(live_body, f);
+}
+
+void report_put_live_script(FILE *f) { fputs(live_script, f); }

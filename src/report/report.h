@@ -40,6 +40,22 @@ typedef struct report_run {
 /* Writes the page. For write errors, check ferror of the stream. */
 CUBED_MUST_CHECK cubed_status report_write(const report *r, const report_run *run, FILE *f,
                                            cubed_error *err);
+/* State of a run, for a status file. */
+typedef struct report_state {
+    const char *executor;
+    const char *state; /* "running", "done" or "failed" */
+    const char *error; /* NULL if the run did not fail */
+} report_state;
+
+/* Writes the status of the run as a JSON object of at most 200 kB: totals, stages, failed attempts, and the process that writes it.
+ * May be called during the run. */
+void report_write_status(const report *r, const report_state *state, FILE *f);
+/* Returns when a process of this machine was started, in clock ticks since the start of the machine; 0 if it does not run. */
+int64_t report_process_start(int64_t pid);
+/* Write the page that shows a status, and its script. The page reads /status.json each second. */
+void report_put_live_page(FILE *f);
+void report_put_live_script(FILE *f);
+
 typedef enum report_drawing { REPORT_TIMELINE, REPORT_MEMORY, REPORT_PROGRESS } report_drawing;
 /* Draws a chart of the page, or the progress, as a separate SVG file. May be called during the run. */
 void report_draw(const report *r, report_drawing which, FILE *f);

@@ -70,6 +70,24 @@ void text_put_end(FILE *f, const char *s, int max)
     put(f, s, n);
 }
 
+void text_put_json(FILE *f, const char *s, int max)
+{
+    fputc('"', f);
+    for (; *s && max > 0; s += step(s), max--) {
+        const int n = char_bytes((const unsigned char *)s);
+        if (*s == '"' || *s == '\\')
+            fprintf(f, "\\%c", *s);
+        else if (*s == '\n' || *s == '\t')
+            fputs(*s == '\n' ? "\\n" : "\\t", f);
+        else if (n)
+            fprintf(f, "%.*s", n, s);
+        else
+            fputc('?', f);
+    }
+    if (*s) fputs("\xe2\x80\xa6", f);
+    fputc('"', f);
+}
+
 int text_width(const char *s, int max)
 {
     int n = characters(s);

@@ -378,6 +378,27 @@ static void test_numbers_as_text(void **state)
         assert_string_equal(text_bytes(sizes[i].bytes, text), sizes[i].text);
 }
 
+static void test_strings_as_json(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", "\"\""},
+        {"a \"b\" \\c\n\t\x01\x7f", "\"a \\\"b\\\" \\\\c\\n\\t??\""},
+        {"\xc3\xa4\xff", "\"\xc3\xa4?\""},
+        {"123456789", "\"12345678\xe2\x80\xa6\""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = open_memstream(&text, &size);
+        assert_non_null(f);
+        text_put_json(f, cases[i][0], i == 1 ? 100 : 8);
+        assert_int_equal(fclose(f), 0);
+        assert_string_equal(text, cases[i][1]);
+        free(text);
+    }
+}
+
 static void test_steps_of_axes(void **state)
 {
     static const struct {
@@ -470,6 +491,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_many_workers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_events_of_other_plans, setup, teardown),
         cmocka_unit_test(test_numbers_as_text),
+        cmocka_unit_test(test_strings_as_json),
         cmocka_unit_test(test_steps_of_axes),
         cmocka_unit_test(test_text_of_strangers),
     };

@@ -11,11 +11,12 @@ from cubed.diagnostics.history import HistoryCallback
 from cubed.diagnostics.mem_usage import MemoryVisualizationCallback
 from cubed.diagnostics.mem_warn import MemoryWarningCallback
 from cubed.diagnostics.report import ReportCallback
+from cubed.diagnostics.status import StatusCallback
 from cubed.diagnostics.timeline import TimelineVisualizationCallback
 from cubed.diagnostics.trace import ChromeTraceCallback
 
 __all__ = [
     "ChromeTraceCallback", "HistoryCallback", "MemoryVisualizationCallback",
-    "MemoryWarningCallback", "ProgressBar", "ReportCallback", "TextProgressBar",
-    "TimelineVisualizationCallback", "note_origins",
+    "MemoryWarningCallback", "ProgressBar", "ReportCallback", "StatusCallback",
+    "TextProgressBar", "TimelineVisualizationCallback", "note_origins",
 ]  # fmt: skip

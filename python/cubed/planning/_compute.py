@@ -53,6 +53,14 @@ _worker_command = (
 )
 
 
+def _text_of(error: BaseException | None) -> str | None:
+    from cubed.runtime._failures import text_of  # lazy: rarely needed
+
+    if error is None:
+        return None
+    return "\n".join([text_of(error), *map(str, getattr(error, "__notes__", ()))])
+
+
 def _compiler_of(function: Any) -> Callable[[bytes], bytes]:
     from cubed.runtime._compile import Compiler  # lazy: slow import
 
@@ -391,12 +399,13 @@ class Plan(PlanTotals):
 
     def report(self, error: BaseException | None = None) -> str:
         """Returns the recorded run as an HTML page; `error` is the reason if it failed."""
-        from cubed.runtime._failures import text_of  # lazy: rarely needed
+        return self._plan.report(self.executor.name, _text_of(error))
 
-        if error is None:
-            return self._plan.report(self.executor.name, None)
-        lines = [text_of(error), *map(str, getattr(error, "__notes__", ()))]
-        return self._plan.report(self.executor.name, "\n".join(lines))
+    def status(self, state: str, error: BaseException | None = None) -> str:
+        """Returns the status of the recorded run as JSON; `state` is ``"running"``, ``"done"`` or
+        ``"failed"``.
+        """
+        return self._plan.status(self.executor.name, state, _text_of(error))
 
     def _repr_html_(self) -> str:
         return scrolled(self._plan.draw("svg"))

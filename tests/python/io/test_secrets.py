@@ -124,6 +124,7 @@ def test_secrets_in_the_environment(case, tmp_path):
 
     quiet = ("--progress", "plain", "--json")
     logs = ("--events", tmp_path / "events", "--report", tmp_path / "r.html")
+    logs += ("--status", tmp_path / "status")
     command("copy", tmp_path / "a.zarr", f"{top}/a.zarr")
     text = ("eval", "mean(a + 1) * a", "--in", f"a={top}/a.zarr", "--out", f"{top}/b.zarr")
     server.fault = sometimes(0.05, 3, FAULTS[:-1])

@@ -80,6 +80,7 @@ def test_of_the_command(server, tmp_path):
     text = ("eval", "sort(a) + 1", "--in", f"a={server.url}", "--out", "b.zarr", "--overwrite")
     for executor in ("threads", "processes"):
         logs = ("--events", f"{executor}.events", "--report", f"{executor}.html")
+        logs += ("--status", f"{executor}.status")
         command(*text, "--executor", executor, "--json", "--progress", "plain", *logs)
         np.testing.assert_array_equal(zarr.open_array(out / "b.zarr")[...], np.arange(1.0, 41))
     assert set(server.sent) == {WANTED}
