@@ -8,7 +8,7 @@ from typing import Any
 
 import xarray as xr
 
-import cubed.xarray  # installs the hooks, so that decoding and means are lazy
+import cubed
 
 __all__ = ["draw"]
 

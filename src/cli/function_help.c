@@ -7,7 +7,7 @@
 
 enum { NAME_COLUMN = 18 };
 
-/* Writes a parameter such as "ord=None". */
+/* Writes a parameter as in a signature: "x", "arrays, ...", or with its default, such as "ord=None". */
 static void put_param(FILE *f, const cubed_param *p)
 {
     char text[128];

@@ -71,8 +71,8 @@ static cubed_status check_fields(const char *where, const json_t *fields, int de
         return cb_fail(err, CUBED_E_FORMAT, "%s: the fields of a record are not a list", where);
     if (n > CB_RECORD_FIELDS || depth > CB_RECORD_DEPTH)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: records of more than %d fields, or nested in more than %d records, "
-                       "are not supported",
+                       "%s: records of more than %d fields, or of more than %d levels, are not "
+                       "supported",
                        where, CB_RECORD_FIELDS, CB_RECORD_DEPTH);
     *bytes = 0;
     for (size_t i = 0; i < n; i++) {

@@ -153,7 +153,7 @@ typedef struct listing {
     const cb_file *f;
     const cubed_store_request *r;
     size_t skip;   /* length of the prefix of keys, with its slash */
-    cb_buf before; /* name that was reported last */
+    cb_buf before; /* key of the prefix that was reported last */
 } listing;
 
 static cubed_status tell(void *ctx, const char *key, uint64_t size, cubed_error *err)

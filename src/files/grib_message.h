@@ -62,8 +62,8 @@ CUBED_MUST_CHECK cubed_status cb_grib_packing_of(const cb_grib_source *s, const 
                                                  cb_grib_packing *out, cubed_error *err);
 /* Receives `count` values, the first of which is number i in scan order; NaN if missing. */
 typedef void (*cb_grib_put_fn)(void *ctx, uint64_t i, const double *values, int count);
-/* Unpacks a field of a message in memory in simple packing: passes n values to `put`. CUBED_E_FORMAT if the field does not
- * have n values. */
+/* Unpacks a field of a message in memory in simple packing: passes n values to `put`. CUBED_E_FORMAT if the field has
+ * fewer than n values. */
 CUBED_MUST_CHECK cubed_status cb_grib_unpack(const uint8_t *message, const cb_grib_field *f,
                                              uint64_t n, cb_grib_put_fn put, void *ctx,
                                              cubed_error *err);

@@ -65,8 +65,8 @@ static cubed_status convert(const char *where, const json_t *conf, int depth, js
     bool ok = true;
     if (depth > CB_RECORD_DEPTH || json_array_size(fields) > CB_RECORD_FIELDS)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: records of more than %d fields, or records in records deeper than %d, "
-                       "are not supported",
+                       "%s: records of more than %d fields, or of more than %d levels, are not "
+                       "supported",
                        where, CB_RECORD_FIELDS, CB_RECORD_DEPTH);
     for (size_t i = 0; i < json_array_size(fields); i++) {
         const json_t *item = json_array_get(fields, i);

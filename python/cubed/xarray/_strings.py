@@ -286,8 +286,9 @@ def _decoded(n: int, kind: str, given: dict[str, Any]) -> int | None:
     return n if given["errors"] in _SHORT_HANDLERS else None
 
 
-#: For each method of ``.str``, a function that returns the maximum length of its strings from the
-#: length and kind of the array's strings and the arguments; None if the length depends on values.
+#: For methods of ``.str`` that return strings: a function that returns the maximum length of these
+#: strings from the length and kind of the array's strings and the arguments; None if the length
+#: depends on values. Methods without a row that return strings are refused.
 LENGTHS: dict[str, Length] = {
     **{name: _by_case(name) for name in _CASES},
     **dict.fromkeys(("center", "ljust", "pad", "rjust", "zfill"), _padded),

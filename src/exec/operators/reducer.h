@@ -1,5 +1,5 @@
 /* The part of a task that reduces blocks, or stored states, to states. The blocks are those over which the stage's body is
- * evaluated. Only for op_reduce.c, reduce_states.c and reduce_block.c. */
+ * evaluated. Only for op_reduce.c and reduce_*.c. */
 #ifndef CB_EXEC_REDUCE_H
 #define CB_EXEC_REDUCE_H
 
