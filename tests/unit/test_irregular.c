@@ -243,6 +243,56 @@ static void test_plans(void **state)
     cubed_context_unref(ctx);
 }
 
+/* Every rectangle of an array whose shards have different shapes along both axes: each of its elements is found in the shard, and
+ * at the place in the shard, that it was written to. */
+static void test_shards(void **state)
+{
+    (void)state;
+    enum { ROWS = 12, COLUMNS = 8 };
+    static const int64_t shape[2] = {ROWS, COLUMNS}, inner[2] = {2, 2}, rows[] = {2, 6, 4},
+                         columns[] = {6, 2}, kept[2] = {CUBED_CHUNKS_KEPT, CUBED_CHUNKS_KEPT};
+    const cubed_chunk_list lists[2] = {{rows, 3}, {columns, 2}};
+    double data[ROWS][COLUMNS], back[ROWS * COLUMNS];
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_context *ctx;
+    cubed_array *x, *cut, *stored, *part;
+    cubed_plan *plan;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++) data[i][j] = 100 * i + j + 1;
+    }
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    assert_int_equal(
+        cubed_array_from_memory(ctx, CUBED_FLOAT64, 2, shape, NULL, shape, data, &x, &err),
+        CUBED_OK);
+    if (cubed_rechunk_irregular(x, lists, &cut, &err) != CUBED_OK) fail_msg("%s", err.message);
+    const cubed_target to = {
+        .array = cut, .url = "memory://irregular-shards", .chunks = inner, .shards = kept};
+    if (cubed_plan_new(ctx, &to, 1, NULL, &plan, &err) != CUBED_OK ||
+        cubed_run(plan, NULL, NULL, &err) != CUBED_OK)
+        fail_msg("%s", err.message);
+    cubed_plan_unref(plan);
+    if (cubed_array_open(ctx, to.url, &stored, &err) != CUBED_OK) fail_msg("%s", err.message);
+    for (int64_t top = 0; top < ROWS; top += 1 + top / 5) {
+        for (int64_t left = 0; left < COLUMNS; left++) {
+            const int64_t height = 1 + (top + left) % (ROWS - top), width = COLUMNS - left;
+            const cubed_slice s[2] = {{top, height, 1, false}, {left, width, 1, false}};
+            assert_int_equal(cubed_slice_array(stored, s, &part, &err), CUBED_OK);
+            const cubed_target t = {.array = part, .data = back};
+            if (cubed_plan_new(ctx, &t, 1, NULL, &plan, &err) != CUBED_OK ||
+                cubed_run(plan, NULL, NULL, &err) != CUBED_OK)
+                fail_msg("%s", err.message);
+            for (int64_t i = 0; i < height * width; i++)
+                assert_true(back[i] == data[top + i / width][left + i % width]);
+            cubed_plan_unref(plan);
+            cubed_array_unref(part);
+        }
+    }
+    cubed_array_unref(stored);
+    cubed_array_unref(cut);
+    cubed_array_unref(x);
+    cubed_context_unref(ctx);
+}
+
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -279,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_what_is_around_an_axis),
         cmocka_unit_test(test_who_owns_lists),
         cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_shards),
         cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
