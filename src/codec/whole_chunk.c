@@ -27,11 +27,13 @@ static cubed_status skip_blocks(const cb_codec_object *o, uint64_t *at, bool *ok
         unsigned char head[3];
         size_t got;
         CB_TRY(read_at(o, *at, head, sizeof head, &got, err));
+        *ok = got == sizeof head;
+        if (!*ok) return CUBED_OK;
         uint32_t bits = (uint32_t)head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16;
         uint32_t type = bits >> 1 & 3, size = type == 1 ? 1 : bits >> 3;
         last = bits & 1;
         /* Reject zeros, as in unwritten parts of a file: they would be an endless row of empty blocks. */
-        *ok = got == sizeof head && type != 3 && (size > 0 || last);
+        *ok = type != 3 && (size > 0 || last);
         if (!*ok) return CUBED_OK;
         *at += sizeof head + size;
     }
