@@ -43,6 +43,7 @@ static const struct {
 cubed_status cb_stores_init(cb_stores *s, const cubed_allocator *a, cubed_error *err)
 {
     s->alloc = a;
+    s->open_file = NULL;
     atomic_init(&s->added, NULL);
     atomic_init(&s->files, NULL);
     CB_TRY(cb_memory_init(&s->memory, a, err));
