@@ -44,6 +44,18 @@ endif()
 if(CUBED_SHAKE)
   list(APPEND library_sources ${PROJECT_SOURCE_DIR}/tests/unit/shake.c)
 endif()
+if(CUBED_SANITIZE MATCHES "memory")
+  # Libraries are built without it: msan.c calls their functions, and is called in their place.
+  list(APPEND library_sources ${PROJECT_SOURCE_DIR}/tests/unit/msan.c)
+  file(GLOB callers src/codec/*.c)
+  foreach(function IN ITEMS
+      ZSTD_decompressDCtx ZSTD_decompress ZSTD_decompressStream ZSTD_compress2 ZSTD_getCParams ZSTD_getFrameHeader
+      LZ4_decompress_safe LZ4_compress_fast_extState inflate deflate BZ2_bzDecompress BZ2_bzCompress
+      blosc_decompress_ctx blosc_compress_ctx blosc_cbuffer_validate blosc_cbuffer_sizes json_loads json_loadb)
+    set_property(SOURCE ${callers} src/files/file.c src/files/icechunk.c src/files/parquet.c src/base/json.c
+      APPEND PROPERTY COMPILE_DEFINITIONS ${function}=msan_${function})
+  endforeach()
+endif()
 set(isa_sources ${library_sources})
 list(FILTER library_sources EXCLUDE REGEX "\\.isa\\.c$")
 list(FILTER isa_sources INCLUDE REGEX "/kernel/[^/]*\\.isa\\.c$")

@@ -16,8 +16,9 @@ foreach(codec LZMA ZFP)
   endif()
 endforeach()
 file(GLOB support_sources CONFIGURE_DEPENDS tests/unit/*.c)
-# A part of the library, if the build has it (CUBED_SHAKE).
-list(REMOVE_ITEM support_sources ${test_sources} ${PROJECT_SOURCE_DIR}/tests/unit/shake.c)
+# Parts of the library, if the build has them (CUBED_SHAKE, MemorySanitizer).
+list(REMOVE_ITEM support_sources ${test_sources}
+  ${PROJECT_SOURCE_DIR}/tests/unit/shake.c ${PROJECT_SOURCE_DIR}/tests/unit/msan.c)
 
 add_library(cubed_internal INTERFACE)
 target_include_directories(cubed_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
@@ -50,7 +51,12 @@ if(CMAKE_CROSSCOMPILING_EMULATOR)
   # QEMU makes up /proc/PID/stat for the process itself only: other owners look gone.
   set_tests_properties(test_owner PROPERTIES DISABLED TRUE)
 endif()
-if(CMAKE_CROSSCOMPILING_EMULATOR OR CUBED_SANITIZE)
+if(CUBED_SLOW)
+  foreach(source IN LISTS test_sources)
+    cmake_path(GET source STEM name)
+    target_compile_definitions(${name} PRIVATE SLOW=${CUBED_SLOW})
+  endforeach()
+elseif(CMAKE_CROSSCOMPILING_EMULATOR OR CUBED_SANITIZE)
   target_compile_definitions(test_opt_rechunk PRIVATE SLOW=20)
 endif()
 # The long ones begin first, also where nothing is known of another time.

@@ -7,12 +7,22 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/sanitizers.h"
+
+#ifdef CB_HAVE_MSAN
+#include <sanitizer/msan_interface.h>
+#define POISON(p, n) __msan_poison(p, n)
+#else
+#define POISON(p, n) ((void)(p), (void)(n))
+#endif
 
 static void *system_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
 {
     (void)ctx;
-    (void)old_size;
-    return realloc(ptr, new_size ? new_size : 1);
+    const size_t kept = ptr ? cb_min_size(old_size, new_size) : 0;
+    void *p = realloc(ptr, new_size ? new_size : 1);
+    if (p) POISON((char *)p + kept, new_size - kept);
+    return p;
 }
 
 static void system_free(void *ctx, void *ptr, size_t size)

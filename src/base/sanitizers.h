@@ -18,4 +18,10 @@
 #endif
 #endif
 
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#define CB_HAVE_MSAN 1
+#endif
+#endif
+
 #endif

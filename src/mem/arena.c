@@ -10,6 +10,10 @@
 #include <sanitizer/asan_interface.h>
 #define POISON(p, n)   ASAN_POISON_MEMORY_REGION(p, n)
 #define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#elif defined(CB_HAVE_MSAN)
+#include <sanitizer/msan_interface.h>
+#define POISON(p, n)   __msan_poison(p, n)
+#define UNPOISON(p, n) ((void)(p), (void)(n))
 #else
 #define POISON(p, n)   ((void)(p), (void)(n))
 #define UNPOISON(p, n) ((void)(p), (void)(n))

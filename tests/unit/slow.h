@@ -6,7 +6,7 @@
 #include "base/sanitizers.h"
 
 #ifndef SLOW
-#if defined(CB_HAVE_ASAN) || defined(CB_HAVE_TSAN)
+#if defined(CB_HAVE_ASAN) || defined(CB_HAVE_TSAN) || defined(CB_HAVE_MSAN)
 #define SLOW 10
 #else
 #define SLOW 1

@@ -18,7 +18,7 @@
 #include "codec/pcodec.h"
 #endif
 
-#if defined(CB_HAVE_ASAN) || defined(CB_HAVE_TSAN) || !defined(__GLIBC__)
+#if defined(CB_HAVE_ASAN) || defined(CB_HAVE_TSAN) || defined(CB_HAVE_MSAN) || !defined(__GLIBC__)
 #define OWN_MALLOC 0
 #else
 #define OWN_MALLOC 1

@@ -11,7 +11,7 @@
 #include "mem/process.h"
 #include "plan/plan.h"
 
-#if defined(__linux__) && !defined(CB_HAVE_ASAN) && !defined(CB_HAVE_TSAN)
+#if defined(__linux__) && !defined(CB_HAVE_ASAN) && !defined(CB_HAVE_TSAN) && !defined(CB_HAVE_MSAN)
 
 /* Memory that allocators of this process reserve in advance, such as Python's arenas, in addition to the memory in use. */
 #define CB_WORKER_SLACK ((uint64_t)2 << 20)
