@@ -291,8 +291,8 @@ cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t
                            cubed_error *err);
 /* Converts the options of the command to the options of a plan: memory, workers, work directory and others. */
 cubed_plan_options cli_plan_options(const cli_common *c);
-/* Warns on stderr if the memory that this process already holds and the plan's memory exceed that of all workers together, because
- * reserved_mem is too small. Does nothing if workers enforce their limits themselves. */
+/* Warns on stderr if the memory that this process already holds and the plan's memory exceed that of all workers together,
+ * because reserved_mem is too small. Does nothing if workers enforce their limits themselves. */
 void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_common *c);
 /* Runs a plan according to the options. */
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,

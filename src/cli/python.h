@@ -11,8 +11,8 @@ typedef struct python_module {
 
 /* The program: the Python that the command was installed with (python/command). */
 const char *python_name(void);
-/* Checks that the program runs and has `modules`. The first module is the package. Otherwise prints that the program does not run, or
- * the missing module and the command that installs it.
+/* Checks that the program runs and has `modules`. The first module is the package. Otherwise prints that the program does not
+ * run, or the missing module and the command that installs it.
  *
  * what   the verb of a sentence about the program, such as "draws"
  * extra  the extra of the package that has the other modules, or NULL if the package must be installed from its wheel

@@ -249,8 +249,8 @@ static cubed_status write_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, pa
 
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
-/* Gets the shape of the variable's chunks: that of the stored chunks (of a shard: of its inner chunks), limited to the axes' extents.
- * Strings get an additional axis of characters. Returns the bytes of a chunk. */
+/* Gets the shape of the variable's chunks: that of the stored chunks (of a shard: of its inner chunks), limited to the axes'
+ * extents. Strings get an additional axis of characters. Returns the bytes of a chunk. */
 static size_t chunk_shape(const cb_netcdf_entry *e, size_t *chunk)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
