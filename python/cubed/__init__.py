@@ -11,36 +11,25 @@ from __future__ import annotations
 #: this name, because Cubed for Python also has a file `__init__.py` in this folder.
 __distribution__ = "cubed-c"
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cubed import _core
-from cubed import array_api as array_api
-from cubed import exceptions as exceptions
-from cubed.array._array import Array as Array
-from cubed.array._rechunk import rechunk as rechunk
-from cubed.array_api import *  # noqa: F403
-from cubed.functions import fields as _fields
-from cubed.functions.fields import *  # noqa: F403
-from cubed.functions.statistical import eofs as eofs
-from cubed.io._create import from_array as from_array
-from cubed.io._create import from_zarr as from_zarr
-from cubed.io._store import store as store
-from cubed.io._store import to_zarr as to_zarr
-from cubed.planning._compute import Plan as Plan
-from cubed.planning._compute import compute as compute
-from cubed.planning._compute import load_plan as load_plan
-from cubed.planning._compute import plan as plan
-from cubed.planning._compute import visualize as visualize
-from cubed.spec import Spec as Spec
+from cubed.base._loading import exports
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # names for type checkers; others get them when they first use them
+    from cubed import array_api as array_api
     from cubed import diagnostics as diagnostics
+    from cubed import exceptions as exceptions
     from cubed import ma as ma
     from cubed import ndimage as ndimage
     from cubed import random as random
     from cubed import remapping as remapping
     from cubed import stats as stats
     from cubed._settings import config as config
+    from cubed.array._array import Array as Array
+    from cubed.array._rechunk import rechunk as rechunk
+    from cubed.array_api import *  # noqa: F403
+    from cubed.array_api import __array_api_version__ as __array_api_version__
     from cubed.base._versions import show_versions as show_versions
     from cubed.blocks._apply import apply_along_axis as apply_along_axis
     from cubed.blocks._apply import map_blocks as map_blocks
@@ -56,85 +45,34 @@ if TYPE_CHECKING:
     from cubed.blocks._reduction import cumreduction as cumreduction
     from cubed.blocks._reduction import reduction as reduction
     from cubed.blocks._unify import unify_chunks as unify_chunks
+    from cubed.functions.fields import *  # noqa: F403
+    from cubed.functions.statistical import eofs as eofs
+    from cubed.io._create import from_array as from_array
+    from cubed.io._create import from_zarr as from_zarr
     from cubed.io._eval import eval as eval
+    from cubed.io._store import store as store
+    from cubed.io._store import to_zarr as to_zarr
+    from cubed.planning._compute import Plan as Plan
+    from cubed.planning._compute import compute as compute
+    from cubed.planning._compute import load_plan as load_plan
+    from cubed.planning._compute import plan as plan
+    from cubed.planning._compute import visualize as visualize
     from cubed.planning._guard import raise_if_computes as raise_if_computes
     from cubed.remapping import remap as remap
     from cubed.runtime.types import Callback as Callback
     from cubed.runtime.types import TaskEndEvent as TaskEndEvent
+    from cubed.spec import Spec as Spec
 
 _core.note_origins(__file__.rpartition("__init__.")[0])
 
 __version__: str = _core.version
 
-if not TYPE_CHECKING:  # type checkers must find only the imported names
-    __all__ = [
-        "Array",
-        "Callback",
-        "Plan",
-        "Spec",
-        "TaskEndEvent",
-        "apply_along_axis",
-        "apply_gufunc",
-        "as_gufunc",
-        "blockwise",
-        "check_executor",
-        "compute",
-        "config",
-        "cumreduction",
-        "from_array",
-        "from_delayed",
-        "from_zarr",
-        "groupby_reduce",
-        "load_plan",
-        "map_blocks",
-        "map_overlap",
-        "measure_reserved_mem",
-        "plan",
-        "raise_if_computes",
-        "rechunk",
-        "reduction",
-        "remap",
-        "show_versions",
-        "store",
-        "to_delayed",
-        "to_zarr",
-        "unify_chunks",
-        "visualize",
-    ]
-    __all__ += array_api.__all__
-    __all__ += [*_fields.__all__, "eofs"]
-    # `eval` is left out: `from cubed import *` would replace Python's own.
-    _later = {
-        "Callback": "runtime.types",
-        "TaskEndEvent": "runtime.types",
-        "apply_along_axis": "blocks._apply",
-        "apply_gufunc": "blocks._gufunc",
-        "as_gufunc": "blocks._gufunc",
-        "blockwise": "blocks._blockwise",
-        "check_executor": "blocks._preflight",
-        "config": "_settings",
-        "cumreduction": "blocks._reduction",
-        "eval": "io._eval",
-        "from_delayed": "blocks._delayed",
-        "groupby_reduce": "blocks._groupby",
-        "map_blocks": "blocks._apply",
-        "map_overlap": "blocks._overlap",
-        "measure_reserved_mem": "blocks._measure",
-        "reduction": "blocks._reduction",
-        "show_versions": "base._versions",
-        "to_delayed": "blocks._delayed",
-        "raise_if_computes": "planning._guard",
-        "remap": "remapping",
-        "unify_chunks": "blocks._unify",
-    }
-
-    def __getattr__(name: str) -> Any:
-        import importlib  # late: a global import would be a name of the package
-
-        if name in ("diagnostics", "ma", "ndimage", "random", "remapping", "stats"):
-            return importlib.import_module(f"cubed.{name}")
-        if name not in _later:
-            raise AttributeError(f"module 'cubed' has no attribute {name!r}")
-        value = getattr(importlib.import_module(f"cubed.{_later[name]}"), name)
-        globals()[name] = value
-        return value
+if not TYPE_CHECKING:
+    # `from cubed import *` would replace Python's own `eval`.
+    __getattr__, __dir__, __all__ = exports(
+        __name__,
+        hidden=(
+            "array_api", "diagnostics", "eval", "exceptions", "ma", "ndimage", "random",
+            "remapping", "stats",
+        ),
+    )  # fmt: skip
