@@ -10,7 +10,6 @@ from cubed.array import _above, _dask
 from cubed.array._assign import setitem
 from cubed.array._base import ArrayBase
 from cubed.array._casts import cast_text
-from cubed.array._html import array_html, grid_svg
 from cubed.array._indexing import getitem
 from cubed.array._methods import Methods
 from cubed.array._operands import multiply, operate
@@ -63,6 +62,8 @@ class Array(Methods, Operators):
         return f"cubed.Array<shape={self.shape}, dtype={shown}, chunks={self.chunksize}>"
 
     def _repr_html_(self) -> str:
+        from cubed.array._html import array_html  # lazy: only for notebooks
+
         return array_html(self)
 
     def to_svg(self, size: float = 500) -> str:
@@ -70,6 +71,8 @@ class Array(Methods, Operators):
 
         Returns ``""`` for an array without axes. Computes nothing.
         """
+        from cubed.array._html import grid_svg  # lazy: only for notebooks
+
         return grid_svg(self, size)
 
     def _repr_inline_(self, max_width: int) -> str:

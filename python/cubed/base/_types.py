@@ -7,20 +7,23 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-# Type checkers know the valid names; at run time the engine checks them.
+# Type checkers know the valid names; at run time the engine checks them. numpy.typing is slow to
+# import.
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike as _NumPyType
+
     from cubed._core import PadMode as PadMode
     from cubed._core import QuantileMethod as QuantileMethod
 else:
     PadMode = QuantileMethod = str
+    _NumPyType = Any
 
 #: A NumPy array of any shape and type.
 NDArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 #: An element type: a NumPy type, its name, or ``float``; None: the default.
-DTypeLike: TypeAlias = npt.DTypeLike | None
+DTypeLike: TypeAlias = _NumPyType | None
 
 #: An axis, several axes, or None for all.
 Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None

@@ -454,7 +454,6 @@ class Plan(PlanTotals):
         """Runs the plan; results in memory are written to these bytes."""
         resume = options.resume
         _check_may_compute()
-        from cubed.runtime._call import worker_arguments  # lazy: slow import
         from cubed.runtime._failures import running  # lazy: slow import
         from cubed.runtime.types import dispatch  # lazy: slow import
 
@@ -474,6 +473,8 @@ class Plan(PlanTotals):
             plan = self._maker.plan(stored.targets)
         command: tuple[str, ...] = _worker_command
         if self._maker.can["takes_command"] and self._info["code"]:
+            from cubed.runtime._call import worker_arguments  # lazy: slow import
+
             command = (*command, *worker_arguments())
         elif self._maker.can["shares_memory"]:
             check_threads(self)

@@ -141,7 +141,7 @@ def test_errors_say_what_is_wrong(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     x = cubed.from_array(np.arange(12.0).reshape(3, 4), chunks=2)
     names = {
-        **vars(cubed),
+        **{n: getattr(cubed, n) for n in dir(cubed)},
         "random": cubed.random,
         **{n: getattr(xp, n) for n in xp.__all__},
         "Spec": cubed.Spec,

@@ -41,7 +41,10 @@ def test_modules_that_the_import_loads():
         ("cubed.Spec(allowed_mem='1GB')", "cubed.array"),
         ("cubed.ones((4, 4), chunks=2) + 1", "cubed.planning"),
         ("cubed.ones((4, 4), chunks=2)[1:].mean(axis=0)", "cubed.planning"),
+        ("cubed.ones((4, 4), chunks=2) + 1", "html"),
+        ("cubed.ones((4, 4), chunks=2) + 1", "numpy.typing"),
         ("cubed.add(cubed.ones(3), 1).compute()", "cubed.blocks"),
+        ("cubed.add(cubed.ones(3), 1).compute()", "cubed.runtime._call"),
         ("cubed.add(cubed.ones(3), 1).compute()", "cubed.array_api.numpy_functions"),
     ],
 )
