@@ -105,7 +105,7 @@ def test_tasks_of_a_worker_have_a_process_each(tmp_path):
 
     def meet(block):
         (met / str(os.getpid())).touch()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 240
         while len(list(met.iterdir())) < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
         return block + len(list(met.iterdir()))
