@@ -388,7 +388,7 @@ static char *filled(const operator_row *row, const arguments *a, const char *giv
     char *all = cli_strdup("");
     for (const char *at = row->body; *at;) {
         const size_t n = strcspn(at, "%");
-        const char mark = at[n] ? at[n + 1] : 0;
+        const char mark = (char)(at[n] ? at[n + 1] : 0);
         char *more = mark == 0     ? cli_strdup("")
                      : mark == 'V' ? cli_strdup(value)
                      : mark == 'P' ? cli_strdup(given)
