@@ -9,11 +9,11 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Requests of browsers are shorter. A client has TURN_MS for its request, and as long to receive the reply. */
 enum { MOST_REQUEST = 16 << 10, TURN_MS = 2000, POLL_MS = 200, WAITING = 16 };
+#define MS_NS ((int64_t)1000000)
 
 typedef struct server {
     int listener;
@@ -22,27 +22,20 @@ typedef struct server {
     void *ctx;
 } server;
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Waits for an event of a client until `end`. */
-static bool is_ready(int fd, short events, int64_t end)
+/* Waits for an event of a client until `end_ns`. */
+static bool is_ready(int fd, short events, int64_t end_ns)
 {
     struct pollfd p = {.fd = fd, .events = events};
-    const int64_t left = end - now_ms();
-    return left > 0 && poll(&p, 1, (int)left) == 1;
+    const int64_t left_ms = (end_ns - cli_clock_ns()) / MS_NS;
+    return left_ms > 0 && poll(&p, 1, (int)left_ms) == 1;
 }
 
 /* Reads a request up to the empty line. Returns false if the client sends none in time, or a longer one. */
 static bool receive(int fd, char request[MOST_REQUEST])
 {
-    const int64_t end = now_ms() + TURN_MS;
+    const int64_t end_ns = cli_clock_ns() + TURN_MS * MS_NS;
     size_t n = 0;
-    while (n < MOST_REQUEST - 1 && is_ready(fd, POLLIN, end)) {
+    while (n < MOST_REQUEST - 1 && is_ready(fd, POLLIN, end_ns)) {
         const ssize_t more = recv(fd, request + n, MOST_REQUEST - 1 - n, MSG_DONTWAIT);
         if (more <= 0) return false;
         n += (size_t)more;
@@ -55,8 +48,8 @@ static bool receive(int fd, char request[MOST_REQUEST])
 
 static void send_all(int fd, const char *bytes, size_t n)
 {
-    const int64_t end = now_ms() + TURN_MS;
-    while (n > 0 && is_ready(fd, POLLOUT, end)) {
+    const int64_t end_ns = cli_clock_ns() + TURN_MS * MS_NS;
+    while (n > 0 && is_ready(fd, POLLOUT, end_ns)) {
         const ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent <= 0) return;
         bytes += sent;

@@ -11,7 +11,7 @@
 /* Maximum size of a status file that is read; report_write_status writes less. */
 #define MOST_BYTES ((size_t)1 << 20)
 
-static int64_t now_ns(void)
+int64_t cli_clock_ns(void)
 {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
@@ -29,7 +29,7 @@ static int write_status(cli_status *s, const report *r, const char *state, const
     int code = fclose(f) != 0 ? errno : failed ? EIO : 0;
     if (code == 0 && rename(s->temporary, s->path) != 0) code = errno;
     if (code != 0) (void)unlink(s->temporary);
-    s->written_ns = now_ns();
+    s->written_ns = cli_clock_ns();
     return code;
 }
 
@@ -50,7 +50,8 @@ cubed_status cli_status_open(cli_status *s, const char *path, const char *execut
 
 void cli_status_event(cli_status *s, const report *r)
 {
-    if (s->path && now_ns() - s->written_ns >= EVERY_NS) (void)write_status(s, r, "running", NULL);
+    if (s->path && cli_clock_ns() - s->written_ns >= EVERY_NS)
+        (void)write_status(s, r, "running", NULL);
 }
 
 void cli_status_close(cli_status *s, const report *r, const char *error)

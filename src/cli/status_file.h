@@ -22,6 +22,9 @@ void cli_status_event(cli_status *s, const report *r);
 /* Writes the last status; `error` is NULL if the run succeeded. */
 void cli_status_close(cli_status *s, const report *r, const char *error);
 
+/* Returns the nanoseconds of a monotonic clock. */
+int64_t cli_clock_ns(void);
+
 /* Reads a status file, and adds its age in seconds. A run whose process has ended on this machine has the state "gone". Returns NULL
  * after a message on `why`, which the caller frees with cli_free. */
 json_t *cli_status_read(const char *path, char **why);
