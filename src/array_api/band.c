@@ -14,8 +14,9 @@
 #include "context/context.h"
 #include "exec/plan/limits.h"
 
-/* Widths of a band. It is 1/PART as wide as the matrix, within the two limits, and narrower if a task would not fit. There
- * are at most MOST_PANELS panels. Wider bands take longer, because a single task processes the band. */
+/* Limits of the width of the band, in columns. By default, the band has 1/PART of the matrix's width. It is narrower if a task
+ * would not fit in memory. The matrix is split into at most MOST_PANELS panels. Wider bands take longer, because a single task
+ * processes the band. */
 #define WIDEST      512
 #define NARROWEST   16
 #define PART        16
@@ -130,7 +131,7 @@ static cubed_array *call(band *w, const char *function, int symbols, const opera
     return outs[0];
 }
 
-/* Returns the product a b. The matrix is processed block by block. */
+/* Computes the matrix product a b block by block. */
 static cubed_array *product(band *w, cubed_array *a, cubed_array *b)
 {
     const int64_t n = w->p.step;
@@ -202,8 +203,7 @@ static reflectors reflect(band *w, cubed_array *panel)
     return (reflectors){reversed(w, made[0], 1), reversed(w, made[1], 1), made[2]};
 }
 
-/* Makes rows of the band, which are as wide as two blocks. They consist of the diagonal block, the block to its right (may
- * be NULL), and zeros. */
+/* Returns block rows of the band, two blocks wide: the diagonal block, the block to its right (may be NULL), and zeros. */
 static cubed_array *rows(band *w, cubed_array *diagonal, cubed_array *right)
 {
     if (w->s.st != CUBED_OK) return NULL;

@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* A task counts this many elements of a mask, or one chunk of counts if it covers more elements. */
+/* Minimum number of mask elements that a task counts. If a chunk of counts covers more elements, a task counts all of these. */
 #define COUNTED ((int64_t)1 << 12)
-/* A result with fewer chunks is divided into this many, so that there are more tasks. Chunks do not become shorter than
- * SHORT_CHUNK. */
+/* A result with fewer than LEAST_TASKS chunks is split into LEAST_TASKS chunks, so that more tasks run in parallel. The chunks
+ * have at least SHORT_CHUNK elements. */
 #define LEAST_TASKS 8
 #define SHORT_CHUNK 4096
 

@@ -6,7 +6,8 @@
 /* Maximum number of bits counted at once. The counts take 512 KiB for each wanted key. */
 #define MOST_BITS  16
 #define LEAST_BITS 4
-/* A pass over few lines is divided into this many pieces, so that there are more tasks. The counts of the pieces are added. */
+/* Number of pieces into which a pass over few lines is split, so that more tasks run in parallel. The counts of the pieces are
+ * added. */
 #define PIECES 8
 
 typedef struct counting {
@@ -17,7 +18,7 @@ typedef struct counting {
     int64_t wanted; /* number of wanted keys per line */
     int key_bits, passes;
     int nkept;
-    /* Shape and chunks of counts and states: the axes that are not reduced, and up to two more. */
+    /* Shape and chunks of counts and states: the axes that are not reduced, then up to two additional axes. */
     int64_t shape[CUBED_MAX_NDIM + 2], chunks[CUBED_MAX_NDIM + 2];
     int symbols[CUBED_MAX_NDIM + 2];
 } counting;

@@ -451,8 +451,8 @@ static double count_of(const part *p)
     return n;
 }
 
-/* Sets *more to the number of elements of a product minus those of its operands, and *work to the number of multiplications.
- * *apart: the operands have no common index. */
+/* Sets *more to the number of elements of a product minus the number of elements of its operands. Sets *work to the number of
+ * multiplications. Sets *apart if the operands have no common index. */
 static void cost_of(const part *parts, int n, int i, int j, const indices *wanted, bool *apart,
                     double *more, double *work)
 {
@@ -517,7 +517,7 @@ static part contract(cb_steps *s, part *parts, int n, const indices *wanted, boo
     return s->st == CUBED_OK ? summed(s, parts[0], wanted) : parts[0];
 }
 
-/* Performs one step of the path. `which` has a bit k for each part k that the step uses. */
+/* Performs one step of the path. Bit k of `which` is set if the step uses part k. */
 static cubed_status take_step(summation *s, uint64_t which, bool in_order, cubed_error *err)
 {
     part taken[CUBED_EINSUM_MAX_OPERANDS];

@@ -47,7 +47,8 @@ cubed_status cubed_rfftfreq(cubed_context *ctx, int64_t n, double d, cubed_dtype
     return frequencies("rfftfreq", ctx, 0, n / 2, n, d, dtype, out, err);
 }
 
-/* Swaps the halves of axes. If an extent is odd, the first half is the longer one, or the shorter one for the inverse. */
+/* Swaps the halves of axes. If an extent is odd, the middle element is in the first half, or in the second half for the
+ * inverse. */
 static cubed_status swap_halves(const char *name, cubed_array *x, const int *axes, int naxes,
                                 bool inverse, cubed_array **out, cubed_error *err)
 {

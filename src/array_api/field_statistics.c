@@ -74,7 +74,7 @@ static cubed_array *weights_there(const field *f)
     return cb_step_op(f->s, CUBED_OP_WHERE, is_missing, cb_step_float(f->s, (double)NAN), own);
 }
 
-/* Returns y, or NaN where the sum of weights, `total`, is 0, because no element counts there. */
+/* Returns y, except NaN where the sum of weights, `total`, is 0, because no valid element has a weight there. */
 static cubed_array *unless_empty(const field *f, cubed_array *total, cubed_array *y)
 {
     cubed_array *is_empty = cb_step_binary(f->s, CUBED_OP_EQUAL, total, cb_step_float(f->s, 0));

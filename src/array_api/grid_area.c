@@ -103,7 +103,7 @@ static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_ce
     cubed_array *low = by(s, CUBED_OP_MULTIPLY, lat.low, RADIANS);
     cubed_array *high = by(s, CUBED_OP_MULTIPLY, lat.high, RADIANS);
     cubed_array *angle = by(s, CUBED_OP_MULTIPLY, width, RADIANS);
-    /* sin(high) - sin(low) without the cancellation of narrow cells */
+    /* sin(high) - sin(low), in a form without cancellation for narrow cells */
     cubed_array *middle = cb_step_binary(s, CUBED_OP_ADD, low, high);
     cubed_array *half = cb_step_binary(s, CUBED_OP_SUBTRACT, high, low);
     middle = cb_step_unary(s, CUBED_OP_COS, by(s, CUBED_OP_MULTIPLY, middle, 0.5));

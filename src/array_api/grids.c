@@ -125,8 +125,8 @@ static int64_t count_below(int64_t rows, int64_t columns, int64_t k)
     return (full - first) * (first + full + 1 + 2 * k) / 2 + (rows - full) * columns;
 }
 
-/* Returns the row of each of the first `n` places of a triangle. `lengths` has the number of places per row. *places
- * receives the numbers of the places, and *starts the first place of each row. */
+/* Returns the row of each of the first `n` elements of a triangle. `lengths` has the number of elements per row. *places receives
+ * 0, 1, ..., n - 1, and *starts the number of the first element of each row. */
 static cubed_array *find_rows(cb_steps *s, cubed_array *lengths, int64_t n, const int64_t *chunk,
                               bool yields, cubed_array **places, cubed_array **starts)
 {
@@ -256,10 +256,10 @@ cubed_status cubed_unravel_index(cubed_array *x, int n, const int64_t *shape, bo
 
 /* --- Evenly spaced numbers between arrays ------------------------------------------------------------- */
 
-/* Places between two arrays: positions along a new first axis, and the number of steps between the arrays. */
+/* Steps from one array to another: the index of each step along a new first axis, and the number of steps. */
 typedef struct between {
-    cubed_array
-        *at; /* float64; after the first axis, an axis of extent 1 for each axis of the arrays */
+    /* float64; after the first axis, an axis of extent 1 for each axis of the arrays */
+    cubed_array *at;
     double steps;
 } between;
 

@@ -150,7 +150,7 @@ static cubed_array *fill_of(cb_steps *s, cubed_group_reduction r, cubed_dtype dt
     return cb_step_scalar(s, dtype, &v);
 }
 
-/* Computes the result of groups with elements, in float64 or the type of the states. */
+/* Computes the results of groups with at least one element, in float64 or the type of the states. */
 static cubed_array *value_of(cb_steps *s, cubed_group_reduction r, const cb_group_states *states,
                              cubed_array *count, double correction)
 {
@@ -273,7 +273,7 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
     return CUBED_OK;
 }
 
-/* Returns the result for an x without elements. */
+/* Returns the result for an empty x. */
 static cubed_array *all_empty(cb_steps *s, const cb_grouping *g, cubed_group_reduction r,
                               cubed_dtype dtype, const cubed_group_options *o)
 {

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* An array is counted in this many pieces along its first axis, so that there are more tasks. The counts of the pieces are
- * added. */
+/* Number of pieces along the first axis in which an array is counted, so that more tasks run in parallel. The counts of the
+ * pieces are added. */
 #define PIECES 8
 
 typedef struct histogram {
@@ -114,7 +114,7 @@ out:
     return st;
 }
 
-/* Returns the type of sums of such numbers. It represents the sums without loss of digits, if such a type exists. */
+/* Returns the type for sums of numbers of type `dtype`. It represents the sums without loss of digits, if such a type exists. */
 static cubed_dtype sum_dtype(cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {

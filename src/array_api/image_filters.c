@@ -53,7 +53,7 @@ static cubed_status take_options(const char *name, const cubed_array *x,
 
 /* --- Steps -------------------------------------------------------------------------------------------- */
 
-/* Pads x with the elements around it that the filter needs. */
+/* Pads each axis of x with as many elements as the filter needs. */
 static cubed_status pad(cubed_array *x, const cb_filter_params *p, const settings *o,
                         cubed_array **out, cubed_error *err)
 {
@@ -172,7 +172,7 @@ static cubed_status filter_axes(cubed_array *x, const cb_filter_params *p, const
     return cb_steps_end(&s, cb_step_cast(&s, y, o->dtype), out);
 }
 
-/* Returns true if the type can represent the constant value beyond the ends. */
+/* Returns true if the type can represent the constant that pads the image. */
 static bool has_value(cubed_dtype dtype, const cb_filter_params *p, const settings *o)
 {
     const cubed_scalar value = cb_scalar_from_double(dtype, o->value);
@@ -492,7 +492,7 @@ cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest, 
 
 /* --- Ranks -------------------------------------------------------------------------------------------- */
 
-/* The wanted rank among n elements: a named rank such as the median, a `given` rank, or the rank of a percentile. */
+/* The requested rank among n elements: a named rank such as the median, a `given` rank, or the rank of a percentile. */
 typedef struct wanted_rank {
     cubed_filter_rank_kind kind; /* CUBED_FILTER_RANKS if the rank has no name */
     const int64_t *given;

@@ -17,13 +17,13 @@ typedef struct selection {
     /* positions along each axis of the part; NULL if the whole axis is selected */
     cubed_array *at[CUBED_MAX_NDIM];
     bool has_positions, all_checked;
-    int place;   /* index, in the result, of the first axis that replaces axes with positions */
-    int ncommon; /* the shape to which all positions broadcast */
+    int place;   /* index of the first axis of the result that the arrays of positions produce */
+    int ncommon; /* number of axes of the shape to which all positions broadcast, and the shape */
     int64_t common[CUBED_MAX_NDIM];
 } selection;
 
-/* The entries that NumPy calls advanced. NumPy puts the axes of the positions where the first such entry is, or in front if
- * there are other entries between them. */
+/* The entries of a key that NumPy calls advanced: their number, and the indices of the first and the last. NumPy puts the axes of
+ * the positions where the first advanced entry is, or in front if other entries are between advanced ones. */
 typedef struct advanced {
     int n, first, last;
 } advanced;
@@ -139,10 +139,8 @@ static bool order_of(const selection *k, int order[CUBED_MAX_NDIM])
         if (n++ == 0) first = d;
         last = d;
     }
-    const int gathered =
-        last - first == n - 1
-            ? first
-            : 0; /* index, in the result of cubed_gather, of the first axis of the positions */
+    /* index, in the result of cubed_gather, of the first axis that the positions produce */
+    const int gathered = last - first == n - 1 ? first : 0;
     if (k->ncommon == 0 || gathered == k->place) return false;
     for (int d = 0; d <= k->npart - n; d++) {
         if (d == k->place)

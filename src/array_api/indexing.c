@@ -21,8 +21,8 @@ static bool has_elements(int ndim, const int64_t *shape)
     return some;
 }
 
-/* Replaces positions by a copy that a separate stage checks. An empty result has no tasks, so no other task would check
- * them. */
+/* Replaces positions by a copy that a separate stage checks. An empty result has no tasks, so no other task would check the
+ * positions. */
 static cubed_status check_apart(cubed_array **positions, int axis, int64_t extent, cubed_error *err)
 {
     cb_steps s = {.ctx = (*positions)->ctx, .err = err};
@@ -39,7 +39,7 @@ typedef struct taking {
     int axis;
     const int64_t *shape, *chunks; /* shape and chunks of the result */
     const int *symbols;            /* symbols of the result's axes */
-    /* positions have as many axes as x; otherwise they are a vector */
+    /* true: positions have as many axes as x; false: they are a vector */
     bool along;
 } taking;
 
@@ -88,9 +88,10 @@ out:
     return st;
 }
 
-/* Sets the blocks of the result, of at most CB_API_BLOCK_BYTES. On entry, `chunks` has x's chunks, but the whole extent of
- * the axis. Each block reads x along the whole axis, so blocks along the axis should be long. The other axes have priority
- * as soon as blocks along the axis have the length of x's chunks. A dimension that is whole in x's chunks stays whole. */
+/* Sets the blocks of the result, each of at most CB_API_BLOCK_BYTES. On entry, `chunks` has x's chunks, except along the axis,
+ * where it has the whole extent. A block first gets the length of x's chunks along the axis, then the lengths along the other
+ * axes, from the last to the first. If memory remains, the block becomes longer along the axis, because each block reads x along
+ * the whole axis. */
 static void choose_blocks(const cubed_array *x, int axis, const int64_t *shape, int64_t *chunks)
 {
     int64_t left = CB_API_BLOCK_BYTES / (int64_t)cubed_dtype_size(x->node.dtype);
@@ -108,11 +109,11 @@ static void choose_blocks(const cubed_array *x, int axis, const int64_t *shape, 
 
 /* --- Known positions -----------------------------------------------------------------------------------
  *
- * Positions often rise in equal steps or stay the same for a while: days of a month, hours of a day, positions of
- * a label. Each such run is a view, so that all operations fuse and only chunks with wanted elements are read. */
+ * Positions often form runs with equal steps or repeated values: days of a month, hours of a day, positions of a label. Each run
+ * becomes a view, so operations fuse, and only chunks with selected elements are read. */
 
-/* More than MOST_RUNS runs are not worth their nodes and branches. Neither are more than FEW_RUNS runs that are shorter than
- * LONG_RUN on average. */
+/* Each run costs a node and a branch. So views are not used for more than MOST_RUNS runs, or for more than FEW_RUNS runs whose
+ * average length is below LONG_RUN. */
 enum { MOST_RUNS = 256, FEW_RUNS = 16, LONG_RUN = 4 };
 
 typedef struct run {

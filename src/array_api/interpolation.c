@@ -28,7 +28,7 @@ enum {
 typedef struct settings {
     cubed_spline_options o;
     cubed_dtype dtype; /* type of the result */
-    cubed_dtype made;  /* type in which results are computed, before the cast to `dtype` */
+    cubed_dtype made;  /* type in which results are computed before the cast to `dtype` */
     cubed_dtype wide;  /* float64 or complex128 */
 } settings;
 

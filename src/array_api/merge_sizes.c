@@ -1,15 +1,15 @@
 /* Sizes of merges.
  *
- * One task makes a part of the result. It sorts a few more elements than the part has: at most 2 (fan + 1) steps more, kept
- * below a quarter of a part. One task finds the ranges of all parts of the merged runs from samples of these runs. So, if a
- * task holds M elements, about sqrt(M) runs of M elements are merged at a time. One pass sorts M^1.5 elements. */
+ * One task makes a part of the result. It sorts more elements than the part has: at most 2 (fan + 1) steps more, which are less
+ * than a quarter of a part. One task finds the ranges of all parts of the merged runs from samples of these runs. So, if a task
+ * holds M elements, about sqrt(M) runs of M elements are merged at a time. One pass sorts M^1.5 elements. */
 #include "array_api/merge_sizes.h"
 
 #include "block/sort_line.h"
 
 /* Maximum number of runs merged at once. A task reads a range of each run. */
 #define MOST_RUNS 512
-/* Minimum average length of a range. Shorter ranges are accepted if otherwise fewer than FEW_RUNS runs would be merged. */
+/* Minimum average length of a range, in bytes. Ranges may be shorter if otherwise fewer than FEW_RUNS runs would be merged. */
 #define RANGE_BYTES 1024
 #define FEW_RUNS    64
 /* A task has memory for this many chunks of the result, or of int64 for positions, so that other operations can use such
@@ -59,7 +59,8 @@ int64_t cb_merge_part(const cb_merge_line *l)
     const size_t size = cubed_dtype_size(x->node.dtype), item = item_bytes(x, l->positions);
     const size_t chunks = chunk_bytes(x), sort = sort_bytes(x, l->positions);
     const int64_t extent = cb_max_i64(1, x->shape[l->axis]), chunk = x->chunks[l->axis];
-    /* The limits of a task that merges, which sorts a quarter more than a part, and of a task that sorts a block of x. */
+    /* A part must fit in a merge task and in a task that sorts a block of x. A merge task sorts up to a quarter more elements
+     * than a part. */
     int64_t most = (int64_t)(l->memory / (item + (item + sort) * 5 / 4 + 1));
     size_t left = l->memory > 2 * chunks ? l->memory - chunks : l->memory / 2;
     most = cb_min_i64(most, (int64_t)(left / (size + sort + item)));
@@ -120,15 +121,16 @@ bool cb_merge_plan(const cb_merge_line *l, int64_t part, int64_t run, cb_merge_p
         if (parts * cb_ceil_div(part, step) <= most || step >= part ||
             out->nsteps == CB_MERGE_MOST_STEPS)
             return true;
-        /* The samples that are read in addition number a sixteenth of the elements of a part, or few. */
+        /* With this factor, ranges exceed a part by at most part / 16 samples of the finer step, or by 8 (fan + 1) samples if
+         * that is more. */
         step *= cb_max_i64(4, ratio / 4);
     }
 }
 
 int64_t cb_merge_most(const cb_merge_pass *p, int64_t part, int step)
 {
-    /* Ranges end at samples of the next step. A range has one sample more than steps, and one more for each end of a part in
-     * it. */
+    /* Ranges begin and end at samples of the next coarser step. A range of n steps contains n + 1 samples, and one more for each
+     * end of a part in the range. */
     int64_t elements = part + 2 * (p->fan + 1) * p->step[step + 1];
     if (step < 0) return elements;
     return elements / p->step[step] + elements / part + 4 * p->fan + 8;

@@ -100,7 +100,7 @@ static cubed_array *skewness(cb_sample *m, bool bias)
     return unless_flat(m, y);
 }
 
-/* Kurtosis that is 3 for a normal distribution. */
+/* Computes the kurtosis, which is 3 for a normal distribution. */
 static cubed_array *kurtosis(cb_sample *m, unsigned flags)
 {
     const double n = m->n;
@@ -159,8 +159,9 @@ static cubed_array *skew_statistic(cb_sample *m)
     const double w2 = -1 + sqrt(2 * (beta - 1));
     cubed_array *y = cb_step_by(s, CUBED_OP_MULTIPLY, skewness(m, true),
                                 sqrt((n + 1) * (n + 3) / (6 * (n - 2))));
+    /* As in SciPy, 0 is replaced by 1. */
     y = cb_step_op(s, CUBED_OP_WHERE, cb_step_by(s, CUBED_OP_EQUAL, y, 0), cb_step_number(s, y, 1),
-                   y); /* SciPy replaces 0 by 1 as well */
+                   y);
     y = cb_step_by(s, CUBED_OP_DIVIDE, y, sqrt(2 / (w2 - 1)));
     cubed_array *root = y ? cb_step_op(s, CUBED_OP_SQUARE, y, NULL, NULL) : NULL;
     root = cb_step_by(s, CUBED_OP_ADD, root, 1);

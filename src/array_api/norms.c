@@ -262,8 +262,8 @@ cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task
 
 /* --- Ranks and pseudo-inverses ----------------------------------------------------------------------- */
 
-/* Returns true for singular values (along the last axis) larger than rtol times the largest one. Without rtol: the number of
- * rows or columns of x, the larger one, times the epsilon of the values' type. */
+/* Returns true for singular values (along the last axis) larger than rtol times the largest one. The default of rtol is the
+ * larger number of rows or columns of x, times the epsilon of the values' type. */
 static cubed_array *significant(cb_steps *s, const cubed_array *x, cubed_array *values,
                                 cubed_array *rtol)
 {

@@ -171,7 +171,7 @@ cubed_status cb_api_number_quantiles(cubed_array *x, const cb_quantiles *wanted,
         *p = (cb_quantile_params){.method = (int32_t)wanted->o.method,
                                   .skip_nan = wanted->o.skip_nan,
                                   .dtype = (int32_t)x->node.dtype,
-                                  /* a wide result, as NumPy makes for several quantiles */
+                                  /* as in NumPy, several quantiles are float64 */
                                   .wide = wanted->in_front,
                                   .count = wanted->n};
         memcpy(p + 1, wanted->q, bytes);

@@ -12,7 +12,7 @@
 
 /* --- The index ----------------------------------------------------------------------------------------- */
 
-/* Different labels, and the group of each label of the index. */
+/* The distinct labels of the index, and the group of each label. */
 typedef struct table {
     int64_t *sorted, *place;
     int64_t nsorted;

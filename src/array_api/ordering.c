@@ -32,7 +32,7 @@ typedef struct topk {
     uint64_t task_mem;
 } topk;
 
-/* Returns the wanted end of a sorted axis: the last `n` elements, or the first ones for the smallest. */
+/* Returns the `n` largest or smallest elements of a sorted axis: its last or its first elements. */
 static cubed_array *ends_of(const topk *t, cubed_array *x, int axis, int64_t n)
 {
     return x ? cb_step_part(t->s, x, axis, t->largest ? x->shape[axis] - n : 0, n, 1) : NULL;

@@ -1,9 +1,10 @@
 /* QR and singular value decompositions of matrices, which are the last two axes.
  *
- * A matrix that fits in a task is decomposed by one call. A matrix with many more rows than columns is decomposed in blocks
- * of rows. First Q and R of each block are computed, then Q and R of all these R stacked on each other. Products of the two
- * Q are the Q of the matrix (Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR", 2012).
- * Other matrices are decomposed in panels of columns (panel_factors.c). */
+ * A matrix that fits in a task is decomposed by one call. A matrix with many more rows than columns is decomposed in two steps.
+ * The first step computes Q and R of each block of rows. The second step computes Q and R of a matrix that consists of all R, one
+ * below the other. The Q of the matrix is the product of the Qs of both steps (Demmel, Grigori, Hoemmen and Langou,
+ * "Communication-optimal parallel and sequential QR", 2012). Other matrices are decomposed in panels of columns
+ * (panel_factors.c). */
 #include "array_api/api_pkg.h"
 #include "array_api/matrix_calls.h"
 #include "array_api/matrix_steps.h"
@@ -100,7 +101,7 @@ static void set_symbols(const cubed_array *x, int *symbols)
     for (int d = 0; d < ndim; d++) symbols[d] = d < ndim - 1 ? d : -1;
 }
 
-/* Computes Q of each block, and all R stacked on each other. */
+/* Computes Q of each block, and a matrix of all R, one below the other. */
 static cubed_status factor_blocks(cubed_array *x, int64_t rows, cubed_array **outs,
                                   cubed_error *err)
 {
@@ -147,8 +148,8 @@ static cubed_status tall_qr(cubed_array *x, uint64_t task_mem, cubed_array **q, 
     CB_TRY(rows_of_block(x, task_mem, &rows, err));
     CB_TRY(tall_fits(x, task_mem, &fits, err));
     CB_TRY(factor_blocks(x, rows, blocks, err));
-    /* If the blocks do not fit in a task, the plan is refused with the memory that they need. With the memory limit,
-     * cubed_qr would use another algorithm for all R, and the error would report its needs. */
+    /* If the blocks do not fit in a task, the plan is refused with the memory that they need. With the memory limit, cubed_qr
+     * would use another algorithm for the matrix of all R, and the error would report the needs of that algorithm. */
     cubed_status st = cubed_qr(blocks[1], false, fits ? task_mem : 0, q ? &of_all : NULL, r, err);
     if (st == CUBED_OK && q) {
         st = multiply_blocks(blocks[0], of_all, rows, q, err);

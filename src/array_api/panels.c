@@ -94,7 +94,8 @@ cubed_status cb_panels_choose(cb_panels *p, const char *function, uint64_t task_
         CB_TRY(task_need(p, fn, fn_ctx, &need, err));
         const uint64_t all = cb_sat_add(need, plan_bytes(panels));
         if (all <= task_mem) return CUBED_OK;
-        /* The estimate of the plan's memory is high. If the plan could fit, it is made, and its measured size decides. */
+        /* The estimate of the plan's memory is too high by at most PLAN_MARGIN. If a plan could fit, it is built, and its
+         * measured size decides. */
         if (need <= task_mem && all < least && all / PLAN_MARGIN <= task_mem) {
             least = all;
             best = p->step;
@@ -173,7 +174,7 @@ cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns)
         &y);
 }
 
-/* Stacks three pieces on each other, and pads them with zeros to the width of a block. */
+/* Concatenates three pieces vertically, and pads them with zeros to the width of a block. */
 static cubed_array *column(const cb_panels *p, cubed_array *a, cubed_array *b, cubed_array *c,
                            int64_t width)
 {

@@ -17,8 +17,9 @@
 #include "ops/steps.h"
 
 enum {
-    MOST_BANDS = 256, /* more bands would cost more in nodes of the plan than they save in reads */
-    /* minimum number of planes per task, so that each weight that is loaded serves several planes */
+    /* maximum number of bands; more bands would cost more plan nodes than they save reads */
+    MOST_BANDS = 256,
+    /* minimum number of planes per task, so that a weight is loaded once for several planes */
     FEW_PLANES = 16
 };
 
@@ -118,8 +119,8 @@ static double band_bytes(const remapping *r, const band *b)
     return (double)r->planes * (double)plane_bytes(r, b) + (double)(rows * 16 + n * 20);
 }
 
-/* Returns the number of planes that a task should hold: those of a chunk of x, so that no chunk is read twice. If a chunk is
- * too large, returns the number of planes for which a task can still read all rows of the chunk. */
+/* Returns the number of planes that a task should hold: all planes of a chunk of x, so that no chunk is read twice. If these
+ * planes do not fit, returns the number of planes that fit with all rows of a chunk. */
 static int64_t wanted_planes(const remapping *r)
 {
     const cubed_array *x = r->x;

@@ -183,7 +183,7 @@ out:
 
 /* --- As arrays ----------------------------------------------------------------------------------------- */
 
-/* Numbers in C order, and type and shape of the array to make of them. */
+/* Numbers in C order, with the type and shape of the array that they fill. */
 typedef struct numbers {
     cubed_dtype dtype;
     int ndim;

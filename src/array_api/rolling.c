@@ -38,8 +38,8 @@ static cubed_status set_params(const cubed_array *x, const cubed_window *windows
     return CUBED_OK;
 }
 
-/* Sets blocks to chunks, or to several chunks along axes with chunks shorter than windows. So, as long as blocks stay small,
- * few blocks read the same element. */
+/* Sets each block to a chunk, or to several chunks along axes whose chunks are shorter than the windows. So few blocks read the
+ * same element. Blocks of several chunks have at most CB_API_BLOCK_BYTES. */
 static void set_blocks(const cubed_array *x, const cb_rolling_params *p,
                        int64_t chunks[CUBED_MAX_NDIM])
 {

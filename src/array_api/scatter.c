@@ -1,8 +1,9 @@
-/* Arrays of positions for several axes at once, as in NumPy's x[i, j] and x[i, j] = value; other axes are taken as a whole.
- * Also x[slices] = value.
+/* Arrays of positions for several axes at once, as in NumPy's x[i, j] and x[i, j] = value; other axes are taken as a whole. Also
+ * x[slices] = value.
  *
  * Axes with positions are moved next to each other and merged, and their positions become one array. In assignments, every
- * element searches for its own position among the sorted positions. So only the task of an element writes it. */
+ * element searches for its own position among the sorted positions. So each element is written only by the task that computes
+ * it. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -88,7 +89,7 @@ static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const pi
                        cubed_array_full(s->ctx, CUBED_INT64, 1, &flat, NULL, &zero, &total, s->err),
                        &total);
     }
-    /* `flat` may be an array in memory, and cubed_take makes use of that. */
+    /* If `flat` is an array in memory, cubed_take uses its values when the graph is built. */
     if (p->n == 1 && p->nshape == 1 && !wrap)
         return cb_step_cast(s, p->at[p->axis[0]], CUBED_INT64);
     for (int i = 0; i < p->n && s->st == CUBED_OK; i++) {
@@ -234,7 +235,7 @@ static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, co
     return cb_step_reshaped(s, cb_step_permuted(s, value, order), 1 + nrest, shape);
 }
 
-/* Replaces the rows of x at the positions `at`. If positions repeat, the last value counts. */
+/* Replaces the rows of x at the positions `at`. If a position is repeated, its last value is used. */
 static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, cubed_array *value)
 {
     cubed_array *order = NULL, *rows = NULL, *behind = NULL, *wide = NULL;

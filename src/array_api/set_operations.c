@@ -98,8 +98,9 @@ static both sort_both(cb_steps *s, cubed_array *x1, cubed_array *x2, bool backwa
     return b;
 }
 
-/* Selects pairs of equal neighbours, the first from x1 and the second from x2. There is one such pair in each group with
- * elements of both. Because equal elements of x1 are in reverse order, both are the first occurrences in their operands. */
+/* Selects pairs of equal adjacent elements, the first from x1 and the second from x2. Each group with elements of both operands
+ * has one such pair. Equal elements of x1 are in reverse order, so both elements of a pair are the first occurrences in their
+ * operands. */
 static void choose_intersection(cb_steps *s, cubed_array *x1, cubed_array *x2,
                                 const cubed_set_options *o, chosen *c)
 {

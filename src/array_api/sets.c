@@ -107,8 +107,8 @@ static cubed_status sort_values(cubed_array *x, uint64_t task_mem, cubed_array *
     return cubed_sort_with(x, 0, &o, out, err);
 }
 
-/* Sorts elements together with their positions. Offsets are counted per chunk of the elements, whatever results are
- * requested. The caller drops g, even after an error. */
+/* Sorts the elements, and their positions if `order` is set. The values are sorted separately in both cases, so that the sorted
+ * chunks do not depend on the requested results. The caller drops g, even after an error. */
 static cubed_status make_groups(cubed_array *x, bool order, const cubed_unique_options *o,
                                 groups *g, cubed_error *err)
 {

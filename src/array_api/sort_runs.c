@@ -1,9 +1,9 @@
-/* Sorts lines that do not fit in a task. First, parts of a line are sorted. Then passes merge several sorted runs at a time,
- * part by part of the result, until one run is left. Each pass reads all elements about once, and writes them once.
+/* Sorts lines that do not fit in a task. First, parts of a line are sorted. Then passes merge several sorted runs at a time, part
+ * by part of the result, until one run is left. Each pass reads all elements about once, and writes them once.
  *
- * For each part of the result, a search in samples of the runs finds the range that it needs of each run. Samples are made
- * together with the runs. The search goes from coarse samples to fine ones (block/merge_bounds.c). Parts are divided by
- * rank, so the size of tasks does not depend on data. */
+ * A part of the result needs a range of each run. A search in samples of the runs finds this range, from coarse samples to fine
+ * ones (block/merge_bounds.c). Tasks that write runs also write their samples. Parts are divided by rank, so the size of tasks
+ * does not depend on data. */
 #include <string.h>
 
 #include "array_api/merge_sizes.h"

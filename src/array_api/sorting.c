@@ -4,8 +4,8 @@
 #include "base/struct_size.h"
 #include "block/params.h"
 
-/* Blocks of the result are at most this fraction of a task's memory. So they fit in tasks of other operations, even of those
- * that do not divide blocks. */
+/* A block of the result uses at most 1 / BLOCKS_OF_TASK of a task's memory. So it also fits in tasks of operations that do not
+ * divide blocks. */
 #define BLOCKS_OF_TASK 8
 
 static int64_t block_bytes(uint64_t task_mem)

@@ -1,4 +1,5 @@
-/* Quantiles of elements with weights: the first sorted elements up to which a share of the weight is reached. */
+/* Quantiles of elements with weights: the first element in sorted order at which the cumulative weight reaches a share of the
+ * total weight. */
 #include <math.h>
 
 #include "array_api/api_pkg.h"
@@ -96,8 +97,8 @@ static cubed_array *cumulative_sum(weighted *q, cubed_array *x)
     return cb_step(q->s, cubed_cumulative(CUBED_REDUCE_SUM, x, q->axis, false, &y, q->s->err), &y);
 }
 
-/* Returns, for each line, the position of the first sorted element at which the cumulative share of the weight reaches p
- * (`below` CUBED_OP_LESS) or exceeds p (CUBED_OP_LESS_EQUAL). */
+/* Returns, for each line, the position of the first sorted element at which the cumulative share of the weight reaches p (if
+ * `below` is CUBED_OP_LESS) or exceeds p (if it is CUBED_OP_LESS_EQUAL). */
 static cubed_array *positions(weighted *q, cubed_array *share, double p, cubed_op below)
 {
     cb_steps *s = q->s;

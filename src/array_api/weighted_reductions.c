@@ -8,7 +8,7 @@
 #include "ops/shapes.h"
 #include "ops/steps.h"
 
-/* Operands of a reduction, cast to float64 or complex128. Elements that do not count are 0. */
+/* Operands of a reduction, cast to float64 or complex128. Excluded elements are 0. */
 typedef struct weighted {
     cb_steps *s;
     cubed_array *x, *w;
@@ -77,7 +77,8 @@ static cubed_array *reduced(const weighted *a, cubed_reduction which,
     return which == CUBED_REDUCE_STD ? cb_step_unary(a->s, CUBED_OP_SQRT, y) : y;
 }
 
-/* Returns a mask of x's shape that is true for the elements that count. Returns NULL if all elements count, or after an error. */
+/* Returns a mask of x's shape that is true for the elements to reduce. Returns NULL if all elements are reduced, or after an
+ * error. */
 static cubed_array *counted(const weighted *a, const char *name, const cubed_weighted_options *o)
 {
     cubed_array *mask = NULL;

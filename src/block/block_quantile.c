@@ -54,8 +54,8 @@ cubed_dtype cb_quantile_dtype(const cb_quantile_params *p)
     return kept || is_discrete(p->method) ? x : CUBED_FLOAT64;
 }
 
-/* Returns the index of the first element at which the cumulative share of elements reaches q. `tie`: the share equals q, and
- * the element at `index` itself is used. */
+/* Returns the index of the first element at which the cumulative share of elements reaches q. If `tie` is set, the share equals q
+ * at `index`, which is the result. */
 static double step(double index, bool tie) { return floor(index) + (tie ? 0 : 1); }
 
 cb_quantile_place cb_quantile_find(int method, int64_t n, double q)

@@ -10,7 +10,7 @@
 #include "kernel/kernel.h"
 
 enum {
-    ROWS = 2048, /* rows between checks for cancellation */
+    ROWS = 2048, /* number of rows between checks for cancellation */
     /* number of cells of each plane to interleave at once, so that they stay in the cache */
     MOST_WINDOW = 32768,
     CELLS_PER_WEIGHT = 3 /* per weight, interleaving at most this many cells saves time */

@@ -91,8 +91,8 @@ static size_t width_of(size_t window, int planes)
     return cb_max_size(LEAST_WIDTH, cb_min_size(MOST_WIDTH, width));
 }
 
-/* Number of further rows of states and elements, in addition to the states of a segment's ends. They are the states of the
- * next segment's beginning, of a row and of a window, and the elements of a row. */
+/* Number of rows in addition to the states of a segment's ends: the states of the next segment's beginning, of a row and of a
+ * window, and the elements of a row. */
 enum { ROWS_BESIDE = 4 };
 
 static size_t segment_bytes(size_t window, int planes)

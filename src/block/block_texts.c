@@ -20,7 +20,7 @@ static bool same_family(const cubed_block *x, const cubed_block *y)
     return is_text(x) && cubed_dtype_family(x->dtype) == cubed_dtype_family(y->dtype);
 }
 
-/* Axes are aligned at the last. */
+/* Aligns the last axes, as in broadcasting. */
 static bool broadcasts(const cubed_block *x, const cubed_block *to)
 {
     const int lead = to->ndim - x->ndim;
@@ -337,6 +337,6 @@ static cubed_status run_extreme(const cubed_block_call *call, void *ctx, cubed_e
     return CUBED_OK;
 }
 
-/* Positions are compared by value across calls. */
+/* Extremes of strings, with their positions. A later call compares its elements with the values that earlier calls have found. */
 const cubed_block_fn cb_block_extreme_text = {
     .name = "extreme_text", .check = check_extreme, .run = run_extreme, .carried = 1};

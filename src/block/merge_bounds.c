@@ -20,8 +20,8 @@
 typedef struct cursor {
     /* done: position after the last visited sample; next: position after the next sample */
     int64_t done, next;
-    int64_t sample,
-        end; /* indices in the block: of the next sample, and after the run's last one */
+    /* indices in the block: of the next sample, and after the run's last one */
+    int64_t sample, end;
     /* index, among the samples of the line, of the run's first sample in the block */
     int64_t first;
     int64_t start; /* index, in the block, of the run's first sample */
