@@ -495,7 +495,7 @@ static void write_coiled_batch(batch_submission *s)
     const char *space = batch_get(s->choice, "workspace");
     const char *within = space ? " --workspace " : "";
     if (!space) space = "";
-    /* The least memory of a machine: 1 GiB is for its system, and Coiled accepts machines with up to 11 % less memory. */
+    /* Minimum memory of a machine in MiB: 1 GiB is for its system, and Coiled accepts machines with up to 11 % less memory. */
     const uint64_t least = (s->mebibytes + 1024) * 9 / 8;
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs && start; i++) {

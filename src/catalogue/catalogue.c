@@ -21,7 +21,7 @@ static const cb_rows *const categories[] = {
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 
-/* Identifies a row by its category and its index there. The category is counted from 1; 0 marks an empty slot. */
+/* Identifies a row by its category and its index in the category. The category is counted from 1; 0 marks an empty slot. */
 typedef struct name_place {
     uint8_t category;
     uint16_t row;

@@ -18,8 +18,8 @@ static const cubed_param params_3[] = {
     OPERAND("x1", "Elements where the condition is true."),
     OPERAND("x2", "Elements where the condition is false.")};
 
-/* Calls an elementwise operation. A number has the type that it has in an operation with the first array. The condition of
- * `where` has its own type, and does not count as the first array. */
+/* Calls an elementwise operation. A number is converted to the type of its promotion with the first array. The condition of
+ * `where` keeps its own type, and is not the first array. */
 static cubed_status call_elementwise(const cb_call *c)
 {
     const cubed_op op = (cubed_op)c->which;

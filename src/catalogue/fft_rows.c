@@ -84,7 +84,7 @@ static const cubed_param two_params[] = {
     PARAM_TASK_MEM,
 };
 
-/* Takes the lengths of axes. If no axes are given, lengths are those of the last axes, which are written to `room`. */
+/* Reads the lengths of axes. If no axes are given, the lengths are those of the last axes, which are written to `room`. */
 static cubed_status take_lengths(const cb_call *c, int room[CUBED_MAX_NDIM], cubed_fft_options *o)
 {
     const cubed_value *s = &c->values[1];

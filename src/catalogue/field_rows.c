@@ -80,7 +80,7 @@ static const cubed_param weighted_mer_params[] = {FIELD, AREAS, MERIDIONAL, KEEP
 static const cubed_param vert_params[] = {FIELD, VERTICAL, KEEPDIMS};
 static const cubed_param weighted_vert_params[] = {FIELD, LAYERS, VERTICAL, KEEPDIMS};
 
-/* Takes the axes at position i, and checks that x has each of them. */
+/* Reads the axes from argument i, and checks that x has each of them. */
 static cubed_status take_axes(const cb_call *c, int i, int axes[CUBED_MAX_NDIM], int *n)
 {
     const int ndim = cubed_array_ndim(cb_call_array(c, 0));

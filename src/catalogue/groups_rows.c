@@ -135,7 +135,7 @@ static cubed_status check_options(const cb_call *c)
     return CUBED_OK;
 }
 
-/* Takes the axes of the labels, as positions from 0 on. Each axis may occur once. */
+/* Reads the axes of the labels, as positions from 0 on. Each axis may occur once. */
 static cubed_status take_axes(const cb_call *c, int axes[CUBED_MAX_NDIM], int *n)
 {
     const int ndim = cubed_array_ndim(cb_call_array(c, X));
@@ -315,7 +315,7 @@ static const cubed_param rolling_params[] = {
                         "None: follows from `center`.")},
 };
 
-/* Takes the windows along axes. *most is the product of their lengths. */
+/* Reads the windows along axes. *most receives the product of their lengths. */
 static cubed_status take_windows(const cb_call *c, cubed_window windows[CUBED_MAX_NDIM], int *n,
                                  int64_t *most)
 {

@@ -46,7 +46,7 @@ static cubed_status take_axes(const cb_call *c, int i, cb_image *out)
     return CUBED_OK;
 }
 
-/* Takes the boundary modes of the axes, from one mode for all axes or a list. */
+/* Reads the boundary modes of the axes: one mode for all axes, or a list. */
 static cubed_status take_modes(const cb_call *c, int i, cb_image *out)
 {
     const cubed_value *v = &c->values[i];
@@ -288,7 +288,7 @@ cubed_status cb_image_structure_take(const cb_call *c, int size, int footprint, 
                                          "along axis %d, expected the same number",
                                          c->function->name, (long long)out->heights.size[d],
                                          (long long)out->size[d], d));
-    /* As in SciPy, the argument `structure` overrides the argument `size` by its shape. */
+    /* As in SciPy, the argument `structure` has precedence: its shape replaces the argument `size`. */
     memcpy(out->size, out->heights.size, sizeof out->size);
     out->of.heights = out->heights.numbers;
     return CUBED_OK;

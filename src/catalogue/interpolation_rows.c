@@ -245,9 +245,8 @@ static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int dept
         if (has_offset) out->offset[d] = t->numbers[d * columns + n];
     }
     if (depth == 2) return CUBED_OK;
-    for (int d = 0; d < n;
-         /* As in SciPy, an offset that comes with factors is given in positions of the result. */
-         d++) {
+    /* SciPy adds the offset after the multiplication by the factors. cubed_affine adds it before. */
+    for (int d = 0; d < n; d++) {
         out->matrix[d * n + d] = out->factors[d];
         if (!out->has_matrix) out->offset[d] /= out->factors[d];
     }

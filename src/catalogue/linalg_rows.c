@@ -386,7 +386,7 @@ static bool take_axes(const cubed_value *v, int axes[CUBED_MAX_NDIM], int *n)
     return true;
 }
 
-/* Takes the axes of both operands to sum over. */
+/* Reads the axes of both operands to sum over. */
 static cubed_status take_pairs(const cb_call *c, int axes[2][CUBED_MAX_NDIM], int *n)
 {
     const cubed_value *v = &c->values[2];

@@ -176,7 +176,7 @@ static cubed_status call_gradient(const cb_call *c)
     cubed_array *f = cb_call_array(c, 0), *spacing;
     int axis;
     CB_TRY(cb_call_only_axis(c, 2, cubed_array_ndim(f), &axis));
-    /* The distance may be fractional, so next to integers it is a float64. */
+    /* The distance may be fractional, so it is a float64 if f has integers. */
     CB_TRY(optional_operand(c, 1, float_type(cubed_array_dtype(f)), &spacing));
     cubed_status st = cubed_gradient(f, spacing, axis, (int)cb_call_int(c, 3), c->out, c->err);
     cubed_array_unref(spacing);

@@ -17,7 +17,7 @@
     PARAM_WEIGHTS("weights", NAMED,                                                                \
                   "Weight of each element, or of each along the axes, in their order. None: 1.")
 
-/* Takes the axes at position i, and keepdims at position k. */
+/* Reads the axes from argument i, and keepdims from argument k. */
 static cubed_reduce_options reduced(const cb_call *c, int i, int k, int room[CUBED_MAX_NDIM])
 {
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
@@ -156,7 +156,7 @@ static cubed_status call_average(const cb_call *c)
 
 enum { SKIP_NAN = 1, PERCENT = 2 };
 
-/* Parameters of quantiles. `MOST` is the value of q at which all elements are below: 1, or 100 for percentiles. */
+/* Parameters of quantiles. `MOST` is the maximum of q: 1, or 100 for percentiles. */
 #define QUANTILE_PARAMS(MOST, NOTES)                                                               \
     {                                                                                              \
         PARAM_ARRAY("x", "Real numbers, or times."),                                               \
@@ -240,7 +240,7 @@ static const cubed_param corrcoef_params[] = {
     OBSERVED,
 };
 
-/* Axes of observations, by number. `n` is 0 if the call names none. */
+/* Axes of observations. `n` is 0 if the call gives no axes. */
 typedef struct observed {
     int n, axes[CUBED_MAX_NDIM];
     uint32_t mask;
@@ -337,8 +337,8 @@ static cubed_array *get_rows(cb_steps *s, const cb_call *c, int i, int at)
     return ndim == 2 && !cb_call_bool(c, 2) ? cb_step_permuted(s, rows, swapped) : rows;
 }
 
-/* Gets the variables of both arrays as rows, in the type for computations. `dtype` is the position of the result's type, and the
- * next position is that of the axes of observations. */
+/* Gets the variables of both arrays as rows, in the type for computations. Argument `dtype` gives the type of the result, and the
+ * next argument the axes of observations. */
 static cubed_array *get_observations(cb_steps *s, const cb_call *c, int dtype)
 {
     const bool is_pair = cb_call_has(c, 1);

@@ -17,7 +17,7 @@
         PARAM(NAME, ACCEPTS(ARRAY) | NUMBERS, FLAGS, NOTES)                                        \
     }
 
-/* Takes the axes at position i, and keepdims at the next position. */
+/* Reads the axes from argument i, and keepdims from the next argument. */
 static cubed_reduce_options reduced(const cb_call *c, int i, int room[CUBED_MAX_NDIM])
 {
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;

@@ -102,8 +102,8 @@ static cubed_dtype packed_type(cubed_dtype stored, const cubed_cf_packing *p)
     return scale;
 }
 
-/* Returns the type of values that are not packed but may be missing. Instead of bools, Xarray makes objects True, False and
- * NaN; the numbers here are equal to them. */
+/* Returns the type of values that are not packed but may be missing. Xarray converts such bools to objects True, False and NaN.
+ * Here they become float64: 1, 0 and NaN, which compare equal to these objects. */
 static cubed_dtype masked_type(cubed_dtype stored)
 {
     if (stored == CUBED_BOOL) return CUBED_FLOAT64;
@@ -113,15 +113,15 @@ static cubed_dtype masked_type(cubed_dtype stored)
 
 /* --- Missing values ----------------------------------------------------------------------------------- */
 
-/* Converts a missing value to the other signedness with the same bits, for stored integers that are read with it. Like
- * Xarray, converts only `_FillValue`. */
+/* Reinterprets the bits of a missing value in the other signedness, if the stored integers are read in it. Like Xarray, converts
+ * only `_FillValue`. */
 static void convert_missing(cubed_dtype from, cubed_dtype to, cubed_cf_number *n)
 {
     if (from == to || !is_integer(n->dtype)) return;
     cb_scalar_cast(n->dtype, &n->value, from, &n->value);
     cb_scalar_cast(from, &n->value, to, &n->value);
     n->dtype = to;
-    n->weak = cubed_dtype_kind(to) == CUBED_KIND_UINT; /* Xarray makes a Python number of it */
+    n->weak = cubed_dtype_kind(to) == CUBED_KIND_UINT; /* Xarray converts it to a Python number */
 }
 
 /* Adds a missing value. If an element of the stored type is equal, adds that element, so that equal packings compare equal
@@ -163,7 +163,7 @@ static bool add_attribute(owned_packing *p, seen_values *seen, const cb_cf_attrs
         any = true;
         if (is_nan(&n)) continue;
         number = true;
-        /* JSON has no float32: round to the element that the number was written from. */
+        /* JSON has no float32: round to the element type from which the number was written. */
         if (n.dtype == CUBED_FLOAT64 && n.weak && cb_cf_is_float(raw)) {
             cb_scalar_cast(CUBED_FLOAT64, &n.value, raw, &n.value);
             n.dtype = raw;

@@ -299,7 +299,7 @@ cubed_status cubed_time_units_parse(const char *units, cubed_calendar c, cubed_t
 
 bool cubed_time_of_float(const cubed_time_axis *a, double number, int64_t *us)
 {
-    /* Adds whole units separately from the fraction, because they are exact. */
+    /* Adds whole units separately from the fraction, because whole units are exact. */
     const double whole = floor(number / a->divide), rest = number - whole * a->divide;
     if (!(fabs(whole * (double)a->unit) < 4e18)) return false;
     const int64_t more = (int64_t)llround(rest * (double)a->unit / a->divide);

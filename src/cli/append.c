@@ -164,7 +164,8 @@ static cubed_status read_store(append *a, cubed_error *err)
     return st == CUBED_OK ? find_base(a, err) : st;
 }
 
-/* Takes holds on the arrays. Then reads the store again, because another process may have extended arrays in the meantime. */
+/* Locks the arrays by holds on their places. Then reads the store again, because another process may have extended arrays in the
+ * meantime. */
 static cubed_status hold_all(append *a, cubed_error *err)
 {
     cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;
@@ -269,7 +270,7 @@ bool append_is_group(const append *a) { return a->is_group; }
 
 bool append_has(append *a, const char *name) { return a->is_group && find_array(a, name); }
 
-/* Owns a reference to x until append_end. Returns x. */
+/* Keeps a reference to x until append_end. Returns x. */
 static cubed_array *own(append *a, cubed_array *x)
 {
     a->owned = cli_resize(a->owned, (size_t)(a->nowned + 1) * sizeof(cubed_array *));
@@ -277,7 +278,7 @@ static cubed_array *own(append *a, cubed_array *x)
     return x;
 }
 
-/* Owns a string until append_end. Returns it. */
+/* Keeps a string until append_end frees it. Returns the string. */
 static const char *own_text(append *a, char *text)
 {
     a->text = cli_resize(a->text, (size_t)(a->ntexts + 1) * sizeof *a->text);

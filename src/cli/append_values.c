@@ -204,7 +204,7 @@ cubed_status append_check_order(const append_place *to, cubed_array *stored, int
     return st;
 }
 
-/* --- Elements as the store holds them ----------------------------------------------------------------- */
+/* --- Encoding of elements for the store --------------------------------------------------------------- */
 
 /* Returns true if an integer type of at most 64 bits can represent v. */
 static bool fits_type(cubed_dtype dtype, int64_t v)

@@ -10,7 +10,7 @@
 
 enum { SUMMARISED = 1000, EDGE = 3, LINE = 79, ELEMENT = 96 };
 
-/* Maximum significant digits: SOME for elements of arrays, ALL for scalars. */
+/* Maximum number of significant digits: SOME for elements of arrays, ALL for scalars. */
 enum { SOME = 8, ALL = 17 };
 
 /* Formats the shortest number, of at most `most` digits, that reads back the same. */

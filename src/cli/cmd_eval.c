@@ -363,7 +363,7 @@ static void free_again(eval *e)
     memset(&e->again, 0, sizeof e->again);
 }
 
-/* Moves the current arrays to `again`, and restores the kept ones. */
+/* Moves the current arrays to `again`, and restores the arrays in `kept`. */
 static void keep_again(eval *e, const eval *kept)
 {
     e->again.built = e->built;

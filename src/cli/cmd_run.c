@@ -92,7 +92,8 @@ static int run_on_engine(cubed_plan *plan, const cli_common *c, const batch_choi
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan_options o = cli_plan_options(c);
-    o.max_workers = c->max_workers; /* unlimited by this machine, because jobs run elsewhere */
+    /* not limited by this machine, because jobs run on other machines */
+    o.max_workers = c->max_workers;
     o.other_machines = true;
     if (cubed_plan_set_limits(plan, &o, &err) != CUBED_OK) return cli_report("run", &err);
     return engine_run("run", choice, plan, c->max_workers, c->retries, detach);

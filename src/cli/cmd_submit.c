@@ -1,7 +1,7 @@
-/* Runs as job arrays of batch systems: a folder with the plan, the job descriptions, and scripts that start, list and
- * cancel jobs.
+/* Runs as job arrays of batch systems: a folder with the plan, the job descriptions, and scripts that start, list and cancel
+ * jobs.
  *
- * Workers note completed tasks in the work directory. So no process has to stay, and restarted jobs continue with the
+ * Workers record completed tasks in the work directory. So no process must run all the time, and restarted jobs continue with the
  * missing tasks. */
 #define _GNU_SOURCE
 #include "lang/lang_memory.h"
@@ -292,7 +292,7 @@ static void count_event(void *ctx, const cubed_event *e)
         f->done[e->stage]++;
 }
 
-/* Reads the notes of workers, and counts the completed tasks. */
+/* Reads the records of workers, and counts the completed tasks. */
 static cubed_status look(followed *f, cubed_error *err)
 {
     cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
@@ -387,7 +387,7 @@ static void say_failures(const char *dir, int out)
     cli_free(path);
 }
 
-/* Notes of workers are read at most this often, in seconds, however many pages are open. */
+/* Minimum interval, in seconds, between reads of the workers' records, however many pages are open. */
 enum { LOOK_EVERY = 5, SHOWN_STAGES = 100 };
 
 /* A run of a batch system that a page shows. */

@@ -71,9 +71,9 @@ static void find_carried(eval *e, int i, const char *name, carried what, cubed_a
         *c = NULL;
 }
 
-/* Adds the input's array `name` to the items, because it describes item i. If the expression selected a part of a dimension,
- * adds the same part of the array. Adds nothing if the array has a dimension that the item does not have. Bounds may have
- * one more, their last dimension. */
+/* Adds the input's array `name` to the items, because it describes item i. If the expression selected a part of a dimension, adds
+ * the same part of the array. Adds nothing if the array has a dimension that the item does not have. Bounds may have one more
+ * dimension, the last one. */
 static void carry(eval *e, int i, const char *name, carried what)
 {
     const cubed_array *x = e->item[i].array;
@@ -395,8 +395,7 @@ bool eval_place_results(eval *e, cubed_error *err)
 {
     for (int i = 0; i < cubed_expr_results_count(e->built); i++) {
         const cubed_expr_result *v = cubed_expr_results_at(e->built, i);
-        /* Stored results keep their packing. Results that are printed, drawn or written into an existing array are
-         * values. */
+        /* Stored results keep their packing. Results that are printed, drawn or written into an existing array are decoded. */
         const bool stays = v->stored && e->out && !e->common.picture && !e->region;
         add_item(e, v->name, stays ? v->stored : v->array, v);
     }

@@ -123,9 +123,9 @@ static cubed_status read_times(cubed_context *ctx, joined_file *f, const char *d
     for (int64_t i = 0; i < f->n && st == CUBED_OK; i++) {
         const int64_t whole = real ? 0 : ((const int64_t *)data)[i];
         bool ok = true;
+        /* Coordinates without units are times of one type, which must be the same in all files. */
         if (!f->has_units)
-            f->us[i] =
-                whole; /* without units: times of one type, which must be the same in all files */
+            f->us[i] = whole;
         else if (real)
             ok = cubed_time_of_float(&f->axis, ((const double *)data)[i], &f->us[i]);
         else

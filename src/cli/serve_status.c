@@ -11,7 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Requests of browsers are shorter. A client has TURN_MS for its request, and as long to receive the reply. */
+/* MOST_REQUEST: maximum size of a request in bytes, larger than requests of browsers. TURN_MS: time for a client to send its
+ * request, and again to receive the reply. */
 enum { MOST_REQUEST = 16 << 10, TURN_MS = 2000, POLL_MS = 200, WAITING = 16 };
 #define MS_NS ((int64_t)1000000)
 
@@ -78,8 +79,8 @@ static void reply_text(int fd, const char *code, const char *text)
     reply(fd, code, "text/plain", text, strlen(text), true);
 }
 
-/* Whether the only Host header is this server's. A page elsewhere whose name was changed to lead here (DNS rebinding) sends the
- * name of that page. */
+/* Returns true if the only Host header names this server. In an attack by DNS rebinding, the name of a foreign page resolves to
+ * this machine, and the header has that name. */
 static bool names_this_server(const char *request, uint16_t port)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};

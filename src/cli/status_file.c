@@ -75,7 +75,7 @@ static const char *string(const json_t *status, const char *name)
     return value ? value : "";
 }
 
-/* Whether the status says that the run is running, but its process on this machine has ended. */
+/* Returns true if the status reports a running run whose process on this machine has ended. */
 static bool is_gone(const json_t *status)
 {
     char host[256] = "";

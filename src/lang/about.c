@@ -256,7 +256,7 @@ static void put_coord(expr_builder *b, expr_about *about, cubed_expr_coord coord
     about->coords[about->ncoords++] = coord;
 }
 
-/* Returns whether a coordinate is the whole one of the input. */
+/* Returns true if c is the complete coordinate of the input, not a part. */
 static bool is_whole(const cubed_expr_coord *c)
 {
     return !c->key && !c->made && !c->cut && c->part.start == 0 && c->part.step == 1 &&
@@ -476,7 +476,7 @@ static json_t *weights_attributes(expr_builder *b, const expr *e)
     return attrs;
 }
 
-/* Derives the attributes of a result. `attrs` are those of the operands used, of which `narrays` are arrays. */
+/* Derives the attributes of a result. `attrs` are the attributes of the operands used. `narrays` of these operands are arrays. */
 static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, json_t *attrs,
                           int narrays)
 {

@@ -238,7 +238,8 @@ static cubed_status take_reference(expr_builder *b, const expr *e, const axis_va
     return expr_reject(b, given, "anomaly: no times are in the reference");
 }
 
-/* Subtracts from each element of x the mean of its group. `of` has the group of each position along axis d, and is consumed. */
+/* Subtracts from each element of x the mean of its group. `of` has the group of each position along axis d; the function takes
+ * ownership of it. */
 static cubed_status subtract_means(expr_builder *b, const expr *e, cubed_array *x,
                                    cubed_array *means, int64_t *of, int d, cubed_array **out)
 {

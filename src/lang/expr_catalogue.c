@@ -12,7 +12,7 @@ typedef struct arguments {
     const cubed_function *function;
     const expr *call;
     const cubed_array *like; /* the first array, from which literals get their types */
-    const expr *first; /* expression of that array, or of the list of arrays that contains it */
+    const expr *first;       /* expression of `like`, or of the list of arrays that contains it */
     int n;
     cubed_argument *list;
     /* Expression of each argument; NULL for arguments that are not in the call. */
@@ -474,7 +474,7 @@ static void mark_arrays(const arguments *a, int first, bool marked[CUBED_MAX_NDI
         marked[i - first] = a->list[i].value.kind == CUBED_VALUE_ARRAY;
 }
 
-/* Records which elements of the first array's axis d remain in a result whose extent there is `left`. */
+/* Records which elements of the first array's axis d remain in a result that has `left` elements along this axis. */
 static void note_axis(expr_builder *b, const arguments *a, int d, int64_t left)
 {
     const int64_t extent = cubed_array_shape(a->like)[d];
@@ -728,10 +728,10 @@ static cubed_status make_given(expr_builder *b, arguments *a, const expr_given *
         if (e->kind != EXPR_KEYWORD || is_given(given, n, e->text)) continue;
         add_argument(a, e->text, e->child[0]);
         const cubed_param *p = param_of(a, a->n - 1);
-        if (p)
-            EXPR_TRY(put(b, a, a->n - 1, p));
+        if (p) EXPR_TRY(put(b, a, a->n - 1, p));
+        /* the caller of expr_call_given reads this keyword, which is no parameter */
         else
-            a->n--; /* the caller of expr_call_given reads this keyword, which is no parameter */
+            a->n--;
     }
     return put_waiting(b, a);
 }

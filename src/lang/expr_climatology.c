@@ -527,7 +527,8 @@ static of_times of_times_find(const char *name)
     return strcmp(name, "time_steps") == 0 ? TIME_STEPS : DATE_PART;
 }
 
-/* Reads the string argument `key`, which may also be the second positional argument. Sets *out to NULL if there is none. */
+/* Reads the string argument `key`, which may also be the second positional argument. Sets *out to NULL if the call does not have
+ * it. */
 static cubed_status read_string(expr_builder *b, const expr *e, int n, const char *key,
                                 const char *expected, const char **out)
 {

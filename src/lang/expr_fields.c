@@ -18,14 +18,14 @@ typedef struct field {
     const expr *e, *of; /* the call, and the expression of x, its first argument */
     cubed_array *x;
     expr_about about; /* description of the expression `of` */
-    const char
-        *name[FIELD_KINDS]; /* name of the coordinate of each kind (latitude, ...), or NULL */
+    /* name of the coordinate of each kind (latitude, ...), or NULL */
+    const char *name[FIELD_KINDS];
     cubed_array *coordinate[FIELD_KINDS]; /* elements of the coordinate that belong to x */
-    cubed_array
-        *bounds[FIELD_KINDS];   /* bounds of these elements; NULL if the coordinate has no bounds */
+    /* bounds of these elements; NULL if the coordinate has no bounds */
+    cubed_array *bounds[FIELD_KINDS];
     uint32_t axes[FIELD_KINDS]; /* bit d: the coordinate describes axis d of x */
     bool on_earth;              /* ignore coordinates of rotated grids */
-    /* a dimension whose elements calls have moved, so that no coordinate describes them; may be NULL */
+    /* a dimension along which an earlier call moved elements, so that no coordinate describes them; may be NULL */
     const char *moved;
 } field;
 
