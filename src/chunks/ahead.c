@@ -16,8 +16,8 @@ typedef struct walk {
     bool search, found;
     int node, left;
     int64_t chunk;
-    int64_t
-        skip; /* chunks of the current step that the cursor has passed and this walk has still to skip */
+    /* number of chunks of the current step that the cursor has passed and that this walk must still skip */
+    int64_t skip;
 } walk;
 
 static void push(cb_ahead *a, int node, int64_t chunk)
@@ -28,7 +28,7 @@ static void push(cb_ahead *a, int node, int64_t chunk)
     a->seen[k].task = a->task;
 }
 
-/* Visits a chunk that a task will read. Returns true if the walk goes on to the next chunk. */
+/* Visits a chunk that a task will read. Returns true if the walk continues with the next chunk. */
 static bool look(walk *w, int node, const int64_t *idx)
 {
     cb_ahead *a = w->a;

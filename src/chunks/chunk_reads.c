@@ -84,8 +84,8 @@ static cubed_status read_from_shard(stored_read *x, cubed_error *err)
     return st;
 }
 
-/* Reads a chunk that is an object of its own: of an array, or of an intermediate in the work folder. A prefetched object
- * without codecs is used in place if the caller allows it. */
+/* Reads a chunk that is a separate object: of an array, or of an intermediate in the work folder. A prefetched object without
+ * codecs is used in place if the caller allows it. */
 static cubed_status read_object(stored_read *x, cubed_error *err)
 {
     cb_chunks *c = x->c;
@@ -228,7 +228,7 @@ static size_t runs_of(const cb_grid *g, const cb_want *w, size_t item, cb_box *f
     return run;
 }
 
-/* Loads the pages of the wanted parts of a mapped chunk. */
+/* Loads the pages of the requested parts of a mapped chunk. */
 static void bring_runs(const cb_box *first, size_t run, const cb_pinned *chunk)
 {
     int64_t at[CUBED_MAX_NDIM];

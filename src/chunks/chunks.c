@@ -99,7 +99,7 @@ cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk, bool *f
     const cb_node *n = &c->plan->ir.nodes[node];
     int64_t idx[CUBED_MAX_NDIM];
     *found = false;
-    if (c->options.keeps) { /* an update keeps no intermediates of earlier runs */
+    if (c->options.keeps) { /* an update ignores intermediates of earlier runs */
         *found = n->is_target && c->options.keeps(c->options.keeps_ctx, node, chunk);
         return CUBED_OK;
     }

@@ -1,4 +1,4 @@
-/* Intermediates: chunks stay in memory within its budget, then go to the work folder. */
+/* Intermediates: chunks are kept in memory within the memory budget. Further chunks are written to the work folder. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "chunks/state.h"
 
 /* Returns the total size of an intermediate whose chunks a copy joins to larger ones, if its chunks in order form the array. Then
- * they are pieces along one axis, and all axes before it have length 1. Returns 0 for all others. */
+ * the chunks are pieces along one axis, and all axes before it have length 1. Returns 0 for all other intermediates. */
 static size_t bytes_together(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];

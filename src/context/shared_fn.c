@@ -1,6 +1,6 @@
 /* Block functions in shared objects: "/path/to/kernels.so:symbol" in plans.
  *
- * An opened object stays in the process, because its functions may be called as long as any plan exists. */
+ * An opened object is never unloaded, because its functions may be called as long as any plan exists. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -184,8 +184,8 @@ static cubed_array *scaled(cb_steps *s, cubed_array *x, ratio r)
     return x;
 }
 
-/* Converts int64 in units of `from` to units of `to`; NaT stays. NULL after an error. CUBED_E_UNSUPPORTED if the ratio of
- * the units overflows. */
+/* Converts int64 in units of `from` to units of `to`; NaT is unchanged. Returns NULL after an error, for example
+ * CUBED_E_UNSUPPORTED if the ratio of the units overflows. */
 static cubed_array *in_period(cb_steps *s, cubed_array *x, bool is_date, period from, period to)
 {
     cubed_array *y = x;
@@ -350,8 +350,8 @@ static cubed_array *unary(cb_steps *s, cubed_op op, cubed_array *x)
         y = missing_of(s, &x, 1);
         return op == CUBED_OP_ISNAN ? y : cb_number_op(s, CUBED_OP_LOGICAL_NOT, y, NULL, NULL);
     }
-    y = cb_number_op(s, op, cb_number_cast(s, x, CUBED_INT64), NULL,
-                     NULL); /* NaT stays NaT, because integers wrap around */
+    /* NaT stays NaT, because integers wrap around. */
+    y = cb_number_op(s, op, cb_number_cast(s, x, CUBED_INT64), NULL, NULL);
     return cb_number_cast(s, y, x->node.dtype);
 }
 

@@ -61,7 +61,8 @@ static cb_axis view_axis(const cb_axis *a, int64_t offset, int64_t stride, int64
     cb_axis v = {.extent = extent,
                  .first = cb_ceil_div(left, step),
                  .chunk = cb_max_i64(1, a->chunk / step)};
-    /* If the step does not divide the chunk, boundaries drift, so regular chunks are as good. */
+    /* If the step does not divide the chunk length, the view's chunks would not end at ends of source chunks. So regular chunks
+     * cost no additional reads. */
     if (v.first > v.chunk || a->chunk % step != 0) v.first = v.chunk;
     return v;
 }

@@ -234,7 +234,7 @@ static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *f
 }
 
 /* Returns the smallest of several amounts from `enough` on for which the product of memory and moved data is near its minimum. If
- * this product falls with more memory, more memory pays. */
+ * this product falls with more memory, more memory is worthwhile. */
 static uint64_t find_knee(search *s, uint64_t enough, const trial *least, trial *found)
 {
     /* Larger factors come first, because the time may run out. */

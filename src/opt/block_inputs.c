@@ -1,10 +1,10 @@
 /* Blocks of block functions, and how their inputs are read.
  *
- * An operation chooses its blocks when it is created, without knowing the memory. If a task would not fit and the function
- * is divisible, its blocks are divided; users see the promised chunks through a copy.
+ * An operation chooses its blocks when it is created, without knowing the memory. If a task would not fit and the function is
+ * divisible, its blocks are divided. A copy then stores the result in the chunks that users were told.
  *
- * An input is gathered from the chunks that its blocks touch. If that would decode the same chunks or compute the same
- * values repeatedly, the input is written once in blocks that are read directly. */
+ * An input is gathered from the chunks that its blocks touch. If that would decode the same chunks or compute the same values
+ * repeatedly, the input is written once in blocks that are read directly. */
 #include <string.h>
 
 #include "base/error.h"

@@ -82,7 +82,7 @@ static cubed_status try_alone(cubed_plan *p, int root, bool *too_large, cubed_er
     return st;
 }
 
-/* Returns true in *too_large if a stage of only this node would be too large. Compiles the stage in a temporary zone. */
+/* Sets *too_large if a stage of only this node would be too large. Compiles the stage in a temporary zone. */
 static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed_error *err)
 {
     cb_zone *const zone = p->ir.zone;

@@ -306,8 +306,8 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     return st;
 }
 
-/* Keeps an array's irregular chunks. In a store only those that the user specified are kept, because all readers support
- * regular grids. */
+/* Keeps an array's irregular chunks. In a store, irregular chunks are kept only along axes for which the user specified them. The
+ * other axes get regular chunks, which all readers support. */
 static void keep_irregular(const cubed_array *x, bool in_memory, cb_grid *grid)
 {
     for (int d = 0; d < grid->ndim; d++) {

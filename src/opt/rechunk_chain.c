@@ -355,7 +355,7 @@ static void list_lengths(const cb_chain *c, int i, int d, lengths *l)
     const cb_axis *source = &c->grid[0].axis[d], *target = &c->grid[c->npasses].axis[d];
     const cb_axis *before = &c->grid[i - 1].axis[d], *after = &c->grid[i + 1].axis[d];
     int64_t now = c->grid[i].axis[d].chunk, extent = c->grid[i].axis[d].extent;
-    /* Chunks whose length divides this never cross a border. */
+    /* Chunks whose length divides `common` never cross a border of a chunk. */
     int64_t common = cb_gcd_i64(cb_gcd_i64(source->chunk, source->first),
                                 cb_gcd_i64(target->chunk, target->first));
     l->n = 0;

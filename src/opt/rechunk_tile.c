@@ -506,7 +506,7 @@ static bool reads_less(const cb_tile *a, const cb_tile *b)
     return a->chunks_read < b->chunks_read;
 }
 
-/* Uses `count` chunks per task along d if that fits and reads less, or reads the same with smaller tasks. */
+/* Uses `count` chunks per task along d if that fits and reads less, or reads the same amount with smaller tasks. */
 static void improve(const cb_tile_in *in, int d, int64_t count, cb_tile *best)
 {
     cb_tile t;

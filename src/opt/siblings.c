@@ -28,8 +28,8 @@ static bool same_call(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
     return true;
 }
 
-/* Bytes that a worker on another machine reads or writes in the latency of a request (CB_OPT_FAR_BYTES; Amazon S3 User Guide,
- * "optimizing Amazon S3 performance": 100 to 200 ms). */
+/* Bytes that a worker on another machine reads or writes during the latency of one request (CB_OPT_FAR_BYTES; Amazon S3 User
+ * Guide, "optimizing Amazon S3 performance": 100 to 200 ms). */
 #define LATENCY_BYTES (uint64_t)(0.15 * CB_OPT_FAR_BYTES)
 
 static bool keeps_worker(const cb_stage *s)
@@ -38,7 +38,7 @@ static bool keeps_worker(const cb_stage *s)
            cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks > LATENCY_BYTES;
 }
 
-/* Whether stages that read nothing in common end earlier if idle workers on other machines run one of them. */
+/* Returns true if stages without common inputs end earlier when idle workers on other machines run one of them. */
 static bool share_workers(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
     return p->other_machines && !a->reduce->groups && a->ntasks < (int64_t)p->max_workers &&
@@ -109,8 +109,9 @@ typedef struct sibling {
     bool straight; /* the stage's programs have one branch each, and memory needs add up */
     /* Upper bounds of the numbers of loads and instructions, of the body and of the tail. */
     size_t loads[2], instrs[2];
-    size_t held;          /* lower bound of the bytes of chunks and results that a task holds */
-    cb_need need;         /* upper bound for a task, even if it computes instead of copying */
+    size_t held; /* lower bound of the bytes of chunks and results that a task holds */
+    /* upper bound of a task's memory, even if the task computes instead of copying */
+    cb_need need;
     int room, reads_room; /* capacities of growing lists: outputs, and nodes that it reads */
     int born, changed;    /* time of its creation, and of the last join */
 } sibling;

@@ -6,8 +6,8 @@
 #include "opt/opt.h"
 #include "plan/reduction.h"
 
-/* Returns the number of states that is too large for one task while other workers are idle. On other machines with states so
- * large that merges are divided into tasks (split_output.c), one more stage is faster than the reads of three states. */
+/* Returns the number of states that is too large for one task while other workers are idle. On other machines, states may be so
+ * large that split_output.c divides merges into tasks. Then one more stage is faster than the reads of three states. */
 static int64_t many_states(const cubed_plan *p, const cb_node *n)
 {
     const size_t state = (size_t)cb_grid_max_chunk(n->grid) * cubed_dtype_size(n->dtype);

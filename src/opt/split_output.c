@@ -16,8 +16,8 @@
 
 /* GETs per second of a prefix of an object store (Amazon S3 User Guide: at least 5,500). */
 #define PREFIX_GETS 5500.0
-/* Requests may take this many times as long as the bytes: if all workers read at once for the whole time, and if each task
- * has a worker of its own. Then smaller tasks shorten the end of the stage. */
+/* Maximum ratio of the time of requests to the time of bytes. FULL: all workers read at the same time throughout. FREE: each task
+ * has its own worker, so smaller tasks shorten the end of the stage. */
 #define REQUEST_SHARE_FULL 0.75
 #define REQUEST_SHARE_FREE 4
 
@@ -46,8 +46,8 @@ static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Returns true if chunks are encoded, so that every piece reads and decodes slightly too much; `in_blocks`: also chunks of
- * which each piece needs only some blocks. */
+/* Returns true if chunks are encoded, so that every piece reads and decodes slightly too much. If `in_blocks` is set, also
+ * returns true if pieces are read by codec blocks. */
 static bool is_encoded(const cubed_plan *p, const cb_stage *s, bool in_blocks)
 {
     for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
@@ -75,8 +75,8 @@ static int64_t stored_pieces(const cubed_plan *p, const cb_stage *s, int d)
 }
 
 /* Returns the maximum number of pieces whose requests do not take much longer than their bytes. A piece of a chunk is a request,
- * except that of a state that is stored in `stored` pieces. The chunks of a source have a prefix, intermediates have one
- * together. */
+ * except that of a state that is stored in `stored` pieces. The chunks of each source have their own prefix. All intermediates
+ * share one prefix. */
 static double pieces_in_time(const cubed_plan *p, const cb_stage *s, int64_t stored)
 {
     const double prefixes = s->reduce->body.nbranches > 0 ? fmax(1, s->ninputs) : 1;

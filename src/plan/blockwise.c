@@ -205,7 +205,7 @@ static cubed_status count_blocks(const cb_block_operand *x, bool output, int num
     return CUBED_OK;
 }
 
-/* Checks an input of which a call gets ranges (cb_gather). Several calls may get ranges of one block. */
+/* Checks an input from which a call gets ranges (cb_gather). Several calls may get ranges of one block. */
 static cubed_status check_gather(const cb_blockwise *op, int number, const cb_symbols *symbols,
                                  cubed_error *err)
 {

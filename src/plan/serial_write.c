@@ -25,7 +25,7 @@ static void put_place(cb_buf *b, const cb_place *p, cb_plan_use use)
     cb_buf_free(&url);
 }
 
-/* Writes a place of which only the URL is known. The URL may be NULL. */
+/* Writes a place that is known only by its URL, which may be NULL. */
 static cubed_status put_url(cb_buf *b, const char *url, bool is_store, cb_plan_use use,
                             cubed_error *err)
 {

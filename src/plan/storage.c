@@ -111,7 +111,8 @@ static bool is_part(const cb_axis *whole, int64_t first, const cb_axis *part)
     return true;
 }
 
-/* Returns true if the elements from lo to hi - 1 are in the chunks that begin with `first`, with some in each. */
+/* Returns true if the elements from lo to hi - 1 are in consecutive chunks from chunk `first` on, with at least one element in
+ * each. */
 static bool is_in_chunks(const cb_axis *whole, int64_t first, int64_t extent, int64_t lo,
                          int64_t hi)
 {

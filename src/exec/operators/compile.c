@@ -64,7 +64,7 @@ static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error
     return CUBED_OK;
 }
 
-/* Maximum outputs listed in a name. */
+/* Maximum number of outputs that are listed in a name. */
 enum { NAMED_OUTPUTS = 4 };
 
 /* Writes the title of each output. If all titles are equal, as for outputs of one call, writes the title once. */

@@ -64,7 +64,8 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
     int nvalues = b->nloads + b->ninstrs;
     /* users[v]: o + 1 if only result o uses value v; 0: no result uses it, -1: several do */
     int *users = cb_zone_alloc(zone, (size_t)nvalues * sizeof *users + 1);
-    if (!users) return; /* Out of memory: no result is aliased, which costs a tile. */
+    /* If memory is exhausted, no result is aliased, and results need their own tiles. */
+    if (!users) return;
     for (int o = 0; o < s->nouts; o++) {
         int *u = &users[b->results[o]];
         *u = *u == 0 ? o + 1 : -1;

@@ -206,8 +206,8 @@ static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
     return times;
 }
 
-/* Returns the number of blocks of which a call reads one. It exceeds 1 for an input with a repeated symbol: only the block on the
- * diagonal is read. */
+/* Returns the number of blocks of an input for each block that calls read. It exceeds 1 for an input with a repeated symbol: only
+ * blocks on the diagonal are read. */
 static uint64_t blocks_per_call(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint64_t all = 1;
@@ -315,7 +315,7 @@ cubed_status cb_operands_frame(const cb_stage *s, cb_arena *arena, cb_operands *
     return CUBED_OK;
 }
 
-/* Measures the loading of the largest block of input i. */
+/* Measures the memory for loading the largest block of input i. */
 static cubed_status bring_frame(const cb_frame *f, int i, cubed_error *err)
 {
     const cb_stage_input *in = &f->stage->call->inputs[i];

@@ -12,8 +12,8 @@ typedef struct source {
     char *const *values;
 } source;
 
-/* Contents of a vector.
- * ROWS: elements of as many states. RUN: a piece of one reduced run. RUNS: whole short runs, each of another state. */
+/* Contents of a vector. ROWS: elements of as many states. RUN: a piece of one reduced run. RUNS: whole short runs, each reduced
+ * to a different state. */
 typedef enum how { ROWS, RUN, RUNS } how;
 
 typedef struct block_loop {
@@ -21,7 +21,7 @@ typedef struct block_loop {
     source from;
     int rows;                        /* number of rows that are reduced together */
     cb_vm *row[CB_REDUCE_MOST_ROWS]; /* the virtual machine of each row */
-    int ndim, inner;                 /* vectors follow the axes from `inner` */
+    int ndim, inner;                 /* vectors extend along the axes from `inner` on */
     int64_t extent[CUBED_MAX_NDIM];
     int64_t run;  /* number of elements of a run; for RUNS, of all adjacent runs */
     int64_t step; /* number of elements of a vector */
@@ -288,8 +288,8 @@ static int set_states(block_loop *b, const cb_box *block, const cb_box *part)
     return cut;
 }
 
-/* Sets how a block, or a part of it, is walked. The order of a reduction depends only on the extents of the block's reduced
- * axes. The number of short runs in a panel, and the ends of runs of rows, do not change it. */
+/* Sets the order in which a block, or a part of it, is visited. The order of a reduction depends only on the extents of the
+ * block's reduced axes. The number of short runs in a panel, and the ends of runs of rows, do not change it. */
 static void set_walk(block_loop *b, uint32_t reduced, int cut)
 {
     bool inner_reduced;
@@ -391,7 +391,7 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
             CB_TRY(cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err));
         return CUBED_OK;
     }
-    /* The least need is that of a block in one branch, which is not evaluated first. */
+    /* The minimum is the need of a block in one branch, because such a block is reduced without prior evaluation. */
     if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
     return r->apart ? branches_frame(f, extents, err) : evaluated_frame(f, extents, err);
 }

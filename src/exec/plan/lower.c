@@ -13,7 +13,7 @@ typedef struct lowering {
     const cb_ir *ir;
     const cb_kernels *kernels;
     cb_zone *zone; /* holds growing lists of the branch; freed at its end */
-    cb_zone *out;  /* holds lists that the program keeps */
+    cb_zone *out;  /* holds lists that become part of the program */
     const int *reduce_nodes;
     int nreductions;
     cb_box box; /* box of the branch */

@@ -8,7 +8,7 @@
 /* A stage at the assumed speeds. All of its tasks are assumed to be alike. */
 typedef struct stage_load {
     double tasks, workers;
-    double depth; /* reads in flight of a worker */
+    double depth; /* number of reads that a worker has in flight */
     double task_seconds;
     double seconds; /* duration of the stage without limits of services */
 } stage_load;
@@ -20,7 +20,7 @@ typedef struct array_load {
 } array_load;
 
 /* Returns the number of prefixes over which the chunks of an array are distributed. If the service limits the rate per prefix
- * (`limited`), chunks of intermediates are spread over several. */
+ * (`limited`), chunks of intermediates are spread over several prefixes. */
 static double prefixes_of(const cubed_plan *p, int node, bool limited)
 {
     const cb_node *n = &p->ir.nodes[node];

@@ -372,7 +372,7 @@ static void put_op(title *t, const cb_node *n, rank at_least)
         put_infix(t, n, i, at_least);
         return;
     }
-    /* Positions and keys, the inputs of random numbers, do not appear in the user's program. */
+    /* Titles omit positions and keys, the inputs of random numbers, because the user's program does not contain them. */
     put_call(t, name, n->inputs, is_random(n->op) ? 0 : n->ninputs);
 }
 

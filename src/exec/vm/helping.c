@@ -3,7 +3,7 @@
 #include "chunks/offers.h"
 #include "exec/plan/operator.h"
 
-/* Minimum number of chunks that a stage reads, below which helpers do not pay. */
+/* Minimum number of chunks that a stage must read for helpers to be worthwhile. */
 #define LEAST_CHUNKS 4
 
 /* Returns true if other workers may decode chunks for this stage. Operands that are read directly and copies of unchanged data
