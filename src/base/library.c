@@ -23,8 +23,8 @@ static bool has_allocator_of_libc(void)
            dladdr(version, &libc) != 0 && allocator.dli_fbase == libc.dli_fbase;
 }
 
-/* Compares functions of the object, and of the libraries below it, with the global ones. Returns the file of a global function
- * that is another copy, or NULL if there is none. */
+/* Looks up functions by name in the object with its dependencies, and in the process. Returns the file of the first function that
+ * differs, or NULL if both lookups find the same functions. */
 static const char *find_other_copy(void *object, const char *const *needs)
 {
     Dl_info at;

@@ -6,7 +6,7 @@
 #include "codec/codec_pkg.h"
 
 typedef struct bitround_conf {
-    int64_t keepbits; /* mantissa bits to keep */
+    int64_t keepbits; /* number of mantissa bits to keep */
 } bitround_conf;
 CUBED_CODEC_CONF_FITS(bitround_conf);
 

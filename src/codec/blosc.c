@@ -106,8 +106,8 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return raw_size > BLOSC_MAX_BUFFERSIZE ? 0 : raw_size + BLOSC_MAX_OVERHEAD;
 }
 
-/* The largest block that c-blosc chooses is 1 MiB (its compute_blocksize). Twice that allows for other versions. The
- * chunk's header is checked against this bound before decoding. */
+/* The largest block that c-blosc chooses is 1 MiB (its compute_blocksize). The bound is twice this size, because other versions
+ * may choose larger blocks. The chunk's header is checked against this bound before decoding. */
 static size_t block_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const blosc_conf *c = conf;
@@ -252,7 +252,8 @@ static int decode_blocks(const cubed_codec_range *range, const blocks *some, siz
     memcpy(own, src, 4);
     memcpy(saved, head, HEADER);
     shift_offsets(head + HEADER, some->n, before + left_out);
-    /* The short last block is not split by bytes, but alone it would count as a full block. */
+    /* A short last block is not split by bytes. As the only block of a buffer, it would be treated as a full block, so the flag
+     * is set. */
     if (some->n == 1 && some->bytes < block) {
         own[FLAGS] |= IS_NOT_SPLIT;
         block = some->bytes;

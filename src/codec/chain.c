@@ -102,7 +102,7 @@ static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, cb
     return s;
 }
 
-/* Returns the mask of the steps that an encoded chunk did not go through. The first bytes of the chunk contain it if the last
+/* Returns a mask of the steps that were skipped when a chunk was encoded. The first bytes of the chunk contain it if the last
  * step is "filter_mask". */
 static uint32_t mask_of(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way,
                         const cb_codec_io *io)

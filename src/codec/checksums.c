@@ -13,7 +13,7 @@ typedef struct checksum_conf {
 } checksum_conf;
 CUBED_CODEC_CONF_FITS(checksum_conf);
 
-/* Extends the checksum `before` by n bytes. NULL data: returns the checksum of no bytes. */
+/* Extends the checksum `before` by n bytes. If `data` is NULL, returns the checksum of no bytes. */
 typedef uint32_t (*sum_fn)(uint32_t before, const void *data, size_t n);
 
 static uint32_t sum_crc32c(uint32_t before, const void *data, size_t n)

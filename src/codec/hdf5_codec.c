@@ -1,5 +1,5 @@
-/* Codecs specific to HDF5: "fletcher32" (also in numcodecs), a four-byte checksum after the data; LZ4 in blocks; and the
- * mask of filters that a chunk did not go through. */
+/* Codecs specific to HDF5: "fletcher32" (also in numcodecs), a four-byte checksum after the data; LZ4 in blocks; and the mask of
+ * filters that were skipped for a chunk. */
 #include <lz4.h>
 #include <string.h>
 
@@ -239,7 +239,7 @@ static cubed_status decode_mask(const cubed_codec_call *call, size_t *got, cubed
     return CUBED_OK;
 }
 
-/* Writes an empty mask, because chunks always go through all codecs. */
+/* Writes an empty mask, because the encoder applies all codecs to each chunk. */
 static cubed_status encode_mask(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     CB_CHECK(call->dst_cap >= 4 && call->src_size <= call->dst_cap - 4, err);

@@ -202,7 +202,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     stream_close(z.stream);
     if (!wrote)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "zfp's header cannot hold axes of this length");
-    /* Builds with longer words expect whole words. */
+    /* Builds of zfp with longer words read whole words. */
     const size_t whole = (n + WORD - 1) / WORD * WORD;
     if (n == 0 || whole > call->dst_cap)
         return cb_fail(err, CUBED_E_INTERNAL, "zfp returned %zu bytes, expected at most %zu", n,

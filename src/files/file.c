@@ -183,7 +183,7 @@ static cubed_status file_list(cubed_store *store, cubed_store_request *r, cubed_
     char prefix[4096] = "";
     const size_t n = strlen(r->key);
     listing l = {.f = f, .r = r, .skip = n ? n + 1 : 0};
-    if (n + 2 > sizeof prefix) return CUBED_OK; /* no key is so long */
+    if (n + 2 > sizeof prefix) return CUBED_OK; /* keys are never this long */
     memcpy(prefix, r->key, n);
     if (n) memcpy(prefix + n, "/", 2);
     cb_buf_init(&l.before, store->alloc);

@@ -19,8 +19,8 @@ typedef struct coordinate {
     const char *name;
     int ndim;
     int64_t shape[2];
-    const char
-        *dims[2]; /* the first is NULL if the coordinate has the name of its only dimension */
+    /* the first is NULL if the coordinate has the name of its only dimension */
+    const char *dims[2];
     size_t bytes;
     const void *data;
 } coordinate;

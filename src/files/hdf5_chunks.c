@@ -24,7 +24,8 @@ static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint6
     if (address == CB_H5_NOWHERE) return CUBED_OK;
     for (int d = 0; d < x->ndim; d++) {
         const uint64_t n = (uint64_t)cb_ceil_div(x->shape[d], x->chunk[d]);
-        if (idx[d] >= n) return CUBED_OK; /* the chunk is from a time when the shape was larger */
+        /* the chunk was written before the array became shorter */
+        if (idx[d] >= n) return CUBED_OK;
         number = number * n + idx[d];
         partial = partial || (idx[d] + 1) * (uint64_t)x->chunk[d] > (uint64_t)x->shape[d];
     }
@@ -145,7 +146,7 @@ static cubed_status block_entries(collect *c, uint64_t at, uint64_t first, uint6
         CB_TRY(cb_h5_read(c->h, at, cb_sat_mul(n, width), NULL, &b, err));
         return entries(c, &b, first, n, width, err);
     }
-    at += 4; /* the prefix has a checksum of its own if there are pages */
+    at += 4; /* the prefix has a separate checksum if there are pages */
     for (uint64_t page = 0; page * per_page < n; page++) {
         const uint64_t k = page * per_page, m = n - k < per_page ? n - k : per_page;
         if (!there || there[page / 8] & 0x80 >> page % 8) {

@@ -55,7 +55,7 @@ static cubed_status note(const cb_file *f, json_t *map, const char *url, int num
                : cb_file_no_memory(f, err);
 }
 
-/* Gets the store of a URL, which is canonical or in a document that is not confined. */
+/* Opens the store at a URL. The URL is canonical, or comes from a document that may refer to any location. */
 static cubed_status open_store(cb_linked *l, cb_file *f, const char *url, int *out,
                                cubed_error *err)
 {

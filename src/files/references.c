@@ -495,7 +495,8 @@ static cubed_status open_references(cb_file *f, cubed_error *err)
     f->passing = 3 * (size_t)f->info.size + cb_json_bytes(doc) + cb_json_bytes(b.r->objects);
     json_decref(doc);
     b.r->templates = NULL;
-    if (!b.r->record_size) forget(b.r); /* not a folder, whose records may add references */
+    /* a folder keeps the document's data, because its records may add references */
+    if (!b.r->record_size) forget(b.r);
     count_outside(f);
     return st;
 }

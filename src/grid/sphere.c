@@ -38,7 +38,7 @@ static cb_vec unit(cb_vec a)
 
 /* --- Polygons ------------------------------------------------------------------------------------------ */
 
-/* Corners at a smaller distance are one corner. A centimetre on the earth is a distance of 1.6e-9. */
+/* Corners whose squared distance is smaller are treated as one corner. A centimetre on the earth is a distance of 1.6e-9. */
 static const double SAME2 = 1e-24;
 
 void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corners)

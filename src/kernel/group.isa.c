@@ -1,4 +1,4 @@
-/* Reductions by group. Sums of integers wrap: -fwrapv. */
+/* Reductions by group. Sums of integers wrap around, because this file is compiled with -fwrapv. */
 #include "kernel/kernel_isa.h"
 
 #define IS_MISSING(x) false

@@ -104,7 +104,7 @@ INLINE void real_columns(int rows, int does, const double *a, int64_t lda, const
     if (does & ADDS) store(q, of_q);
 }
 
-/* Processes `rows` rows, of which i is the first. */
+/* Processes `rows` rows, starting with row i. */
 INLINE void real_rows(int rows, int does, const cb_matvec *g, int64_t i)
 {
     const int64_t n = g->n, lda = g->lda;

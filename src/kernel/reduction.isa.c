@@ -12,7 +12,7 @@ typedef struct {
 } complex128;
 
 #define AT_ONCE 8
-/* Integers wrap: -fwrapv. */
+/* Sums of integers wrap around (-fwrapv). */
 #define START(T)   0
 #define JOIN(a, b) ((a) + (b))
 #define T          int64_t
@@ -91,7 +91,7 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 
 #undef AT_ONCE
 #define AT_ONCE CB_LANES
-/* NaN wins: a NaN state is never greater than an element, and a NaN element fails b == b. */
+/* NaN propagates: a NaN state is never greater than an element, and a NaN element fails b == b. */
 #define JOIN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
 #define START(T)   1
 #define T          uint8_t
@@ -150,7 +150,7 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #undef START
 #undef JOIN
 
-/* NaN wins: a NaN state is never less than an element, and a NaN element fails b == b. */
+/* NaN propagates: a NaN state is never less than an element, and a NaN element fails b == b. */
 #define JOIN(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
 #define START(T)   0
 #define T          uint8_t

@@ -8,7 +8,7 @@ typedef struct {
     double re, im;
 } complex128;
 
-/* Integers wrap: -fwrapv. Totals of floats are carried as float64 and rounded when stored. */
+/* Sums of integers wrap around (-fwrapv). Totals of floats are carried as float64 and rounded when stored. */
 #define JOIN(a, b) ((a) + (b))
 #define OF(c)      (c)
 #define T          int64_t

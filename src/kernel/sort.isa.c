@@ -16,7 +16,7 @@
 #endif
 #define V         __m512i
 #define REGISTERS 16
-/* Minimum number of keys for which a larger sample for the pivot pays. */
+/* Minimum number of keys for which a larger sample for the pivot is worthwhile. */
 #define MANY 1024
 
 static inline V load64(const uint64_t *p) { return _mm512_loadu_si512(p); }
