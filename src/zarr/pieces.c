@@ -38,9 +38,9 @@ cubed_status cb_zarr_end_pieces(const cb_zarr_array *z, const int64_t *idx,
 {
     char key[4096];
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    /* An empty chunk is not stored: delete the chunk of an earlier attempt. */
     cubed_status st =
-        holds ? z->store->vt->end_pieces(pieces, err)
-              : cb_store_del(z->store, key, err); /* delete the chunk of an earlier attempt */
+        holds ? z->store->vt->end_pieces(pieces, err) : cb_store_del(z->store, key, err);
     *stored = holds ? z->meta.codecs.chunk_bytes : 0;
     return st == CUBED_OK ? st : cb_context(err, st, "%s: chunk %s", z->store->url, key);
 }

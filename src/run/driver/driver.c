@@ -28,8 +28,8 @@
 /* Limits for backups, which are copies of slow ranges at idle workers: see find_straggler. */
 #define WORKERS_PER_BACKUP 20
 /* A range is slow if it takes SLOW_TIMES the mean of its stage, until SLOW_KNOWN tasks have ended. From then on it is slow if it
- * takes SLOW_MORE times the time within which all but SLOW_SHARE of the ranges end. So stages whose tasks take equally long have
- * their copies early, and stages whose tasks differ have few. SLOW_GAIN is the weight of one range in that time. */
+ * takes SLOW_MORE times the time within which all but SLOW_SHARE of the ranges end. So copies start early in stages whose tasks
+ * take equally long. In stages whose tasks differ, there are few copies. SLOW_GAIN is the weight of one range in that time. */
 #define SLOW_TIMES    1.5
 #define SLOW_MORE     1.1
 #define SLOW_SHARE    0.05

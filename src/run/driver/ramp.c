@@ -3,7 +3,8 @@
 #define SECOND_NS ((int64_t)1000000000)
 /* Time that a worker may need to start, in addition to that of its first range. */
 #define START_NS SECOND_NS
-/* One additional worker is requested for this many workers that have reported. It shows when a service starts workers again. */
+/* One additional worker is requested for this many workers that have reported. It is a probe for whether the service starts
+ * workers again. */
 enum { SEEN_PER_PROBE = 16 };
 /* Number of recent ranges over which usual_ns is roughly the mean. */
 enum { USUAL_OF = 64 };

@@ -27,7 +27,7 @@
 /* RANGE_BYTES: tasks that move fewer bytes than this are grouped into ranges. */
 #define RANGE_BYTES ((uint64_t)1 << 20)
 #define RANGE_TASKS 32
-/* Maximum tasks per range, however small they are, because their reports arrive at once. */
+/* Maximum number of tasks per range, however small the tasks are, because their reports arrive at once. */
 #define RANGE_MOST 4096
 #define NOTHING    UINT32_MAX
 /* Number of tasks that determine the mean duration. The first tasks of a function may be much slower than later tasks, because
@@ -35,7 +35,7 @@
 #define TIMED_MOST 4
 /* The first ranges take this part of the intended duration, because estimates do not include the time of stores. */
 #define FIRST_SHARE 4
-/* Stands for all chunks in place of a chunk's number. */
+/* Denotes all chunks, in place of a chunk's number. */
 #define WHOLE (-1)
 
 /* State of the chunks of a stored array that tasks wait for. */
@@ -177,7 +177,7 @@ static cubed_status forget_read(void *ctx, int node, const cb_box *chunks, cubed
 typedef struct remains {
     cb_ready *r;
     bool known; /* existence is known for all chunks of the arrays for which tasks wait */
-    bool all;   /* all chunks that are wanted exist */
+    bool all;   /* all requested chunks exist */
 } remains;
 
 static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)

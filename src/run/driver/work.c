@@ -31,8 +31,8 @@ typedef struct answer {
     bool skip_done, ends_process, limits_memory;
     bool notes; /* write notes, because something reads them (cubed_range_message) */
     cubed_cancel *stuck;
-    int64_t begin_ns,
-        end_ns; /* arrival of this message, and deadline of its answer; end_ns 0: no deadline */
+    /* arrival of this message, and deadline of its answer; end_ns 0: no deadline */
+    int64_t begin_ns, end_ns;
 } answer;
 
 static cubed_status append(void *sink, const void *data, size_t size, cubed_error *err)
@@ -70,7 +70,7 @@ static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *
 
 /* --- Deadlines ------------------------------------------------------------------------------------------ */
 
-/* Part of the time of a message that is kept to send its answer, at most ANSWER_NS. */
+/* 1 / ANSWER_PART of a message's time, at most ANSWER_NS, is reserved for sending its answer. */
 #define ANSWER_PART 10
 #define ANSWER_NS   ((int64_t)1000000000)
 
@@ -193,7 +193,7 @@ static cubed_status open_run(cubed_plan *plan, const cubed_range_message *m, cb_
                              cubed_error *err)
 {
     *out = atomic_exchange(&plan->worker.opened, NULL);
-    /* Drivers name each run anew; users who run parts of a plan may use a name again. */
+    /* Each driver chooses a new name for its run, but users who run parts of a plan may reuse a name. */
     if (*out && strcmp(cb_io_run(*out), m->run) == 0 && cb_io_go_on(*out, m->driven))
         return CUBED_OK;
     cb_io_close(*out);

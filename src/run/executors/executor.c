@@ -137,8 +137,8 @@ cubed_status cubed_context_add_executor(cubed_context *ctx, const cubed_executor
     added->vt = vt;
     added->ctx = executor_ctx;
     added->next = atomic_load(&ctx->executors);
-    while (!find(ctx, vt->name, &there,
-                 &its_ctx)) { /* retry if another thread has added an executor */
+    /* Retry if another thread has added an executor. */
+    while (!find(ctx, vt->name, &there, &its_ctx)) {
         if (atomic_compare_exchange_weak(&ctx->executors, &added->next, added)) return CUBED_OK;
     }
     cb_free(&ctx->alloc, added, sizeof *added);

@@ -234,7 +234,8 @@ static void hang_up(const worker *w)
     close(w->fd);
 }
 
-/* Returns why a worker ended that the driver did not stop. The system sends SIGTERM if it needs the worker's resources. */
+/* Returns the reason why a worker ended, if the driver did not stop the worker. The system sends SIGTERM if it needs the worker's
+ * resources. */
 static cubed_failure failure_of(int status)
 {
     if (status == -1) return CUBED_FAILURE_LOST;

@@ -1,6 +1,6 @@
 /* Files that results are written to. The results are created in a directory next to the file (FILE.cubed-new), which one process
- * at a time claims. The file is written in the directory under a unique name of this process. It gets its own name by a rename
- * out of the open directory.
+ * at a time claims. The file is written in the directory under a unique name of this process. A rename out of the open directory
+ * gives the file its final name.
  *
  * A process that takes over the place from a silent one puts a new directory under the name, and empties the old directory. A
  * late rename then finds no file there. */

@@ -134,7 +134,7 @@ static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_
     return cb_claim_say(c, CB_RUN_SWAPPED, err);
 }
 
-/* Exchanges the arrays. From then on the claim's record is the one that comes with the new array. */
+/* Exchanges the arrays. Afterwards the claim's record is the record of the new array. */
 static cubed_status exchange(const cb_stage_place *p, cb_claim *c, cubed_store *made,
                              cubed_error *err)
 {

@@ -484,7 +484,7 @@ static cubed_status swap(const cb_io *io, int i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Puts the old arrays back. If this fails, the new arrays stay, which are complete. */
+/* Restores the old arrays. If this fails, the new arrays stay; they are complete. */
 static void swap_back(const cb_io *io)
 {
     for (int i = 0; i < io->plan->ir.nnodes; i++) {

@@ -15,8 +15,8 @@
 #include "store/auth/ini.h"
 
 enum { MOST_FILE = 1 << 20 };
-/* Seconds: credentials are renewed EARLY before they expire and not used within LAST of it. A failed renewal is repeated
- * after PAUSE. */
+/* Times in seconds. Credentials are renewed EARLY before they expire, and are not used in their last LAST seconds. A failed
+ * renewal is repeated after PAUSE. */
 enum { EARLY = 300, LAST = 30, PAUSE = 20 };
 
 /* Renews the credentials of all stores of a net in one thread. */

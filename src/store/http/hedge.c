@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* A request is repeated after TIMES the 95th percentile. A loaded server needs up to that long for normal requests, and must not
- * get more. A repetition before FLOOR nanoseconds gains nothing. */
+/* A request is repeated after TIMES the 95th percentile. A loaded server takes up to this long for normal requests, and must not
+ * receive additional ones. A repetition before FLOOR nanoseconds gains nothing. */
 enum { PERCENT = 95, TIMES = 2, FLOOR = 50 * 1000000 };
 
 static int by_size(const void *a, const void *b)

@@ -285,7 +285,7 @@ static bool set_headers(transfer *t, const cb_http_call *c)
     return ok && curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
-/* Provides the next bytes to send from `before`, the body and `behind`. */
+/* Provides the next bytes to send: `before`, then the body, then `behind`. */
 static size_t on_read(char *out, size_t size, size_t n, void *ctx)
 {
     transfer *t = ctx;
@@ -424,7 +424,7 @@ static bool set_up(transfer *t, cb_http_call *c)
            set_redirects(t, c) && set_body(t, c) && set_headers(t, c);
 }
 
-/* Ends a call in flight for its throttle. Returns the nanoseconds for which the service has refused all calls. */
+/* Ends a call in the statistics of its throttle. Returns the nanoseconds for which the service has refused all calls. */
 static int64_t leave_throttle(cb_http *h, cb_http_call *c, cb_throttled how)
 {
     const int64_t entered = c->entered;
@@ -738,7 +738,7 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
         c->code = 0;
         fail_to_transfer(h, c, code, why);
     } else {
-        /* A reply without a body. */
+        /* The reply has no body. */
         if (c->code == 0 && (status == 200 || status == 206) && c->npieces && !c->whole &&
             c->pieces->offset == CUBED_RANGE_SUFFIX)
             c->pieces->offset = c->pieces->size = 0;

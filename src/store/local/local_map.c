@@ -185,10 +185,10 @@ void cb_map_bring(const void *data, size_t offset, size_t size)
 #endif
 }
 
-/* Whether mapping pays depends on the system's page cache: pages in large folios are mapped many at a time, others one by
- * one. Measured per KiB of chunks of 152 MB on three page caches of two machines: loading took 5, 40 and 74 ns, unmapping
- * 0.4, 14 and 26 ns, copying 114, 148 and 77 ns. Reading in place costs a third of copying, so mapping paid on the first
- * two. */
+/* The page cache decides whether mapping is faster than copying: pages in large folios are mapped many at a time, others one
+ * by one. Times per KiB of chunks of 152 MB, measured with three page caches of two machines: 5, 40 and 74 ns for loading,
+ * 0.4, 14 and 26 ns for unmapping, 114, 148 and 77 ns for copying. Reading in place costs a third of copying, so mapping was
+ * faster with the first two. */
 enum { TRIED = 8 << 20 };
 static const double most = 0.42;
 

@@ -697,7 +697,7 @@ static bool puts_object(const cb_remote_call *c)
 
 static cb_http_verdict other_than_expected(cb_remote_call *c)
 {
-    /* The object may be our own: the reply to an earlier attempt was lost, or libcurl repeated a request after a kept
+    /* The object may come from this call: the reply to an earlier attempt was lost, or libcurl repeated a request after a kept
      * connection was closed. */
     if (puts_object(c) && *c->id) {
         c->what = CB_REMOTE_CHECK;
