@@ -215,7 +215,7 @@ static bool same_length(const char *what, int n, int ndim)
     return false;
 }
 
-/* Takes ((before, after, padded), ...). */
+/* Parses ((before, after, padded), ...). */
 static bool take_halo(PyObject *tuple, int ndim, cubed_block_halo *halo)
 {
     if (!same_length("halo", (int)PyTuple_Size(tuple), ndim)) return false;
@@ -231,7 +231,7 @@ static bool take_halo(PyObject *tuple, int ndim, cubed_block_halo *halo)
     return true;
 }
 
-/* Takes (array, symbols, chunks, halo). */
+/* Parses (array, symbols, chunks, halo). */
 static bool take_input(core_state *s, PyObject *tuple, cubed_block_input *in, operand *own)
 {
     PyObject *array, *symbols, *chunks, *halo;
@@ -248,7 +248,7 @@ static bool take_input(core_state *s, PyObject *tuple, cubed_block_input *in, op
            core_take_chunks(chunks, ndim, &own->chunks);
 }
 
-/* Takes (dtype, shape, chunks, symbols). */
+/* Parses (dtype, shape, chunks, symbols). */
 static bool take_output(PyObject *tuple, cubed_block_output *out, operand *own)
 {
     PyObject *dtype, *shape, *chunks, *symbols;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Takes (dtype, bytes of an element, weak). */
+/* Parses (dtype, bytes of an element, weak). */
 static bool take_number(PyObject *arg, cubed_cf_number *out)
 {
     PyObject *name, *bytes;

@@ -62,7 +62,7 @@ static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **o
     return find_coordinate_of(ctx, NULL, name, out, err);
 }
 
-/* Takes a pair (array, last). */
+/* Parses a pair (array, last). */
 static bool take_numbers(core_state *s, PyObject *pair, cubed_array **numbers, int64_t *last)
 {
     PyObject *made;

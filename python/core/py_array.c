@@ -8,7 +8,8 @@ static void dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     cubed_array_unref(array_of(self));
-    Py_XDECREF(((core_array *)self)->held); /* after the array, which reads through it */
+    /* released after the array, because the array reads through it */
+    Py_XDECREF(((core_array *)self)->held);
     Py_XDECREF(((core_array *)self)->recipe);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
@@ -148,7 +149,7 @@ static PyObject *get_dim_names(PyObject *self, void *closure)
     return tuple;
 }
 
-/* Returns the bytes of the missing value, or as many of them as are kept. */
+/* Returns the first bytes of the missing value, at most as many as a scalar has. */
 static PyObject *get_missing_value(PyObject *self, void *closure)
 {
     cubed_scalar value;

@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-/* Takes the tuple of an axis. */
+/* Parses the tuple of an axis. */
 static bool take_list(PyObject *tuple, core_chunks *out, int d)
 {
     Py_ssize_t n = PyTuple_Size(tuple);

@@ -166,7 +166,7 @@ static cubed_status find(void *ctx, const char *name, cubed_array **out, cubed_e
     return st;
 }
 
-/* Takes the shape of a grid. If the shape is unknown, it has no extents. */
+/* Parses the shape of a grid. If the shape is unknown, it has no extents. */
 static bool take_shape(const char *what, PyObject *seq, int *ndim, int64_t out[2])
 {
     int64_t extent[CUBED_MAX_NDIM] = {1, 1};

@@ -42,7 +42,7 @@ static bool take_flag(PyObject *options, const char *name, bool *out)
     return truth >= 0;
 }
 
-/* Takes the position in an existing array where a region begins, as from `region_target`. */
+/* Parses the position in an existing array where a region begins, as from `region_target`. */
 static bool take_region(PyObject *options, int ndim, cubed_target *t)
 {
     const int64_t *start = NULL, *lo = NULL, *hi = NULL;
@@ -55,7 +55,7 @@ static bool take_region(PyObject *options, int ndim, cubed_target *t)
     return true;
 }
 
-/* Takes (array, None) or (array, dict). */
+/* Parses (array, None) or (array, dict). */
 static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *own)
 {
     PyObject *object, *options;
@@ -203,7 +203,7 @@ static bool take_remaking(core_state *s, plan_call *c)
     return arrays != NULL;
 }
 
-/* Takes the arguments of a call. The caller must end the call in any case. Returns false with an exception set. */
+/* Parses the arguments of a call. The caller must end the call in any case. Returns false with an exception set. */
 static bool take_call(core_state *s, PyObject *args, PyObject *kwargs, plan_call *c)
 {
     static char *names[] = {
@@ -296,7 +296,7 @@ out:
     return out;
 }
 
-/* Takes the numbers of targets of plans that run one after another. Their sum must be n. */
+/* Parses the numbers of targets of plans that run one after another. Their sum must be n. */
 static int *take_counts(PyObject *list, int n)
 {
     const Py_ssize_t nplans = PyTuple_Size(list);
@@ -400,7 +400,7 @@ static PyObject *plan_load(PyObject *object, PyObject *args)
     return wrap(type, plan);
 }
 
-/* Fetches the plan of a run for a worker, which is told its place. */
+/* Fetches the plan of a run for a worker, which receives only the plan's location. */
 static PyObject *plan_fetch(PyObject *object, PyObject *args)
 {
     PyTypeObject *type = (PyTypeObject *)object;
@@ -490,7 +490,7 @@ static void dealloc(PyObject *object)
     PyObject_GC_UnTrack(object);
     report_close(self->record);
     cubed_plan_unref(self->plan);
-    Py_XDECREF(self->held); /* after the plan, which reads through it */
+    Py_XDECREF(self->held); /* released after the plan, because the plan reads through it */
     PyMem_Free(self->is_memory);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);

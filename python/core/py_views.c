@@ -3,7 +3,7 @@
 
 #include "core.h"
 
-/* Takes an entry of a key: an integer or a slice. */
+/* Parses an entry of a key: an integer or a slice. */
 static bool take_entry(PyObject *entry, int axis, int64_t extent, cubed_slice *out)
 {
     if (PySlice_Check(entry)) {
@@ -28,7 +28,8 @@ static bool take_entry(PyObject *entry, int axis, int64_t extent, cubed_slice *o
     return true;
 }
 
-/* Takes a part of a key: an integer, a slice, None, Ellipsis, an array of positions, or a tuple of positions along a new axis. */
+/* Parses a part of a key: an integer, a slice, None, Ellipsis, an array of positions, or a tuple of positions along a new
+ * axis. */
 static bool take_part(core_state *s, const cubed_array *x, PyObject *part, int *axis,
                       cubed_key *out)
 {
@@ -52,7 +53,7 @@ static bool take_part(core_state *s, const cubed_array *x, PyObject *part, int *
     return take_entry(part, d, cubed_array_shape(x)[d], &out->slice);
 }
 
-/* Takes the parts of a key. The caller frees the list. Returns NULL with an exception set. */
+/* Parses a key. The caller frees the list. Returns NULL with an exception set. */
 static cubed_key *take_key(core_state *s, const cubed_array *x, PyObject *key, bool checked)
 {
     const Py_ssize_t n = PyTuple_Size(key);

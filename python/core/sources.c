@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Takes chunks. None means that the library chooses them. */
+/* Parses chunks. None means that the library chooses them. */
 static bool take_chunks(PyObject *object, int ndim, int64_t *chunks, const int64_t **out)
 {
     int n;
