@@ -30,10 +30,12 @@ typedef enum cubed_reduction {
     CUBED_REDUCE_COUNT
 } cubed_reduction;
 
-/* Return the standard's name of an operation ("add") or reduction ("mean"), a static string; NULL for another number. */
+/* Return the standard's name of an operation ("add") or reduction ("mean"), a static string; NULL if the enumeration does not
+ * have the number. */
 CUBED_API const char *cubed_op_name(cubed_op op);
 CUBED_API const char *cubed_reduction_name(cubed_reduction reduction);
-/* Look up an operation and its number of operands, or a reduction, by name. Return false if the name is unknown. */
+/* Look up an operation and its number of operands, or a reduction, by name. Return false if no operation or reduction has the
+ * name. */
 CUBED_API bool cubed_op_parse(const char *name, cubed_op *op, int *arity);
 CUBED_API bool cubed_reduction_parse(const char *name, cubed_reduction *reduction);
 
@@ -308,7 +310,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args,
                                                           int nargs, cubed_array **out,
                                                           cubed_error *err);
-/* Casts an array to another type; returns x itself if it has that type. Shape and chunks stay.
+/* Casts an array to another type; returns x itself if it has that type. Shape and chunks do not change.
  *
  * - Complex to real drops the imaginary part.
  * - Float to integer truncates. NaN and values out of range give an unspecified value, without a trap.
@@ -324,7 +326,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_astype(cubed_array *x, cubed_dtype
 
 typedef struct cubed_reduce_options {
     size_t struct_size;
-    const int *axes; /* divisor of var and std: N - correction */
+    const int *axes; /* NULL: all axes; negative numbers count from the last axis */
     int naxes;
     bool keepdims;
     double correction; /* var and std: the divisor is N - correction */

@@ -103,8 +103,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trapezoid(cubed_array *y, cubed_ar
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gradient(cubed_array *f, cubed_array *spacing,
                                                        int axis, int edge_order, cubed_array **out,
                                                        cubed_error *err);
-/* Shifts of two vectors of m and n elements, m >= n, that are in the result: all m + n - 1 shifts with an overlap, the middle m
- * of them, or those with complete overlap. */
+/* Shifts in the result of cubed_convolve and cubed_correlate, for vectors of m and n elements, m >= n: all m + n - 1 shifts at
+ * which the vectors overlap; the m shifts in the middle; or the shifts at which the shorter vector overlaps completely. */
 typedef enum cubed_convolve_mode {
     CUBED_CONVOLVE_FULL,
     CUBED_CONVOLVE_SAME,
@@ -279,7 +279,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_corrcoef(cubed_array *x, cubed_arr
 
 /* --- Ranges and weighted means ------------------------------------------------------------------------ */
 
-/* Computes the largest element minus the smallest; for dates a difference of times. */
+/* Computes the largest element minus the smallest; the result for dates is a time difference. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ptp(cubed_array *x,
                                                   const cubed_reduce_options *options,
                                                   cubed_array **out, cubed_error *err);

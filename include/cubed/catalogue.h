@@ -77,10 +77,12 @@ enum {
     CUBED_PARAM_ENGINE =
         /* Set by the calling program, such as `task_mem`, and not by the program's user. */
     32,
-    CUBED_PARAM_LIKE = 64,    /* an array, or a list of numbers that becomes one */
-    CUBED_PARAM_LABELS = 128, /* a list given for it is the coordinate of the result's first axis */
-    CUBED_PARAM_RULE = 256,   /* names the reduction whose effect on attributes the function has */
-    CUBED_PARAM_GAPS = 512,   /* items of a list of arrays may be None (NULL): one for each axis */
+    CUBED_PARAM_LIKE = 64, /* an array, or a list of numbers that becomes one */
+    CUBED_PARAM_LABELS =
+        128, /* if the argument is a list, it becomes the coordinate of the result's first axis */
+    CUBED_PARAM_RULE =
+        256, /* names a reduction; the function has the effect of this reduction on attributes */
+    CUBED_PARAM_GAPS = 512, /* items of a list of arrays may be None (NULL): one for each axis */
     /* one number for each element of the first array, or for each along the axes of the CUBED_PARAM_AXIS parameter, in their
      * order: callers that know names of dimensions may pair axes by name */
     CUBED_PARAM_WEIGHTS = 1024
@@ -97,7 +99,8 @@ typedef struct cubed_param {
     const char *notes;           /* a sentence for people */
 } cubed_param;
 
-/* Which attributes of its first operand a function's result has, and in which units the result is. */
+/* The effect of a function on attributes: the attributes of the first operand that the result has, and the units of the
+ * result. */
 typedef enum cubed_attrs_rule {
     CUBED_ATTRS_NONE, /* the result has no attributes, because its values mean something else */
     CUBED_ATTRS_VIEW, /* the result has all attributes, because its values are those of the operand */
@@ -111,7 +114,8 @@ typedef enum cubed_attrs_rule {
 /* Effects of a function on coordinates: which coordinates of the first array the elements of the result have. */
 typedef enum cubed_coords_rule {
     CUBED_COORDS_KEEP, /* the coordinates of all axes that the result still has */
-    CUBED_COORDS_CUT, /* no coordinates along the axes of the CUBED_PARAM_AXIS parameter; without such a parameter, no coordinates at all */
+    /* No coordinates along the axes of the CUBED_PARAM_AXIS parameter; without such a parameter, no coordinates at all */
+    CUBED_COORDS_CUT,
     CUBED_COORDS_REVERSED, /* the coordinates in reverse order along the axes of the CUBED_PARAM_AXIS parameter */
     CUBED_COORDS_LATER, /* the last coordinates along these axes: a difference has the coordinate of its second element */
     CUBED_COORDS_JOINED, /* the coordinates of all arrays, joined along the axis */
@@ -127,14 +131,14 @@ typedef enum cubed_coords_rule {
 /* A function. The library makes these structures, and may append members. */
 typedef struct cubed_function {
     const char *name;     /* unique in the catalogue */
-    const char *category; /* a word: "linalg" */
+    const char *category; /* one word, such as "linalg" */
     const char *summary;  /* a sentence for people */
     const char *returns;  /* shape and type of the results, for people */
     const cubed_param *params;
     int nparams;
     const char *results
         [CUBED_MAX_RESULTS]; /* names of the results if there are several; NULL: the result is one array */
-    int nextra; /* number of last results that an expression without names for them drops */
+    int nextra; /* number of trailing results that an expression drops if it does not name them */
     cubed_attrs_rule attrs;
     const char *
         cell_method; /* cell method for CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF defines no name */
@@ -180,7 +184,7 @@ CUBED_API bool cubed_number_scalar(const cubed_value *number, cubed_dtype dtype,
 /* An argument of a call. Positional arguments come first. */
 typedef struct cubed_argument {
     const char *name;    /* NULL: positional */
-    const char *spelled; /* the name that the user wrote, for messages; NULL: `name` */
+    const char *spelled; /* name that the user wrote, for messages; NULL: `name` is used */
     cubed_value value;
 } cubed_argument;
 

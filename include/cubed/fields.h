@@ -38,9 +38,9 @@ typedef struct cubed_area_options {
  *           result has shape (nlat, nlon). With bounds of more corners: the cells themselves, as many as bounds have, and the
  *           result has the shape of `lat`
  *
- * Without bounds, cells of the outermost latitudes extend outwards as far as inwards. Edges beyond 88 degrees are moved to the
- * pole, as in CDO. Longitudes may jump by 360 degrees. Cells 180 degrees wide or wider have circles of latitude as edges. A
- * cell that is given by corners may contain a pole.
+ * Without bounds, cells of the outermost latitudes extend outwards as far as inwards. Edges beyond latitude 88 degrees are moved
+ * to the pole, as in CDO. Longitudes may jump by 360 degrees. Cells 180 degrees wide or wider have circles of latitude as edges.
+ * A cell that is given by corners may contain a pole.
  *
  * Errors: CUBED_E_ARG if shapes do not fit, an axis of one element has no bounds, or cells with corners are to have circles of
  * latitude as edges. CUBED_E_TYPE unless all arrays have real numbers. */

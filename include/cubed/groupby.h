@@ -81,8 +81,8 @@ typedef struct cubed_groups {
  * n elements in front, and the axis of groups in place of the axes of the codes. It is float64 if `wide` or if x is not a
  * floating-point type, else x's type. Groups without elements give NaN.
  *
- * x is read once. A task holds x whole along these axes, and some lines a second time, otherwise the plan is refused
- * (CUBED_E_BUDGET). */
+ * x is read once. A task holds x whole along these axes, and a copy of some lines. The plan is refused (CUBED_E_BUDGET) if a
+ * task cannot hold them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_group_quantiles(cubed_array *x,
                                                               const cubed_groups *groups,
                                                               const double *q, int n, bool wide,

@@ -42,8 +42,8 @@ typedef struct cubed_spline_options {
  * boundary out of range, an image without axes, and an empty image. */
 
 /* Computes the coefficients of the splines through x's elements, along the axes whose bit is set in `axes`. Orders 0 and 1
- * return x. The recursive filter is applied as a finite convolution, truncated where its response is less than 2**-60. A block
- * is therefore read with 24 to 50 elements around it. */
+ * only cast x to the type of the result. The recursive filter is applied as a finite convolution, truncated where its response
+ * is less than 2**-60. A block is therefore read with 24 to 50 elements around it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_spline_filter(cubed_array *x, uint32_t axes,
                                                             const cubed_spline_options *options,
                                                             cubed_array **out, cubed_error *err);

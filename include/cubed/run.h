@@ -375,10 +375,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
 
 /* --- Runs in parts: an external scheduler brings tasks to processes ---
  *
- * A run in parts is begun once (cubed_run_begin), executed by any number of processes (cubed_work in cubed/sys/message.h) in
- * any order that the stages allow, and finished once (cubed_run_finish). The processes share the plan's bytes
- * (cubed_plan_save), the name of the run and its work directory. Each call may be repeated, also concurrently. After the end of
- * the run cubed_run_finish does nothing, and every other call is an error.
+ * A run in parts is begun once (cubed_run_begin), executed by any number of processes (cubed_work in cubed/sys/message.h) in any
+ * order that the stages allow, and finished once (cubed_run_finish). All processes need the plan's bytes (cubed_plan_save), the
+ * name of the run and its work directory. Each call may be repeated, even while the same call is running. After the end of the
+ * run cubed_run_finish does nothing, and every other call is an error.
  *
  * Errors: CUBED_E_UNSUPPORTED for results in memory and for sources that are functions; CUBED_E_ARG for a plan without a
  * work directory. */
@@ -467,8 +467,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_lost(cubed_driver *driver, uin
 CUBED_API bool cubed_run_is_over(const cubed_driver *driver);
 
 /* Gets the ID of a plan, 32 hexadecimal digits and a terminating NUL. It identifies the computation, its intermediates and the
- * places of their chunks. To compute it, all arrays in memory are read. "" if the plan reads from functions, because their
- * values are not known. */
+ * places of their chunks. The computation of the ID reads all arrays in memory. "" if the plan reads from functions, because
+ * their values are not known. */
 #define CUBED_PLAN_ID_CAP 33
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_id(const cubed_plan *plan,
                                                           char id[CUBED_PLAN_ID_CAP],
@@ -521,11 +521,11 @@ typedef enum cubed_leftover {
 typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
 #define CUBED_CLEAN_DRY_RUN  1u /* report, and remove nothing */
 #define CUBED_CLEAN_DETACHED 2u /* also remove runs in parts that no known process executes */
-/* Removes what interrupted runs left below `url` (a target's STORE or STORE::PATH, or a work directory): chunks and
- * intermediates that runs kept (CUBED_KEEP_*) or left when they were killed, files under temporary names, and multipart
- * uploads. A file or an upload is removed if its writer has ended. If the writer is unknown, or was on another machine or in
- * another container, it is removed after one day. Complete arrays, everything else with metadata, and the objects of running
- * runs stay. A dry run writes nothing, so it cannot detect a store that ignores conditions.
+/* Removes what interrupted runs left below `url` (a target's STORE or STORE::PATH, or a work directory): chunks and intermediates
+ * that runs kept (CUBED_KEEP_*) or left when they were killed, files under temporary names, and multipart uploads. A file or an
+ * upload is removed if its writer has ended. If the writer is unknown, or was on another machine or in another container, it is
+ * removed after one day. Complete arrays, all other objects with metadata, and the objects of running runs are kept. A dry run
+ * writes nothing, so it cannot detect a store that ignores conditions.
  *
  * flags     CUBED_CLEAN_*
  * takeover  which runs of other machines count as gone; NULL: the defaults

@@ -125,8 +125,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx
  * writing it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url,
                                                           cubed_error *err);
-/* Changes the length of the array at `url` along an axis from `from` to `to`, by its metadata alone: chunks stay. New elements
- * have the values of existing chunks, or the fill value.
+/* Changes the length of the array at `url` along an axis from `from` to `to`, in its metadata; chunks are neither written nor
+ * removed. New elements have the values in existing chunks, or else the fill value.
  *
  * Errors: CUBED_E_EXISTS if the array has another length than `from`, CUBED_E_UNSUPPORTED if its chunks along the axis are
  * irregular. */

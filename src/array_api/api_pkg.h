@@ -11,13 +11,13 @@
  * blocks fit in a task. If blocks of this size do not fit, the optimiser makes them smaller. */
 #define CB_API_BLOCK_BYTES ((int64_t)32 << 20)
 
-/* Returns the maximum bytes that a function gathers in one block if it has another algorithm: a quarter of the memory of tasks,
- * because a task needs about three times the bytes of the block. task_mem 0: unknown. */
+/* Returns the maximum bytes that a function gathers in one block if it has another algorithm: a quarter of the memory of
+ * tasks, because a task needs about three times the bytes of the block. A task_mem of 0 means unknown. */
 uint64_t cb_api_line_bytes(uint64_t task_mem);
 
-/* cb_api_sorts_in_runs returns true if lines of x along an axis are too long for a task. cb_api_sort_runs sorts them in
- * parts that are merged (sort_runs.c). `values`, `positions`: NULL if not wanted. `beside`: int64 values of x's shape,
- * sorted with x and returned as `positions`; NULL: the positions. */
+/* cb_api_sorts_in_runs returns true if lines of x along an axis are too long for a task. cb_api_sort_runs sorts them in parts
+ * that are merged (sort_runs.c). `values`, `positions`: NULL if not wanted. `beside` has int64 values in x's shape, which are
+ * sorted together with x and returned as `positions`; if it is NULL, the positions are returned. */
 bool cb_api_sorts_in_runs(const cubed_array *x, int axis, bool positions, uint64_t task_mem);
 CUBED_MUST_CHECK cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *beside, int axis,
                                                bool descending, uint64_t task_mem,
@@ -54,8 +54,9 @@ CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis,
 CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int *axes, int n,
                                           uint32_t *mask, cubed_error *err);
 
-/* Returns the weights w, one for each element along the axes of x, in the order of `axes`, reshaped to broadcast to x's shape.
- * NULL, without an error, if w has other extents or there are no axes (field_statistics.c). The axes are checked. */
+/* Reshapes the weights w, one for each element along the axes of x in the order of `axes`, so that they broadcast to x's shape
+ * (field_statistics.c). Returns NULL, without an error, if w has other extents or there are no axes. The caller has checked
+ * the axes. */
 cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, const int *axes,
                             int naxes);
 /* Returns w, if it has x's shape, or else cb_api_weights. Other shapes, and axes that x does not have, are an error of the
@@ -94,7 +95,7 @@ CUBED_MUST_CHECK cubed_status cb_api_panel_solve(cubed_array *x, cubed_array *b,
 CUBED_MUST_CHECK cubed_status cb_api_panel_qr(cubed_array *x, bool complete, uint64_t task_mem,
                                               cubed_array **q, cubed_array **r, cubed_error *err);
 
-/* Like cubed_solve, as a part of the function `name`. */
+/* Like cubed_solve, with the function's name `name` in messages. */
 CUBED_MUST_CHECK cubed_status cb_api_solve(const char *name, cubed_array *x1, cubed_array *x2,
                                            uint64_t task_mem, cubed_array **out, cubed_error *err);
 

@@ -1,4 +1,4 @@
-/* Reductions with a given type, an initial value, and a mask that selects elements. */
+/* Reductions with a given type, an initial value and a mask of the elements that are reduced. */
 #ifndef CB_CHOSEN_REDUCTIONS_H
 #define CB_CHOSEN_REDUCTIONS_H
 

@@ -18,8 +18,8 @@ typedef struct cb_known_lines {
         *known; /* number of elements that are not missing; int64, with extent 1 along the axis */
 } cb_known_lines;
 
-/* Sorts the lines of x. `is_missing` receives lines and returns a bool for each element. s, x, reduced and keepdims are set
- * before. After an error of s, sorted and known are NULL. */
+/* Sorts the lines of x. `is_missing` receives lines and returns a bool for each element. The caller has set s, x, reduced and
+ * keepdims. After an error of s, sorted and known are NULL. */
 void cb_known_lines_sort(cb_known_lines *l, uint64_t task_mem,
                          cubed_array *(*is_missing)(cb_steps *s, cubed_array *lines));
 /* Returns y, which has extent 1 along the axis of lines, in the shape of a reduction of x. Returns NULL if y is NULL. */

@@ -5,8 +5,8 @@
 #include "array_api/api_pkg.h"
 #include "block/block_quantile.h"
 
-/* An array whose axes `first` to `first + n - 1` are reduced. Each of its axes has the number of the axis in the caller's
- * array. */
+/* An array whose axes `first` to `first + n - 1` are reduced. For each axis of x, the structure has the number of that axis in
+ * the caller's array. */
 typedef struct cb_lines {
     cubed_array *x; /* a reference */
     int first, n;

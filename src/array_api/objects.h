@@ -15,7 +15,7 @@ typedef struct cb_grouped_image {
     int64_t ngroups;
     int64_t n;          /* number of labels in the index, 1 if there is none */
     cubed_array *place; /* group of each label in the index; NULL: 0, 1, 2, ... */
-    bool is_flat;       /* the image has no axes, so x has one axis of extent 1 */
+    bool is_flat;       /* the image has no axes, so x was given one axis of extent 1 */
 } cb_grouped_image;
 
 /* Finds the groups of an image's elements. Failures are in `s`. */

@@ -35,20 +35,20 @@ cubed_array *cb_panels_part(cb_steps *s, cubed_array *x, int64_t row, int64_t ro
                             int64_t columns);
 /* Concatenates the entries of `list` that are not NULL, below each other or side by side. */
 cubed_array *cb_panels_concat(cb_steps *s, cubed_array *const *list, int n, bool side_by_side);
-/* Returns x in double precision, stored in chunks that are blocks of its panels: because a task has no memory left to decode
+/* Returns x in double precision, stored in chunks that are blocks of its panels, because a task has no memory left to decode
  * other chunks. */
 cubed_array *cb_panels_stored(const cb_panels *p, cubed_array *x);
 /* Returns NULL if `rows` or `columns` is 0. */
 cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns);
 /* Returns x (n x at most `step`) with rows of zeros above it, extended to `step` columns with zeros. */
 cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x);
-/* Returns a column of blocks from panel number k, the result `made` of a function: its top, then zeros, then the rows from its
- * diagonal on. */
+/* Returns panel number k as a column of blocks, from the result `made` of a panel function: the panel's top, then zeros, then
+ * the rows from the panel's diagonal on. */
 cubed_array *cb_panels_lower(const cb_panels *p, cubed_array *made, int64_t k);
 /* Like cb_panels_lower, but with other rows: the panel's square on the diagonal, zeros to the end of the top, the rows above
  * the square, and zeros. */
 cubed_array *cb_panels_upper(const cb_panels *p, cubed_array *made, int64_t k);
-/* Like cb_panels_lower, with the rows of panel `of` as the top, then the rows from there on. */
+/* Like cb_panels_lower for panel number `of`, but the top has `rows` rows of the panel from its diagonal on. */
 cubed_array *cb_panels_below(const cb_panels *p, cubed_array *made, int64_t of, int64_t rows);
 /* Calls a function on columns of blocks; returns a panel of `width` columns. */
 cubed_array *cb_panels_call(const cb_panels *p, const char *function, cubed_array *const *columns,

@@ -5,7 +5,7 @@
 #include "ops/steps.h"
 
 /* Returns, as bool, which elements of a sorted vector are the first of their group. Every NaN is the first of a group, or with
- * `equal_nan` only the first NaN. Only the first NaT is. */
+ * `equal_nan` only the first NaN. Of several NaT, only the first one is the first of its group. */
 cubed_array *cb_step_first(cb_steps *s, cubed_array *sorted, bool equal_nan);
 
 #endif

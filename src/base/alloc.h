@@ -23,7 +23,7 @@ typedef struct cb_zone cb_zone;
 CUBED_MUST_CHECK cubed_status cb_zone_new(const cubed_allocator *a, cb_zone **out,
                                           cubed_error *err);
 void cb_zone_free(cb_zone *z);
-/* Returns zeroed memory, aligned to 16 bytes; NULL if out of memory or `size` is unreasonable. */
+/* Returns zeroed memory, aligned to 16 bytes; NULL if out of memory, or if `size` overflows when it is rounded up. */
 void *cb_zone_alloc(cb_zone *z, size_t size);
 char *cb_zone_strdup(cb_zone *z, const char *s);
 void *cb_zone_memdup(cb_zone *z, const void *p, size_t size);

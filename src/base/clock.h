@@ -10,7 +10,7 @@ int64_t cb_clock_ns(void);
 int64_t cb_clock_boot_ns(void);
 /* Returns the nanoseconds of processor time that this thread has used. */
 int64_t cb_clock_thread_ns(void);
-/* Sleeps at least this long. */
+/* Sleeps for at least `ns` nanoseconds. */
 void cb_sleep_ns(int64_t ns);
 
 #endif

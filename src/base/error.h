@@ -25,14 +25,14 @@ cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_si
 /* Fails with CUBED_E_ARG if the flags passed to the function `what` include a flag that is not in `known`. */
 cubed_status cb_check_flags(const char *what, unsigned flags, unsigned known, cubed_error *err);
 
-/* For functions that own nothing yet: returns the status of `call` if it failed. */
+/* Returns from the function with the status of `call` if `call` failed. For functions that own nothing yet. */
 #define CB_TRY(call)                                                                               \
     do {                                                                                           \
         cubed_status cb_try_status_ = (call);                                                      \
         if (cb_try_status_ != CUBED_OK) return cb_try_status_;                                     \
     } while (0)
 
-/* For functions with an exit label. Needs a `cubed_status st` and a label `out`. */
+/* Stores the status of `call` in `st`, and jumps to the label `out` if `call` failed. For functions with an exit label. */
 #define CB_GO(call)                                                                                \
     do {                                                                                           \
         st = (call);                                                                               \

@@ -15,9 +15,9 @@ typedef struct cb_library_function {
  *
  * needs: names of functions of the library and of libraries below it; the last entry is NULL. Another copy of these functions
  * may have global symbols: HDF5 loads its plugins globally, with all libraries in a wheel of netCDF4. Calls within the library
- * would then reach the other copy, whose structures differ. The library is therefore bound to itself and to the libraries that
- * it was linked with. This is impossible if malloc is not libc's, for example with a preloaded allocator; loading then
- * fails. */
+ * would then call the functions of that copy, whose structures differ. Therefore the symbols of the library are resolved first
+ * in the library and in the libraries that it was linked with. This is impossible if malloc is not libc's, for example with a
+ * preloaded allocator; loading then fails. */
 bool cb_library_load(const char *file, const cb_library_function *functions, size_t n,
                      const char *const *needs, char *missing, size_t cap);
 

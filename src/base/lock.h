@@ -25,7 +25,7 @@
 /* For functions that run before or after all other threads, or that lock conditionally. A comment gives the reason. */
 #define CB_UNCHECKED_LOCKS CB_ATTRIBUTE(no_thread_safety_analysis)
 
-/* Builds with CUBED_SHAKE pause here at times, to test other schedules (tests/unit/shake.h). */
+/* Builds with CUBED_SHAKE sometimes pause here, to test other schedules of threads (tests/unit/shake.h). */
 #ifdef CB_SHAKE
 #define CB_MAY_PAUSE() cb_shake()
 #else

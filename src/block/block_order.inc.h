@@ -174,7 +174,7 @@ static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *spare, uint32_
     }
     for (int b = 0; b < BYTES; b++) {
         uint32_t *c = count[b], sum = 0;
-        /* All keys have the same byte here. */
+        /* This byte is the same in all keys. */
         if (c[keys[0] >> (8 * b) & 255] == (uint32_t)n) continue;
         for (int v = 0; v < 256; v++) {
             uint32_t here = c[v];

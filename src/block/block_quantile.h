@@ -27,7 +27,7 @@ cb_quantile_place cb_quantile_find(int method, int64_t n, double q);
 /* Returns the value at that position, from the keys of both elements, as an element of type `result`. */
 cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
                                const uint64_t keys[2], double part);
-/* Returns the result for lines without elements, and for lines with NaN. */
+/* Returns the result for lines without elements and for lines that contain NaN: NaN or NaT. */
 cubed_scalar cb_quantile_nan(const cb_quantile_params *p);
 
 /* --- Lines that are entirely in a block --------------------------------------------------------------- */

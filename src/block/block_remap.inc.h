@@ -18,7 +18,7 @@ static double NAME(sum_of_present)(const matrix *m, const T *x, int64_t r)
         sum += is_nan ? 0 : w * v;
     }
     if (!missing) return sum;
-    /* The remainder of a gradient has no meaning. */
+    /* If the row has a negative weight, it contains a gradient, and the sum of a part of a gradient has no meaning. */
     return !negative && cb_sparse_is_enough(all, present, m->na_threshold) ? sum * (all / present)
                                                                            : NAN;
 }
@@ -35,7 +35,7 @@ static void NAME(sums_of_one)(const matrix *m, const T *x, T *y, int64_t from, i
     }
 }
 
-/* Planes of x are `cells` elements apart, planes of the result `rows` elements. */
+/* Multiplies all planes. Planes of x are `cells` elements apart, and planes of the result are `rows` elements apart. */
 static void NAME(apply)(const cubed_block_call *call, const matrix *m, int64_t planes,
                         const cb_sparse_fns *fns)
 {

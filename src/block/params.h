@@ -33,17 +33,17 @@ typedef struct cb_take_params {
  * NUL. */
 #define CB_REQUIRE_BYTES 200
 
-/* "pick_fields": records, and a result whose first axes are those of the records. Each record's pieces follow one another in
- * the result; other axes of the result have one extent in all blocks. The parameters are a list of pieces. */
+/* "pick_fields": records, and a result whose first axes are those of the records. The pieces of a record follow one another in
+ * the result. The other axes of the result have the same extent in all blocks. The parameters are a list of pieces. */
 typedef struct cb_piece_params {
     int32_t offset, size; /* offset in a record, and size, in bytes */
     /* Size of the units whose bytes are reversed; 1: bytes are not reversed. */
     int32_t unit;
 } cb_piece_params;
 
-/* "replace": strings that broadcast with the result, which has some length of the same family; optionally a mask, and
- * strings that replace the first ones where the mask is true; or records of one type. No parameters. "text" creates a single
- * string or record from the bytes of its parameters. */
+/* "replace": strings that broadcast with the result, whose strings may have another length; optionally a mask, and second
+ * strings, which replace the first strings where the mask is true; or records of one type. No parameters. "text" creates a
+ * single string or record from the bytes of its parameters. */
 
 /* "join_texts": two strings that broadcast with the result, whose length is at least the sum of their lengths. No
  * parameters. */
@@ -82,7 +82,7 @@ typedef struct cb_search_params {
 /* "isin": elements, and members of any shape, whose blocks are passed one after another. */
 typedef struct cb_isin_params {
     int32_t invert; /* 0 or 1 */
-    /* 1: 64-bit integers with the highest bit set do not represent their numeric value, and equal nothing */
+    /* 1: one operand has a signed type and the other is uint64, so 64-bit elements with the highest bit set equal no element */
     int32_t positive;
 } cb_isin_params;
 
@@ -99,7 +99,7 @@ typedef struct cb_quantile_params {
 } cb_quantile_params;
 
 /* "group_quantile": quantiles per group of elements. A second input has the group of each element along the axes; negative:
- * none. In the output one axis of groups replaces these axes. Results are float64 if `wide`, otherwise the elements'
+ * none. In the output, an axis of groups replaces these axes. Results are float64 if `wide`, otherwise the elements'
  * floating-point type. */
 typedef struct cb_group_quantile_params {
     int64_t ngroups;

@@ -1,7 +1,7 @@
 /* Positions of runs, parts and samples of a sorted line: see cb_runs in params.h.
  *
  * Samples of every `step` elements restart at each part, so that samples of a part do not depend on other parts; the last
- * sample of a part may represent fewer elements. With step 1 the samples are the elements. */
+ * sample of a part may represent fewer elements. If `step` is 1, every element is a sample. */
 #ifndef CB_BLOCK_RUNS_H
 #define CB_BLOCK_RUNS_H
 

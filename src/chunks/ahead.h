@@ -30,7 +30,7 @@ typedef struct cb_ahead {
 void cb_ahead_begin(cb_ahead *a, cb_chunks *chunks, int stage, int64_t first, int64_t last);
 /* Records that a task of the range begins. */
 void cb_ahead_run(cb_ahead *a, int64_t task, cb_task_count *count);
-/* Records that a chunk was read. */
+/* Records that the running task has read a chunk. */
 void cb_ahead_pass(cb_ahead *a, int node, const int64_t *idx, cb_task_count *count);
 void cb_ahead_end(cb_ahead *a);
 /* Makes the cursor continue, after the last chunk of `a`, with the chunks of `next`, for which cb_ahead_begin was called. */

@@ -51,8 +51,8 @@ cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out
 /* Returns the data of the entry, aligned for any type. Only the thread that got CB_CACHE_FILL may write the data, until it calls
  * cb_cache_filled. */
 void *cb_cache_data(cb_cache_entry *e);
-/* Ends the loading of an entry. If `there`, the entry is valid and stays pinned; otherwise loading failed and the entry is
- * removed. */
+/* Ends the loading of an entry. If `there` is true, the entry is valid and remains pinned. Otherwise loading has failed, and
+ * the entry is removed. */
 void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there);
 void cb_cache_unpin(cb_cache *c, cb_cache_entry *e);
 /* Counts a planned read that was done without the cache. */

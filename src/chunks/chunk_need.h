@@ -17,9 +17,9 @@ uint64_t cb_stored_bytes(const cubed_plan *p, int node);
 /* Return the memory that reading or writing a chunk uses in addition to the decoded chunk. */
 cb_need cb_read_need(const cubed_plan *p, int node);
 cb_need cb_write_need(const cubed_plan *p, int node);
-/* Returns the number of chunks that a region covers only partly, so that they are merged with stored data, or 0 for other nodes.
- * `edges` also counts chunks that extend beyond the array, which another writer may extend. A missing chunk is written without a
- * read. */
+/* Returns the number of chunks that a region covers only partly, so that they are merged with stored data. Returns 0 for nodes
+ * that are not regions. `edges` also counts chunks that extend beyond the end of the array, because another writer may make
+ * the array longer. A missing chunk is written without a read. */
 int64_t cb_node_merged(const cubed_plan *p, int node, bool edges);
 /* Gets the part of chunk at[ndim] of the array that the region covers. */
 void cb_node_part(const cubed_plan *p, int node, const int64_t *at, cb_zarr_part *part);
@@ -30,7 +30,7 @@ cb_need cb_read_subread_need(const cubed_plan *p, int node);
 #define CB_FETCH_JOINED ((size_t)2 << 20)
 size_t cb_fetch_cap(const cubed_plan *p, int node);
 size_t cb_fetch_bytes(const cubed_plan *p, int node);
-/* Returns the vtable of the store from which a node's chunks are read, if this store has latency; otherwise NULL. */
+/* Returns the vtable of the store with the node's chunks if the store has latency; otherwise NULL. */
 const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
 /* Returns the minimum contiguous length in bytes for which reading a part of a chunk is worthwhile; 0: never. */
 size_t cb_node_subread_run(const cubed_plan *p, int node);

@@ -107,7 +107,7 @@ typedef struct cb_want {
     /* part to read, in elements (chunks/chunk_need.h); NULL: the whole chunk */
     const cb_box *subread;
     bool reuse;  /* the chunk will be read again: it may be cached if it had to be decoded */
-    bool copied; /* a cached chunk is copied to the buffer, not used in place */
+    bool copied; /* copy a cached chunk to the buffer instead of using it in place */
     bool
         mapped; /* the chunk's file may be mapped; only for loops that do not write to it (see cb_chunks_check) */
     void *buffer; /* buffer with room for cb_chunk_bytes, or for the part */

@@ -43,7 +43,7 @@ typedef struct cb_fetch_what {
     cubed_store *store;
     const char *path;
     cubed_range range; /* range of the object; size 0: the whole object */
-    size_t cap;        /* maximum size in bytes of the objects for which such a buffer is used */
+    size_t cap;        /* maximum size in bytes of an object that such a buffer receives */
     const cubed_object_version *version; /* NULL: any version */
     /* No request is made if any thread has requested the object, or if it is in the cache. */
     bool cached;
@@ -71,7 +71,7 @@ cb_fetch *cb_fetch_take(cb_fetcher *f, cb_cache_key key, const cubed_cancel *can
                         cb_zarr_fetched *out);
 /* Like cb_fetch_take, but does not wait: returns NULL if the object has not arrived. */
 cb_fetch *cb_fetch_try(cb_fetcher *f, cb_cache_key key, cb_zarr_fetched *out);
-/* Returns free memory of the buffer after the object: `behind` bytes after its start. */
+/* Returns a pointer to free memory in the buffer of the object, `behind` bytes after the start of the object. */
 void *cb_fetch_room(cb_fetch *x, size_t behind);
 void cb_fetch_done(cb_fetcher *f, cb_fetch *x);
 

@@ -12,8 +12,8 @@ typedef struct append append;
 CUBED_MUST_CHECK cubed_status append_begin(cubed_context *ctx, const cli_common *common,
                                            const char *out, const char *dim, append **a,
                                            cubed_error *err);
-/* Sets the coordinate of the dimension, as it is stored in the inputs. Call it before append_add. NULL: the results have no
- * such coordinate. */
+/* Sets the coordinate of the dimension, as it is stored in the inputs; NULL if the results have no such coordinate. Call it
+ * before append_add. */
 CUBED_MUST_CHECK cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err);
 /* Returns true if the store has an array of this name. */
 bool append_has(append *a, const char *name);

@@ -1,4 +1,4 @@
-/* The expression that `cubed apply` writes: a statement for each variable of its inputs. */
+/* The expression that `cubed apply` generates: a statement for each variable of its inputs. */
 #ifndef CUBED_CLI_APPLY_EXPRESSION_H
 #define CUBED_CLI_APPLY_EXPRESSION_H
 
@@ -39,7 +39,8 @@ typedef struct apply {
 
 /* Returns true if an expression can assign the name to a result. Names that begin with _ are not results. */
 bool apply_is_result_name(const char *name);
-/* Returns true if the variable becomes a result. A variable that only describes others does so only if it is named. */
+/* Returns true if the variable becomes a result. A variable that only describes other variables becomes a result only if an
+ * operator names it. */
 bool apply_is_wanted(const apply *a, const content *c, const variable *v);
 /* Refuses names in selname and delname that match no variable. Refuses names in delname of variables that describe others. */
 int apply_check_names(const apply *a);
@@ -59,7 +60,8 @@ int apply_find_axes(apply *a, const content *c, const variable *v, const char *n
                     const char *value, operator_axes *axes, cubed_array **built);
 /* Writes the expression of a result, in place of the previous one. */
 int apply_write(apply *a);
-/* Returns the words of `cubed eval TEXT --out OUT` with the same options. Only the list is to be freed. */
+/* Returns the words of the command `cubed eval TEXT --out OUT` with the same options. The caller frees the list, but not the
+ * words. */
 char **apply_eval_words(const apply *a, const char *out, int *count);
 /* Reports which variables are copied unchanged or left out. */
 void apply_say_what_is_left(const apply *a);

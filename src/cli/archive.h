@@ -14,14 +14,14 @@ typedef struct archive {
     const cli_picture *picture; /* NULL if the result is not drawn */
 } archive;
 
-/* Return true if a result with that URL is to be in a ZIP or NetCDF file. */
+/* Return true if the result becomes a single local file, by the suffix of its path: a ZIP archive or a NetCDF file. */
 bool archive_is_wanted(const char *url);
 bool archive_is_netcdf(const char *url);
-/* Returns true if the result is to be in a file with a URL instead of a local path. */
+/* Returns true if `url` has the suffix of a single file, but is not a local path. */
 bool archive_is_elsewhere(const char *url);
-/* Returns true if the result's name is that of a picture, which `cubed plot` draws. */
+/* Returns true if `url` is a local path with the suffix of a picture, which `cubed plot` draws. */
 bool archive_is_picture(const char *url);
-/* Returns true if the result is to be in a file of an unsupported kind. */
+/* Returns true if `url` is a local path with the suffix of a file that can only be read. */
 bool archive_is_unknown(const char *url);
 /* Returns why no result can be written to that URL: its suffix is unknown, or its directory is missing. `elsewhere`:
  * another machine, whose directories are unknown, may write it. NULL if results can be written; the caller frees the string. */

@@ -4,7 +4,7 @@
 
 #include "cubed/cubed.h"
 
-/* Handling of elements that several files have: an error, or the elements of the file that begins first or last are used. */
+/* Handling of elements that are in several files: an error, or the elements of the file that begins first or last. */
 typedef enum joined_overlap { JOINED_ERROR, JOINED_FIRST, JOINED_LAST } joined_overlap;
 
 /* Form in which elements of files are joined. */

@@ -27,7 +27,7 @@ typedef struct python_words {
 } python_words;
 /* Begins the arguments: "-m" and the module. */
 python_words python_module_words(const char *module);
-/* Adds a word, and takes it over. */
+/* Adds a word, and takes ownership of it. */
 void python_add(python_words *w, char *word);
 /* Adds option `key` of a table, with its value if it has one. */
 void python_add_option(python_words *w, const cli_option *table, int key, const char *value);

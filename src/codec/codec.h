@@ -22,7 +22,7 @@ typedef struct cb_codec_step {
     cubed_codec_ctx ctx;
     int64_t shape[CUBED_MAX_NDIM]; /* ctx.shape points here after cb_codec_chain_fix */
     size_t raw_size;               /* maximum size in bytes of the input when encoding */
-    bool skip;                     /* the step changes nothing */
+    bool skip;                     /* the step changes no bytes, so it is skipped */
     /* sharding_indexed only: the codecs of the inner chunks, and those of the index. The first inner step has the shape of
      * an inner chunk. */
     cb_codec_subread inner, index;

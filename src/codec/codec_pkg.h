@@ -66,7 +66,7 @@ size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);
 size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part);
 typedef enum cb_codec_way { CB_ENCODE, CB_DECODE } cb_codec_way;
 cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way);
-/* Buffers of the steps being run. */
+/* Buffers of the steps of one call. */
 typedef struct cb_codec_io {
     const void *src;
     size_t src_size;

@@ -25,7 +25,7 @@ typedef struct cb_codec_streaming {
     const cubed_codec_vtable *codec;
     size_t (*state_bytes)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
     cubed_status (*begin)(void *state, size_t size, const void *conf, cubed_error *err);
-    /* Reads or writes at least one byte, unless neither input nor output space is left, or it fails. */
+    /* Reads or writes at least one byte unless the call fails, or no input and no output space is left. */
     cubed_status (*step)(void *state, cb_stream_io *io, cubed_error *err);
 } cb_codec_streaming;
 

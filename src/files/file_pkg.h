@@ -88,7 +88,7 @@ struct cb_file {
     /* Places to which the user allows references, one per line (place/confine.h); NULL: no places. */
     const char *references;
     cubed_object_info
-        info; /* info of the file when it was opened; reading another version is an error */
+        info; /* info of the file when it was opened; a read that finds another version of the file fails */
     const cb_file_kind *kind;
     cb_zone *zone;
     void *data;                          /* data of the kind */

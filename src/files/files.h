@@ -18,8 +18,8 @@ CUBED_MUST_CHECK cubed_status cb_file_open_allowed(cb_stores *stores, cubed_stor
  * or the store is not a document with references. */
 CUBED_MUST_CHECK cubed_status cb_file_keep_references(const cubed_store *s, cb_zone *zone,
                                                       const char **out, cubed_error *err);
-/* Returns how the servers of a store, and of the objects that a document in it refers to, identify versions: the weakest
- * kind. */
+/* Returns the weakest kind of version that the servers of a store report. The servers of objects that a document in the store
+ * refers to are included. */
 cubed_validator cb_file_validator(const cubed_store *s);
 /* Permanent URL of the opened contents, which stays valid if the store's URL later refers to other contents; NULL: the store's
  * URL is permanent. */

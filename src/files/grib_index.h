@@ -46,7 +46,7 @@ typedef struct cb_grib_variable {
     int grid;
     bool simple;      /* all fields have simple packing */
     bool has_members; /* fields have a number of an ensemble member */
-    bool wide;        /* values have more than 24 bits */
+    bool wide;        /* values have more than 24 bits, so they are read as float64 */
     uint32_t most;    /* maximum size of a message */
     int n;            /* number of entries */
 } cb_grib_variable;

@@ -14,8 +14,8 @@ typedef struct cb_h5 {
     int osize, lsize; /* size in bytes of an address, and of a length */
     uint64_t root;    /* address of the root group's object header */
     cb_zone *temp;    /* memory for data that are needed only while structures are read */
-    /* Number of structures that may still be read. At 0, more structures have been read than fit into the file, so structures
-     * refer to each other in a cycle. */
+    /* Number of structures that may still be read. If it reaches 0, more structures have been read than fit into the file, so
+     * some of them refer to each other in a cycle. */
     int64_t left;
 } cb_h5;
 

@@ -33,7 +33,7 @@ struct cubed_weights {
     int64_t *starts; /* rows + 1 entries: number of each row's first weight, and n */
     int32_t *column; /* columns of the n weights */
     double *value;   /* values of the n weights */
-    size_t room;     /* number of weights that fit in both lists */
+    size_t room;     /* number of weights for which `column` and `value` have room */
 };
 
 /* Maximum number of cells of a grid, because numbers of columns are int32. */
@@ -49,7 +49,7 @@ static inline double cb_grid_lon(const cubed_grid *g, int64_t i)
     return g->lon[g->regular ? i % g->shape[1] : i];
 }
 
-/* Adds rows of weights one after another. */
+/* Builder that appends rows of weights one after another. */
 typedef struct cb_weights_builder {
     cubed_weights *w;
     int64_t row; /* number of finished rows */

@@ -34,8 +34,8 @@
 #define EXPR(x) M(rint)(x)
 #include "kernel/loop1.inc.h"
 
-/* Like Python's float_divmod: the quotient that matches the remainder below, so that a rounded division is never above its
- * floor. With infinities floor(x / y), which the Array API standard requires. */
+/* Like Python's float_divmod: the quotient is computed from the remainder, so rounding of x / y cannot make it too large. If
+ * an operand is infinite, it is floor(x / y), as the Array API standard requires. */
 static inline T FN(remainder1)(T x, T y)
 {
     T r = M(fmod)(x, y);

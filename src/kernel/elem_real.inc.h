@@ -23,7 +23,7 @@
 #define NAME    isnan
 #define EXPR(x) ((x) != (x))
 #include "kernel/loop1.inc.h"
-/* x * 0 is NaN for infinities; integers are finite. */
+/* x * 0 is NaN for infinities and NaN, and 0 for finite numbers. */
 #define NAME    isfinite
 #define EXPR(x) ((x)*0 == 0)
 #include "kernel/loop1.inc.h"

@@ -2,7 +2,7 @@
  * SUMS (whether the type has sums) and IS_MISSING(x); TAG, SKIP and COUNTS are undefined at the end. */
 #define FN(name) CB_PASTE(name, TAG)
 
-/* Reduces x, at `position`, into state i. Inlined with a constant kind. */
+/* Reduces the value x at position `position` into state i. It is inlined with a constant kind. */
 static inline __attribute__((always_inline)) void FN(step)(cb_group_kind kind, void *restrict a,
                                                            void *restrict b, void *restrict c,
                                                            int64_t i, T x, int64_t position)

@@ -13,8 +13,8 @@
  * bandwidth, unless the evaluator mixes them (execute_paced). Variances are reduced one vector at a time and shorter runs
  * in their own order, so this number determines bits: changing it changes results. */
 #define CB_VECTOR 128
-/* Lanes of a reduction, and the number of elements after which lanes are joined: sums of long runs are sums of sums, with
- * rounding errors of some hundred additions instead of the whole run. Both determine bits. */
+/* Number of lanes of a reduction, and number of elements after which the lanes are joined. Sums of long runs are therefore
+ * sums of sums: their rounding errors are those of a few hundred additions. Both determine bits. */
 #define CB_LANES       32
 #define CB_STRETCH     4096
 #define CB_LANES_BYTES ((size_t)CB_LANES * 16)
@@ -26,7 +26,7 @@ typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
 typedef enum cb_reduction {
     CB_REDUCE_SUM,  /* states are int64, uint64, float64 or complex128 */
     CB_REDUCE_PROD, /* product; results have types like CB_REDUCE_SUM */
-    /* every type; NaN propagates; complex numbers compare by real part, then by imaginary part */
+    /* states have the type of the elements; NaN propagates; complex numbers are ordered by real part, then by imaginary part */
     CB_REDUCE_MIN,
     CB_REDUCE_MAX,
     CB_REDUCE_M2, /* float64: sum of squared deviations from the mean (Welford 1962, merged by
@@ -37,8 +37,9 @@ typedef enum cb_reduction {
     CB_REDUCE_ARGMAX,
     /* As float64: M2 of the values that are not NaN, their mean and their count. */
     CB_REDUCE_NAN_M2,
-    CB_REDUCE_LAST, /* running only, not of unsigned integers: the last that is not NaN, or not
-                       INT64_MIN, which is NaT */
+    /* Only for running results, and not for unsigned integers: the last value that is not NaN or, for times, not NaT
+     * (INT64_MIN). */
+    CB_REDUCE_LAST,
     CB_REDUCTIONS
 } cb_reduction;
 #define CB_REDUCE_MAX_PLANES 3
@@ -67,7 +68,7 @@ typedef struct cb_reduce_fns {
     void (*merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt);
 } cb_reduce_fns;
 
-/* Functions that add products of two vectors of floats to states and lanes of the float64 sum. Results have the same bits as a
+/* Functions that add products of two vectors of floats to float64 states and lanes of a sum. Results have the same bits as a
  * multiplication of the vectors, which rounds in their type, followed by the functions above. */
 typedef struct cb_product_fns {
     void (*rows)(void *state, const void *x, const void *y, size_t n);

@@ -17,7 +17,7 @@
 /* cb_fill_elem -> cb_fill_elem_v3 */
 #define CB_ISA_NAME(name) CB_PASTE(name, CB_ISA)
 
-/* dst may be exactly an input; loop iterations are independent. */
+/* Declares the iterations of a loop independent. `dst` may be the same buffer as an input, but must not overlap it otherwise. */
 #if defined(__clang__)
 #define CB_IVDEP _Pragma("clang loop vectorize(enable) interleave(enable)")
 #else

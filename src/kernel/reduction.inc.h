@@ -1,6 +1,6 @@
-/* One reduction with a single plane of state. Parameters: T, TAG, START(T), JOIN(state, x), V if values have a narrower
- * type that T includes, and AT_ONCE, the number of lanes per loop, chosen for compilers; T, TAG and V are undefined at the
- * end. */
+/* One reduction whose state has a single plane (array). Parameters: T, TAG, START(T), JOIN(state, x), V if values have a
+ * narrower type that T includes, and AT_ONCE, the number of lanes per loop, chosen for compilers; T, TAG and V are undefined
+ * at the end. */
 #define FN(name) CB_PASTE(name, TAG)
 #ifndef V
 #define V T

@@ -70,7 +70,8 @@ typedef struct expr_var {
     /* Owned; must be the first member, so that a pointer to it is also a pointer to the whole struct. */
     cubed_expr_result of;
     bool is_result;
-    bool takes_source; /* the result has no name and gets the name of its source */
+    bool
+        takes_source; /* the statement assigns no name, so the result gets the name of its source */
     expr_source source;
     expr_about about;
 } expr_var;

@@ -13,7 +13,8 @@ typedef struct expr_reduced {
     uint32_t axes; /* bit d: axis d was reduced; 0 if the node calls no function of fields */
     bool is_area;  /* both horizontal axes, which CF's cell_methods call "area" */
     const char *
-        said; /* origin of the weights, for cell_methods; NULL if there are no weights, or if the user gave them */
+        /* String that states the origin of the weights in cell_methods; NULL if there are no weights, or if the user gave them */
+        said;
 } expr_reduced;
 
 struct expr_builder {

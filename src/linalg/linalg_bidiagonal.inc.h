@@ -37,7 +37,7 @@ static void F(take_products)(const cb_products *p, F(halves) h, const T *x, T *y
     F(add_times)(p, h.m, h.right, h.a + h.width, ld, z, y);
 }
 
-/* Copies n elements to `to`, `step` apart. */
+/* Copies n adjacent elements to `to`, where they are `step` elements apart. */
 static void F(spread)(int64_t n, const T *x, T *to, int64_t step)
 {
     for (int64_t i = 0; i < n; i++) to[i * step] = x[i];

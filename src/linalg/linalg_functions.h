@@ -34,8 +34,9 @@ typedef struct cb_cholesky_params {
     int32_t upper; /* 0 or 1 */
 } cb_cholesky_params;
 
-/* "lu_panel", "cholesky_panel", "qr_panel": the panel, with `panels` others to its left. "lu_solve", "qr_apply": number of
- * panels. option 1 of "lu_panel": singular matrices are an error; of "qr_apply": applies the adjoint of Q. */
+/* Parameters of the panel functions. `panels`: for "lu_panel", "cholesky_panel" and "qr_panel", the number of panels to the
+ * left of the panel; for "lu_solve" and "qr_apply", the number of all panels. An option of 1 makes singular matrices an error
+ * in "lu_panel", and applies the adjoint of Q in "qr_apply". */
 typedef struct cb_panel_params {
     int64_t rows; /* rows of a block */
     int64_t panels;

@@ -85,7 +85,7 @@ static void F(apply_block)(const cb_panel *s, const scratch *w, int64_t panel, b
 /* --- The panel itself --------------------------------------------------------------------------------- */
 
 /* The panel that is factored. `a` (m x s->width) contains its rows from the diagonal on. `t` is the triangular factor T of the
- * product of its reflectors, 1 - V T V^H, in the top of the panel (s->at). */
+ * product of the panel's reflectors, 1 - V T V^H. It is stored in the top of the panel, at s->at. */
 typedef struct F(own) {
     const cb_panel *s;
     const scratch *w;

@@ -56,7 +56,7 @@ typedef struct cb_arena {
     size_t high_water; /* peak of used + charged */
     cb_need most;      /* when measuring: separate peaks of arena and library memory */
     struct cb_deferred *last;
-    /* Set when the result is no longer needed; may be NULL. Checked by functions that wait. */
+    /* Flag that is set when the result is no longer needed; may be NULL. Functions that wait check it. */
     const cubed_cancel *cancel;
 } cb_arena;
 
@@ -73,8 +73,8 @@ cb_arena cb_arena_measuring(cb_arena_kind kind);
 /* Returns the peak of a measuring arena. */
 cb_need cb_arena_measured(const cb_arena *ar);
 static inline bool cb_arena_measures(const cb_arena *ar) { return ar->kind != CB_ARENA_REAL; }
-/* Announce a possible allocation that is freed again, or one that stays until the arena is released. No effect on a real
- * arena. */
+/* Announce an allocation that depends on the data. cb_arena_may_take announces memory that is freed again; cb_arena_may_keep
+ * announces memory that is in use until the arena is released. No effect on a real arena. */
 void cb_arena_may_take(cb_arena *ar, cb_need need);
 void cb_arena_may_keep(cb_arena *ar, size_t size);
 /* Allocates uninitialised memory, aligned to 64 bytes. `what` names the buffer in errors and must be a literal. */

@@ -71,7 +71,7 @@ typedef struct cb_rechunk_in {
     void (*judge)(void *ctx, const struct cb_rechunk_plan *plan, cb_rechunk_cost *cost);
     void *judge_ctx;
     uint64_t least_bytes, least_requests;
-    /* A value of 0 in the next fields selects the constants below. */
+    /* A value of 0 in `bandwidth`, `latency` or `max_passes` selects the constants below. */
     double bandwidth; /* bytes read or written per second by all workers together */
     /* seconds that a request adds, divided by the number of simultaneous requests */
     double latency;

@@ -45,8 +45,9 @@ void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out);
 /* Return lower bounds of the bytes and seconds of any chain of this length: those of a chain that reads nothing twice. */
 uint64_t cb_chain_least_bytes(const cb_planner *p, int npasses);
 double cb_chain_least_seconds(const cb_planner *p, int npasses);
-/* Returns the minimum requests of a chain that moves more bytes than two passes need to, so that it does not block chains of two
- * passes. If it moves less than `no_worse`, slightly fewer requests than that one's are sufficient. */
+/* Returns the minimum number of requests of a chain that moves more bytes than two passes need, so that the chain does not
+ * block chains of two passes. If the chain moves fewer bytes than `no_worse`, a number slightly below the requests of
+ * `no_worse` is sufficient. */
 double cb_chain_floor(const cb_planner *p, const cb_chain *c);
 /* Returns the number of requests to read every source chunk and write every target chunk once. */
 double cb_chain_ends(const cb_planner *p);

@@ -1,4 +1,5 @@
-/* Determines the costs of passes before a stage's output by projection, if the planner's formulas are only estimates. */
+/* Determines the costs of copies through intermediates before a stage's output. It projects the stages, because the planner's
+ * formulas are only estimates for them. */
 #ifndef CB_OPT_RECHUNK_JUDGE_H
 #define CB_OPT_RECHUNK_JUDGE_H
 

@@ -46,7 +46,7 @@ CUBED_MUST_CHECK cubed_status cb_place_parse_object(cb_zone *zone, const char *u
  * or report contains them. *out is the URL itself if it has none. */
 CUBED_MUST_CHECK cubed_status cb_place_take_user(cb_stores *stores, cb_zone *zone, const char *url,
                                                  const char **out, cubed_error *err);
-/* Copies a place to another zone, without reading the file system. */
+/* Copies a place to another zone. Does not read the file system. */
 CUBED_MUST_CHECK cubed_status cb_place_copy(cb_zone *zone, const cb_place *from, cb_place *out,
                                             cubed_error *err);
 /* Appends STORE or STORE::PATH in a form that does not depend on the current directory. */

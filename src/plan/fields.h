@@ -9,9 +9,9 @@
 /* The purpose of the bytes:
  *
  * - FILE: to be stored.
- * - ID: to be hashed. Contains only data that determine the values of each chunk, so that a run can be resumed with other
- *   limits and workers. Without the contents of arrays in memory.
- * - WORKERS: for worker processes of this run, which get the caller's memory separately.
+ * - ID: to be hashed. Contains only data that determine the values of each chunk, so that a run can be resumed with other limits
+ *   and workers. Does not contain the contents of arrays in memory, which are hashed separately.
+ * - WORKERS: for worker processes of this run, which receive the caller's memory separately.
  * - ARRAY: an array, including all of its memory.
  * - GROWTH: to be hashed like ID, without grids (growth.c adds their chunks), attributes and names of dimensions, so that an
  *   array has the same bytes before and after it grows. */

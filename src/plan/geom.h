@@ -31,8 +31,8 @@ typedef struct cb_axis {
     int64_t extent, first, chunk;
     const int64_t *starts; /* n + 1 starts, from 0 to the extent or more; NULL: regular */
     int64_t n : 63;
-    /* The last chunk is stored without padding, as in intermediates of rechunking. A bit field, because nodes have many
-     * axes. */
+    /* The last chunk is stored without padding, as in intermediates of rechunking. A bit field, to save memory: a plan has
+     * many axes. */
     uint64_t clipped : 1;
 } cb_axis;
 
@@ -193,7 +193,7 @@ CUBED_MUST_CHECK cubed_status cb_map_compose(const cb_map *inner, const cb_map *
 /* Gets the smallest box of the source that contains the image of a non-empty box of the domain. */
 void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source);
 
-/* Narrows a box of the domain to the part that is mapped into a box of the source. Returns false if this part is empty. */
+/* Narrows a box of the domain to the part whose image is within a box of the source. Returns false if this part is empty. */
 bool cb_map_preimage(const cb_map *m, const cb_box *source, cb_box *domain);
 /* Computes the layout of a source in memory as seen from the domain. `stride` has the bytes between elements of the source
  * along each axis; the pointer to the source is at its element `lo`. Sets the strides of the domain in `seen`, except for axes

@@ -20,7 +20,7 @@ typedef struct cb_node {
     int ninputs;
     int *inputs; /* node numbers, less than the node's own */
 
-    union {                 /* members belong to the kinds named; other kinds do not use them */
+    union {                 /* each member is used only by the kinds that its comment names */
         cubed_op op;        /* ELEM */
         cubed_scalar value; /* FULL */
         int64_t start;      /* INDEX */
@@ -88,7 +88,8 @@ typedef struct cb_node {
     bool to_memory; /* a result in the caller's memory */
     void *result;   /* address of this result; NULL until it is bound */
 
-    /* Decided by the optimiser, except copies that functions on blocks request. False for sources. */
+    /* True if the chunks of the node are stored. The optimiser decides this, except for copies that functions on blocks
+     * request. False for sources. */
     bool stored;
     cb_why why;      /* reason */
     uint32_t origin; /* see cubed_array_set_origin; not serialised */
@@ -102,8 +103,7 @@ typedef struct cb_node {
     unsigned coop;
 } cb_node;
 
-/* Limits the memory of a malformed plan. 64 nodes in a chain of views and elementwise
- * operations use no more memory than one node. */
+/* Maximum number of nodes. It limits the memory that a malformed plan can use. */
 #define CB_MAX_NODES 100000
 /* Operands of all functions on blocks, counted for each output's copy. Also limits malformed plans: an operand uses some
  * KiB but few bytes of a plan. */

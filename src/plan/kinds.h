@@ -32,7 +32,7 @@ typedef enum cb_kind_is {
 /* The cause of the processor time per element (exec/plan/costs.c). */
 typedef enum cb_kind_cost {
     CB_COST_CHEAP,  /* The time is negligible. */
-    CB_COST_OP,     /* The time is that of the node's operation. */
+    CB_COST_OP,     /* The time depends on the node's operation. */
     CB_COST_REDUCE, /* The time is that of a reduction. */
     CB_COST_SCAN,   /* The time is that of a running total. */
     CB_COST_PASS,   /* The time is that of one pass over the elements in memory. */
@@ -47,7 +47,7 @@ struct cubed_array;
 /* Axes of a node that may not grow, because growth would change the values of existing elements. Bit d is axis d. */
 typedef struct cb_fixed_axes {
     uint32_t exact;   /* axes that keep their extents */
-    uint32_t not_one; /* axes that do not grow from extent 1 */
+    uint32_t not_one; /* axes that may grow, but not from extent 1 */
 } cb_fixed_axes;
 
 typedef struct cb_kind {

@@ -15,10 +15,10 @@
 typedef struct cb_storage {
     cb_zarr_meta meta; /* sources and targets with a URL; strings in the plan's zone */
     cb_place place;
-    cubed_store *store;   /* for sources; open as long as the plan exists */
-    cb_zarr_array *array; /* for sources; open as long as the plan exists */
+    cubed_store *store;   /* for sources: the store, open as long as the plan exists */
+    cb_zarr_array *array; /* for sources: the Zarr array, open as long as the plan exists */
     atomic_int *plans;    /* for sources: number of plans that share `store` and `array` */
-    int64_t length;       /* regions that extend an array: its length before */
+    int64_t length; /* for regions that extend an array: the length of the array before the run */
 } cb_storage;
 
 /* See cubed/plan.h. Strings are in the plan's zone. */
@@ -85,8 +85,9 @@ struct cubed_plan {
     unsigned machine_workers; /* number of workers on each machine; 0 if all are on one machine */
     uint64_t machine_mem;     /* memory in bytes of the workers' machine; 0 if unknown */
     const char *work_dir;     /* NULL if the plan has no work directory */
-    char id[CB_PLAN_ID_CAP]; /* ID of a fetched plan; "" otherwise (cb_plan_identify computes it) */
-    uint8_t goal[16];        /* hash of the request without contents: see cb_plan_note_goal */
+    char id
+        [CB_PLAN_ID_CAP]; /* ID of a fetched plan; "" for other plans, whose ID cb_plan_identify computes */
+    uint8_t goal[16]; /* hash of the request without contents: see cb_plan_note_goal */
     cb_growth growth;
     bool maps_sources;  /* the plan has mapped the memory that nodes read, and unmaps it */
     cb_need need;       /* memory of the largest task of any stage */
@@ -94,8 +95,8 @@ struct cubed_plan {
     uint64_t metadata;  /* see cb_plan_metadata */
     /* The part of `metadata` that is counted in addition to the tasks and to reserved_mem. */
     uint64_t metadata_mem;
-    /* Set if somewhat more memory would save most of the bytes that a run moves. Otherwise, and in loaded plans, cliff_mem
-     * is 0. */
+    /* A plan with somewhat more memory that moves far fewer bytes, for a warning. If there is no such plan, and in loaded
+     * plans, cliff_mem is 0. */
     uint64_t cliff_mem; /* allowed_mem of the compared plan */
     uint64_t cliff_bytes,
         cliff_requests; /* bytes and requests of the compared plan's reads and writes */

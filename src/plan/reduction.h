@@ -6,12 +6,12 @@
  * depend on workers, on tasks, or on whether the input is stored or recomputed. It is the same if the groups are reduced by
  * one task, or by PARTIAL tasks (the lowest levels), MERGE_PARTIAL tasks (some levels above them) and a MERGE (the others).
  *
- * Within a block, the "inner run" is the longest run of trailing axes that are all reduced or all kept (axes of extent 1
- * count as either). If it is kept, states are updated with elements in C order of the reduced axes. If it is reduced,
- * element i of a run goes to lane i % CB_LANES. After every CB_STRETCH elements, and at the end of the run, the lanes are
- * joined and added to the state, in the order that kernel.h defines for `join`. Variances add vectors of CB_VECTOR elements
- * from the start of the run, each in the order that kernel.h defines for `run`. Runs of a block that are shorter than
- * CB_VECTOR are reduced many at a time, in the order that kernel.h defines for `runs`. */
+ * Within a block, the "inner run" is the longest run of trailing axes that are all reduced or all kept (axes of extent 1 count
+ * as either). If it is kept, states are updated with elements in C order of the reduced axes. If it is reduced, element i of a
+ * run goes to lane i % CB_LANES. After every CB_STRETCH elements, and at the end of the run, the lanes are joined and added to
+ * the state, in the order that kernel.h defines for `join`. Variances process vectors of CB_VECTOR elements from the start of
+ * the run, each in the order that kernel.h defines for `run`. Runs of a block that are shorter than CB_VECTOR are reduced many
+ * at a time, in the order that kernel.h defines for `runs`. */
 #ifndef CB_PLAN_REDUCE_H
 #define CB_PLAN_REDUCE_H
 

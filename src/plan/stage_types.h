@@ -29,8 +29,8 @@ typedef enum cb_load_kind {
 /* Which chunks of a load are read more than once. */
 typedef enum cb_reuse {
     CB_REUSE_NONE,
-    CB_REUSE_CUT, /* chunks that a block reads only in part; other blocks read the remainder */
-    CB_REUSE_ALL  /* all chunks */
+    CB_REUSE_CUT, /* only chunks that a block reads in part, because other blocks read the remainder */
+    CB_REUSE_ALL /* all chunks */
 } cb_reuse;
 
 /* An operand of a program that is not computed by its instructions. Some fields have a meaning only for certain kinds of
@@ -110,7 +110,7 @@ typedef struct cb_stage_reduction {
     cubed_dtype dtype; /* type of the state and the result */
     /* Type of the reduced values; it may differ, because the reduction itself can widen float32. */
     cubed_dtype value;
-    int nplanes; /* number of arrays that the state consists of */
+    int nplanes; /* number of planes (arrays) of the state */
     int node;    /* the node, of kind REDUCE, PARTIAL, MERGE_PARTIAL or MERGE */
     int states; /* the node with the states that a merge reads; -1 if the reduction is not a merge */
 } cb_stage_reduction;
@@ -121,15 +121,15 @@ typedef struct cb_stage_reduce {
     cb_stage_reduction *list;
     /* 1 if tasks output states, one for each group of blocks: the groups are then the leading axis of `kept`. Otherwise 0. */
     int groups;
-    /* Numbers of blocks. `from`: number of blocks that one input represents: 1, or the number from which a stored state was
-     * reduced. `to`: number of blocks from which one output state is reduced; 0: all blocks. */
+    /* Numbers of blocks. `from` is the number of blocks in one input: 1 for a block, or the number of blocks that were reduced
+     * into a stored state. `to` is the number of blocks that are reduced into one output state; 0 means all blocks. */
     int64_t from, to;
     uint32_t reduced; /* bit d is set if axis d of the domain is reduced */
     /* The first reduced axis: blocks are reduced in slices along it if `slice` is not 0. */
     int slice_axis;
     /* number of steps in a slice; 0 if there are no slices. Set together with the flags of loads. */
     int64_t slice;
-    bool apart; /* bit d is set if axis d of the domain is reduced */
+    bool apart; /* the branches cover all reduced axes, so each block is reduced branch by branch */
     /* Number of rows that are processed together if all reads are decoded piecewise; otherwise 1. */
     int rows;
     /* The reductions' input; its blocks along reduced axes fix the order of the reduction. */
@@ -160,10 +160,10 @@ typedef struct cb_stage_call {
     void *fn_ctx;
     cubed_block_need need;
     cb_symbols symbols;
-    /* Axis in the stage's `kept` for each symbol; -1 if no output has the symbol. */
+    /* Axis of the stage's grid `kept` for each symbol; -1 if no output has the symbol. */
     int axis[CUBED_MAX_NDIM];
     cb_stage_input *inputs;
-    /* Number in the stage of each output of the operation; -1 if the output is not used. */
+    /* For each output of the operation, its index among the outputs of the stage; -1 if the output is not used. */
     int *outs;
 } cb_stage_call;
 
@@ -172,8 +172,8 @@ typedef struct cb_moves {
     double read, memory, write;
 } cb_moves;
 
-/* Reads of each node by all stages, counted during the projection. If a load is repeated, n reads count as ceil(n / per) *
- * times. */
+/* Reads of each node by all stages, counted during the projection. `times` and `per` describe a load that is repeated: its n
+ * reads count as ceil(n / per) * times. */
 typedef struct cb_reads {
     uint64_t *chunks, *bytes; /* one number for each node */
     /* One entry for each node: when its chunks are uploaded in parts. */

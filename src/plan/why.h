@@ -1,4 +1,4 @@
-/* Reasons to store nodes, recorded by the optimiser when it decides. */
+/* Reasons why nodes are stored. The optimiser records a reason when it decides to store a node. */
 #ifndef CB_PLAN_WHY_H
 #define CB_PLAN_WHY_H
 

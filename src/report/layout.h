@@ -20,8 +20,8 @@ typedef struct layout_node {
     int links;
 } layout_node;
 
-/* An edge of the drawing, from the right side of a node to the left side of a node in the next column, or in a later column if
- * there are too many bends. `head`: the second node is not a bend. */
+/* An edge of the drawing, from the right side of a node to the left side of a node in the next column. If the drawing has too
+ * many bends, the second node may be in a later column. `head`: the second node is a stage or an array, not a bend. */
 typedef struct layout_edge {
     int from, to;
     bool head;

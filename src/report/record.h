@@ -51,7 +51,7 @@ struct report {
     report_requests requests; /* requests of the plan; requests.n is 0 if they are unknown */
     int64_t start_ns, end_ns; /* times of the first and the last event of the run */
     int64_t wall_start;       /* seconds since 1970 */
-    unsigned workers;         /* highest number of an active worker + 1 */
+    unsigned workers;         /* 1 + the highest number of a worker that has run a task */
     uint64_t intermediate_peak;
     record_stage total; /* sums over all stages; the member `info` is unused */
     record_stage *stage;
@@ -63,7 +63,7 @@ struct report {
     int open[RECORD_LANES]; /* index of the last mark of each lane; -1: none */
     record_mark mark[RECORD_MARKS];
     int64_t backups; /* attempts of tasks that were given to two workers */
-    /* number of recorded hosts; the last entry sums up all others if there are more */
+    /* number of recorded hosts; if there are more hosts, the last entry has the sums of all other hosts */
     int nhosts;
     struct {
         char name[64];

@@ -74,7 +74,8 @@ typedef struct cb_zarr_streamed {
     const cb_codec_layout *layout;
     size_t chunk_bytes;
     cb_zarr_runs *runs;
-    char *buffer; /* `cap` bytes for elements whose order changes; unused if the order stays */
+    char *
+        buffer; /* `cap` bytes for elements whose order changes; unused if the order does not change */
     size_t cap;
     char *dst;
 } cb_zarr_streamed;

@@ -91,8 +91,8 @@ typedef struct cb_zarr_fence {
     /* CUBED_E_EXISTS if the place no longer belongs to the caller. Called from any thread. */
     cubed_status (*check)(const void *ctx, cubed_error *err);
     const void *ctx;
-    /* Put chunks without conditions, each after a check: they are so large that the store uploads them in parts, and it
-     * supports no conditions for those. */
+    /* Put each chunk without conditions after a check, because the chunks are uploaded in parts and the store supports no
+     * conditions for such uploads. */
     bool in_parts;
     /* Also put chunks that contain only the fill value, because processes of the previous run may still put chunks. */
     bool all;
@@ -193,8 +193,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const i
                                                  const cb_zarr_fetched *there, void *dst,
                                                  cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
-/* For shards, only the index and the needed inner chunks have to be read. Memory of a decoded index, which starts with the
- * object's size; 0 if chunks are not shards. */
+/* Functions for shards, from which only the index and the needed inner chunks are read. Returns the memory of a decoded index,
+ * which starts with the object's size; 0 if chunks are not shards. */
 size_t cb_zarr_index_bytes(const cb_zarr_meta *meta);
 /* Returns the number, in the grid of shards, of the shard with inner chunk idx[ndim]. */
 int64_t cb_zarr_shard_number(const cb_zarr_meta *meta, const int64_t *idx);

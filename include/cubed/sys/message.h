@@ -6,7 +6,7 @@
  * A range to run, CUBED_RANGE_BYTES:
  *     0  "CBDR"     4  version, 16 bits     6  1 if driven, else 0, 16 bits     8  token, 64 bits
  *    16  first     24  last, 64 bits each  32  stage, 32 bits   36  timeout_ms, 32 bits
- *    40  name of the run, padded with zeros, 40 bytes           80  ID of the plan, the same
+ *    40  name of the run, padded with zeros, 40 bytes           80  ID of the plan, padded with zeros, 40 bytes
  *
  * The report of a task, CUBED_REPORT_BYTES and the data after them:
  *     0  "CBDT"     4  version, 16 bits     6  zero, 16 bits     8  token, 64 bits
@@ -20,7 +20,7 @@
  *   176  process_tasks, 32 bits           180  zero, 32 bits
  *   184  the message, then the raised object (cubed/sys/raised.h)
  *
- * Times are those of the worker's own clock, which has no date, and differ from 0 by at most 2^60 ns.
+ * Times are nanoseconds of the worker's monotonic clock, between -2^60 and 2^60.
  *
  * A worker that is started without arguments gets everything in one message: the bytes of the range, then the URL of the
  * work directory, the key of the plan in it (both as in cubed_executor_args), the library's version, and storage

@@ -122,9 +122,9 @@ struct cubed_store_request {
     /* delete, for stores with CUBED_STORE_GUARDS; NULL: no condition. Keys are deleted while the object `guard` has this
      * version, else the request is CUBED_E_EXISTS. */
     const char *guard, *guard_version;
-    /* delete, for stores with CUBED_STORE_DELETES_IF; NULL: no conditions. The version that the object of each key must
-     * have; a NULL entry: any version. An object with another version stays, and the status is CUBED_E_EXISTS. The store may
-     * ignore conditions if its service does not know them. */
+    /* delete, for stores with CUBED_STORE_DELETES_IF; NULL: no conditions. The version that the object of each key must have;
+     * a NULL entry: any version. An object with another version is not deleted, and the status is CUBED_E_EXISTS. The store
+     * may ignore conditions if its service does not know them. */
     const char *const *versions;
     /* delete: value of info.replied of the request that showed the caller that it may delete; 0: unknown. Services that
      * support it refuse a deletion that arrives more than CUBED_STORE_LEASE seconds later (CUBED_E_EXISTS). */

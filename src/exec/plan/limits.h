@@ -41,8 +41,9 @@ uint64_t cb_plan_run_bytes(const cubed_plan *p);
 uint64_t cb_plan_metadata(const cubed_plan *p);
 /* Like cb_plan_metadata, with the maximum number of tasks that can wait for chunks if a copy is split into passes. */
 uint64_t cb_plan_most_metadata(const cubed_plan *p);
-/* Bytes of metadata that every reserved_mem covers; bytes that this reserved_mem covers, at least these and at least a quarter
- * of reserved_mem; and the bytes of the metadata that are counted separately. */
+/* Sizes of metadata in bytes. CB_PLAN_FREE_BYTES: every reserved_mem covers this size. The first function returns the size
+ * that this reserved_mem covers: CB_PLAN_FREE_BYTES, or a quarter of reserved_mem if that is more. The second function returns
+ * the remainder, which is counted in addition to reserved_mem. */
 #define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);
 uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);

@@ -4,8 +4,8 @@
 
 #include "chunks/chunk_need.h"
 
-/* Maximum elements of a vector for evaluating programs. Longer vectors would leave the first-level cache before the second
- * of several reductions. */
+/* Maximum number of elements of a vector for evaluating programs. Longer vectors would leave the first-level cache before the
+ * second of several reductions. */
 #define CB_LONGEST_VECTOR ((size_t)4 * CB_VECTOR)
 
 /* Returns true if the branch is a load without instructions. */
@@ -14,7 +14,8 @@ bool cb_branch_is_bare(const cb_branch *b);
  * these extents needs. */
 int64_t cb_load_extent(const cubed_plan *p, const cb_load *load, int d, const int64_t *extents);
 /* Returns the number of bytes of a load's buffer for a chunk, or for the part of it that a block of these extents needs. If
- * chunks are decoded piecewise, bytes for one piece, and for the rest of the previous piece if a vector crosses their border. */
+ * chunks are decoded piecewise, the buffer holds one piece, and the rest of the previous piece if a vector crosses the border
+ * between both. */
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
 /* Returns the bytes of a load's tile over a block of these extents. */
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);

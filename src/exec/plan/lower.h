@@ -5,8 +5,8 @@
 
 #include "exec/plan/stage.h"
 
-/* Maximum branches of a program (pieces of concatenations, at most one per node), and maximum values of a branch. If a
- * stage would need more, one of its inputs is stored (opt/divide.c). */
+/* Maximum number of branches of a program (pieces of concatenations, at most one per node), and maximum number of values of a
+ * branch. If a stage would need more, one of its inputs is stored (opt/divide.c). */
 #define CB_MAX_BRANCHES CB_MAX_NODES
 #define CB_MAX_VALUES   4096
 

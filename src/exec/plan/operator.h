@@ -26,7 +26,7 @@ typedef struct cb_frame {
 
 typedef struct cb_operator {
     const char *name;
-    /* Computes the domain, tasks and programs from outs[] with their nodes, and from `reduce` with its reductions. */
+    /* Computes the domain, tasks and programs of the stage from the nodes in outs[] and the reductions in `reduce`. */
     CUBED_MUST_CHECK cubed_status (*compile)(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                              cubed_error *err);
     /* Sets how each load reads, which the frame depends on, and adds the reads of all tasks to the stage's counts. May
@@ -52,7 +52,8 @@ typedef struct cb_operator {
     const struct cb_operator *joined;
     /* Reason why a stage is not joined with others; NULL: stages with the same inputs are joined. */
     const char *apart;
-    /* A key that joined stages have in common instead of an input, from 0 to the plan's nodes. */
+    /* Returns a key. Stages with equal keys are joined, even if they have no input in common. A key is at least 0 and at most
+     * the number of the plan's nodes. */
     int (*sibling_key)(const cubed_plan *p, const cb_stage *s);
     bool adds_up; /* the memory of joined stages is at most the sum of their memory */
     bool tiles;   /* the planner may choose the number of chunks per task */
@@ -60,7 +61,7 @@ typedef struct cb_operator {
     bool local;
     bool by_blocks;  /* each program reads its blocks (cb_program_blocks) one by one */
     bool cooperates; /* several workers may run a task together */
-    bool may_copy;   /* a stage without computations gets the operator of copies */
+    bool may_copy;   /* a stage that computes nothing gets the operator of copies instead */
     bool copies;     /* a task moves elements of one array and computes nothing */
 } cb_operator;
 

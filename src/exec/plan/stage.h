@@ -61,9 +61,10 @@ void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
 void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements);
 
-/* For stages that reduce. cb_stage_nblocks: number of blocks along the reduced axes, in C order. cb_stage_task_blocks:
- * blocks that a task visits (for merges: numbers of stored states). cb_stage_block: part of the body's domain of a block in
- * a task's box (for PARTIAL: including groups). */
+/* Functions for stages with reductions. cb_stage_nblocks returns the number of blocks along the reduced axes; blocks are
+ * numbered in C order. cb_stage_task_blocks gets the range of blocks that a task visits; for merges, the range of stored
+ * states. cb_stage_block gets the part of the body's domain that belongs to a block and a task's box; the box of a PARTIAL
+ * node includes the axis of groups. */
 int64_t cb_stage_nblocks(const cb_stage *s);
 void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last);
 void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain);

@@ -1,7 +1,7 @@
 /* Workers that run one task together, each with its arena.
  *
- * They run the task in lockstep: each worker does its part between two meetings (barriers). After a meeting, all members see
- * all writes that preceded it. */
+ * They run the task in lockstep: each worker executes its part between two barriers, which are called meetings here. After a
+ * meeting, all members see all writes that preceded it. */
 #ifndef CB_EXEC_COOP_H
 #define CB_EXEC_COOP_H
 

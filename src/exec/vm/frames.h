@@ -1,5 +1,5 @@
-/* Parts of frames (exec/plan/operator.h) that operators share. The task calls them when it needs the buffers; the frame
- * calls them to measure. */
+/* Parts of frames (exec/plan/operator.h) that operators share. A task calls these functions to allocate buffers, and a
+ * projection calls them to measure buffers. */
 #ifndef CB_EXEC_FRAMES_H
 #define CB_EXEC_FRAMES_H
 
@@ -47,7 +47,7 @@ typedef struct cb_evaluation {
     int nstates;
     const cb_view *states; /* read by loads of reductions, over the box */
     const cb_view *outs;   /* views of the results over the box */
-    /* Loads without operations need no machine: chunks are copied to the output one at a time. */
+    /* The program only loads elements, so it needs no register machine: chunks are copied to the output one at a time. */
     bool gather;
     bool stream; /* Results are written with stores that bypass the caches. */
 } cb_evaluation;

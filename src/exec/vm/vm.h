@@ -58,19 +58,19 @@ CUBED_MUST_CHECK cubed_status cb_vm_open(const cb_task *t, const cb_program *pro
 void cb_vm_seek(cb_vm *vm, const int64_t *idx);
 /* Prefetches the vector that is evaluated next into the processor's cache: the one from element p on of the run at idx. */
 void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
-/* Loads pieces of chunks that are decoded piecewise: elements from p on of the run, in steps of `step`, up to *end. There
- * is one piece of each chunk at a time, so *end may be reduced. Pieces stay until the next call and until cb_vm_unpin,
- * which must be called before the arena is released. */
+/* Loads pieces of chunks that are decoded piecewise: elements from p on of the run, in steps of `step`, up to *end. There is
+ * one piece of each chunk at a time, so *end may be reduced. Pieces are valid until the next call or cb_vm_unpin. Call
+ * cb_vm_unpin before the arena is released. */
 CUBED_MUST_CHECK cubed_status cb_vm_bring(cb_vm *vm, int64_t p, int64_t step, int64_t *end,
                                           cubed_error *err);
 void cb_vm_unpin(cb_vm *vm);
 /* Evaluates elements p..p+n-1 of the run, n <= cb_vm_longest. Results are valid until the next call of this function. */
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
-/* Returns a result. If it is a product that the sum computes, returns one factor and sets *factor to the other; otherwise
- * *factor is NULL. */
+/* Returns a result. If the result is a product that the reduction itself computes while it sums, returns one factor and sets
+ * *factor to the other factor. Otherwise *factor is NULL. */
 const void *cb_vm_result(const cb_vm *vm, int result, const void **factor);
-/* Returns the maximum number of elements for cb_vm_vector: a multiple of CB_LANES that divides CB_STRETCH. It is the length
- * of the program's vectors, or more if results are in memory, so that nothing is evaluated. */
+/* Returns the maximum number of elements for cb_vm_vector: a multiple of CB_LANES that divides CB_STRETCH. This is the length
+ * of the program's vectors. It is more if results already are in memory, so that no instruction is evaluated. */
 int64_t cb_vm_longest(const cb_vm *vm);
 /* Returns true if an instruction takes about as long as loading its operands from memory: square roots and quotients of
  * floats. The machine prefetches the next operands during the first such instruction. */

@@ -20,12 +20,12 @@ typedef struct cb_driver_args {
     cb_io *io;
     const cubed_run_options *options; /* options of the run; `executor` is ignored */
     cubed_run_stats *stats;           /* statistics to which counters are added */
-    unsigned workers;                 /* number of workers to keep busy */
+    unsigned workers;                 /* number of workers that should always have a range */
     int64_t most_tasks;               /* maximum tasks per range */
     unsigned slots;                   /* maximum ranges in flight, at least 1 */
     unsigned range_ms;                /* intended duration of a range (cubed_executor_caps) */
     uint32_t start_ms, most_ms;       /* start_ms and range_ms of cubed_executor */
-    /* Ramp_workers and ramp_per_second of cubed_executor_caps. */
+    /* The fields of the same names of cubed_executor_caps. */
     unsigned ramp_workers, ramp_per_second;
     bool retries;   /* retry ranges that fail with a transient error */
     bool backups;   /* give ranges that take much longer than others to a second worker */

@@ -9,7 +9,7 @@ enum { CB_RAMP_SECONDS = 64 };
 
 typedef struct cb_ramp {
     unsigned workers; /* maximum */
-    /* Ramp_workers and ramp_per_second of cubed_executor_caps; if at_once is 0, all workers start at once. */
+    /* The fields ramp_workers and ramp_per_second of cubed_executor_caps. If at_once is 0, all workers start at once. */
     unsigned at_once, per_second;
     double spare; /* workers that the service can start at time spare_ns */
     int64_t start_ns, spare_ns;
@@ -24,12 +24,13 @@ typedef struct cb_ramp {
 
 void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_second,
                    int64_t now_ns);
-/* Returns whether a worker can take one more range while `busy` workers have one each. Otherwise the range would wait for a
- * worker that has not started, although others become idle before. */
+/* Returns whether a worker can take one more range while `busy` workers have a range each. If it returned true too early, the
+ * range would wait for a worker that has not started, although another worker becomes idle before. */
 bool cb_ramp_has_worker(cb_ramp *r, unsigned busy, int64_t now_ns);
-/* Counts the worker of a range that is submitted while `busy` other workers have one each. */
+/* Counts the worker of a range that is submitted while `busy` other workers have a range each. */
 void cb_ramp_submit(cb_ramp *r, unsigned busy);
-/* Counts a report. `worker` counts distinct workers from 0; `taken_ns` is the estimated time of its whole range. */
+/* Counts a report. `worker` is the number of the worker, from 0. `taken_ns` is the estimated time that the worker needs for
+ * its whole range. */
 void cb_ramp_report(cb_ramp *r, unsigned worker, double taken_ns);
 
 #endif

@@ -38,7 +38,7 @@ typedef struct cb_invoke_kind {
     size_t size;            /* size of the executor's struct, which starts with cb_invoker */
     uint32_t stall_ms;      /* milliseconds without a byte after which a call fails */
     cb_http_functions http; /* `done` is cb_invoke_done */
-    /* Finds the service by the URL of its options. Throttle and way are set afterwards. */
+    /* Finds the service from the URL that its options apply to. The caller sets `throttle` and `way` afterwards. */
     cubed_status (*find)(cb_invoker *x, cb_net *net, const char *url, cubed_error *err);
     /* Appends the name of the throttle. */
     void (*put_throttle)(const cb_invoker *x, cb_buf *name);
@@ -60,7 +60,7 @@ struct cb_invoker {
     cb_cond came;
     cb_invocation *flying CB_GUARDED_BY(&lock), *done_first CB_GUARDED_BY(&lock),
         *done_last CB_GUARDED_BY(&lock);
-    /* Used only by the driver's thread: */
+    /* the following fields are used only by the driver's thread */
     cb_buf workers;    /* NUL-terminated names; a worker's number is its position */
     cb_invocation *at; /* invocation whose reports are being returned, or NULL */
     cb_buf reply;

@@ -20,8 +20,8 @@ void cb_runner_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_
 /* Runs one task and fills its report. `helper`: lets other workers decode for it; may be NULL. */
 void cb_runner_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *helper,
                         int stage, int64_t task, cubed_task_report *report);
-/* Runs the part of member number `member` in a cooperative task. The report of the first member covers all members. Every
- * member calls this with the same task, until a report has an error. */
+/* Runs the part of a cooperative task that belongs to member number `member`. The report of the first member covers all
+ * members. Every member calls this with the same task, until a report has an error. */
 void cb_runner_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
                           cb_coop *coop, unsigned member, cubed_task_report *report);
 

@@ -14,7 +14,7 @@ CUBED_MUST_CHECK cubed_status cb_beats_start(const cubed_allocator *a, int64_t s
                                              cb_beat_fn beat, cb_beats **out, cubed_error *err);
 /* Adds a claim that was taken. It must not move until cb_beats_end; its functions may be called. */
 void cb_beats_add(cb_beats *b, cb_claim *c);
-/* Ends the thread and frees it. The claims then have no thread. NULL is allowed. */
+/* Ends the thread, frees `b`, and sets `beats` of all added claims to NULL. NULL is allowed. */
 void cb_beats_end(cb_beats *b);
 /* Functions of a claim hold this lock while they use fields that a heartbeat changes. NULL is allowed. */
 void cb_beats_lock(cb_beats *b);

@@ -12,7 +12,7 @@
 
 /* The claimant: a plan and one attempt to compute it. */
 typedef struct cb_run_self {
-    char plan[CB_RUN_PLAN_CAP]; /* "" if the run cannot be resumed; then the goal is "" too */
+    char plan[CB_RUN_PLAN_CAP]; /* "" if the run cannot be resumed; the goal is then also "" */
     char goal[CB_RUN_PLAN_CAP];
     char run[CB_RUN_NAME_CAP];
     /* Both are "" until the first claim, because finding the owner reads files. */
@@ -93,9 +93,9 @@ CUBED_MUST_CHECK cubed_status cb_claim_remove_documents(const cb_claim *c, cubed
 /* Removes the plan from the record, so that no run resumes data that is about to be removed. CUBED_E_EXISTS if the place no
  * longer belongs to the claim. */
 CUBED_MUST_CHECK cubed_status cb_claim_close(cb_claim *c, cubed_error *err);
-/* Writes a new state, and a new beat, to the record. */
+/* Writes a new state and the time of a new heartbeat to the record. */
 CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err);
-/* Writes a beat to the record; called by the thread of run/places/beats.h. */
+/* Writes the time of a new heartbeat to the record. The thread of run/places/beats.h calls it. */
 CUBED_MUST_CHECK cubed_status cb_claim_beat(cb_claim *c);
 /* A copy of the run and the owner of a claim, for other threads of the run, because the claim itself changes. */
 typedef struct cb_claim_fence {

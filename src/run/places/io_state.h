@@ -28,7 +28,7 @@ typedef struct target_io {
 _Static_assert(sizeof(target_io) + sizeof(cb_claim_fence) <= CB_RUN_TARGET_BYTES,
                "what a run keeps of a target");
 
-/* Data of a run about a node that is a target with a URL. The size of the broker's data is counted with it. */
+/* The run's data for a node. CB_RUN_NODE_BYTES counts it together with the broker's data for the node. */
 typedef struct node_io {
     cb_zarr_array *array;
     target_io *target;

@@ -42,7 +42,7 @@ typedef struct cb_run_record {
     char run[CB_RUN_NAME_CAP]; /* this attempt */
     char owner[CB_OWNER_CAP];  /* the driver */
     char since[CB_RUN_TIME_CAP];
-    /* version of the library that began the run; "" in the first records, which do not name it */
+    /* version of the library that began the run; "" in records of early versions, which did not store it */
     char cubed[CB_RUN_VERSION_CAP];
     int64_t beat; /* time of the last heartbeat in seconds since 1970, by the owner's clock */
     /* a run without a driver, which several short processes begin, execute and finish */

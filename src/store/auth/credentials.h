@@ -19,7 +19,7 @@ CUBED_MUST_CHECK cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *
 /* Like cb_look_for_google, for identity tokens of an endpoint: the URL is CB_OIDC_PREFIX followed by the endpoint's URL. */
 CUBED_MUST_CHECK cubed_status cb_look_for_oidc(cb_credentials *c, cubed_error *err);
 
-/* Finds the credentials of a URL. URLs with the same source of credentials share them. The net owns and frees them. */
+/* Finds the credentials of a URL. URLs whose credentials have the same source share one object. The net owns and frees them. */
 CUBED_MUST_CHECK cubed_status cb_credentials_find(cb_net *net, const char *url,
                                                   cb_credentials_look look, cb_credentials **out,
                                                   cubed_error *err);

@@ -7,9 +7,9 @@
 #include "base/lock.h"
 #include "cubed/base.h"
 
-/* Number of latest replies used, and minimum number needed. At most one request in CB_HEDGE_EVERY is sent twice. A client that
- * sent none twice for long may send CB_HEDGE_BURST in a row: a service that slows down must not get 5 % of all requests of the
- * past at once. */
+/* Number of latest replies used, and minimum number needed. At most one request in CB_HEDGE_EVERY is sent twice. Unused second
+ * requests accumulate, but at most CB_HEDGE_BURST of them. Otherwise a service that slows down would receive 5 % of all
+ * earlier requests at once. */
 enum { CB_HEDGE_KNOWN = 64, CB_HEDGE_LEAST = 20, CB_HEDGE_EVERY = 20, CB_HEDGE_BURST = 8 };
 
 /* Shared by the clients of a context. Thread-safe. */

@@ -108,7 +108,8 @@ struct cb_http_call {
     /* Private to the client. */
     struct cb_http_call *next;
     atomic_bool cancelled;
-    struct cb_http_transfer *transfer, *second; /* second: the same request, sent again */
+    /* `transfer`: the running transfer; `second`: the transfer of the same request that was sent again, or NULL */
+    struct cb_http_transfer *transfer, *second;
     /* The call is a read that has not been sent twice yet. */
     bool may_hedge;
     int64_t not_before;

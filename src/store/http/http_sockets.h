@@ -2,8 +2,8 @@
  *
  * If connections were read in turn, transfers of equal length that began together would all end together. Tasks would have no
  * input until then, and would request nothing more. So while more data is available than can be read, the oldest transfer is
- * read first, because callers need objects in the order of their requests. But every reply starts at once, and no transfer
- * waits longer than a fraction of a second. */
+ * read first, because callers need objects in the order of their requests. But the first bytes of every reply are read
+ * immediately, and no transfer waits longer than a fraction of a second. */
 #ifndef CB_STORE_HTTP_SOCKETS_H
 #define CB_STORE_HTTP_SOCKETS_H
 

@@ -21,8 +21,8 @@ bool cb_store_has_files(const cubed_store *s);
  * impossible: then nothing can be mapped, and cb_map_end must not be called. */
 bool cb_map_begin(void);
 void cb_map_end(void);
-/* Maps an object of exactly `size` bytes until cb_map_close. Returns NULL if it must be read instead, which also reports
- * any error.
+/* Maps an object of exactly `size` bytes until cb_map_close. Returns NULL if the object cannot be mapped. The caller must then
+ * read the object, and reading it reports any error.
  *
  * Sets *cut to `name` (not 0) if the file changes while it is mapped, at the latest in cb_map_close. `all`: all bytes will be
  * read, so all pages are loaded at once; otherwise use cb_map_bring. */

@@ -62,7 +62,7 @@ typedef struct cb_remote_call {
     size_t part, nparts; /* part: from 1 */
     bool ended;          /* the service no longer has the upload to complete */
     int repairs;         /* number of repairs by the dialect */
-    int steps;           /* number of calls that one copy takes */
+    int steps;           /* number of calls of this copy so far */
 } cb_remote_call;
 
 /* Code and message of an error reply; "" if missing. */
