@@ -220,8 +220,8 @@ static cubed_status by_chirp(const cb_transform *t, cubed_array *x, int axis, in
     if (n > MOST)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: the axis has %" PRId64
-                       " elements, more than 2**30, and this number or a factor of it has no "
-                       "factors that fit in a task of %" PRIu64 " bytes",
+                       " elements, more than 2**30, and this number or a factor of it cannot be "
+                       "split into factors that fit in a task of %" PRIu64 " bytes",
                        t->name, n, t->task_mem);
     const int behind = x->node.grid->ndim - 1 - axis;
     const int64_t m = smooth(2 * n - 1), bytes = cb_fft_block_bytes(t);

@@ -56,7 +56,7 @@ const cli_option cli_common_options[] = {
     {"status", "FILE", "write the state of the run to FILE each second, for `cubed status FILE`",
      KEY_STATUS},
     {"json", NULL, "print results and figures as JSON", KEY_JSON},
-    {"no-optimize", NULL, "run every operation as a stage of its own", KEY_NO_OPTIMIZE},
+    {"no-optimize", NULL, "run every operation as a separate stage", KEY_NO_OPTIMIZE},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
     {"through-bytes", NULL, "for tests: save the plan to bytes, load it, and run the loaded plan",
      KEY_THROUGH_BYTES},

@@ -157,11 +157,12 @@ static cubed_status stream_step(void *state, cb_stream_io *io, cubed_error *err)
     const size_t n = ZSTD_decompressStream(s->stream, &out, &in);
     const ZSTD_ErrorCode code = ZSTD_getErrorCode(n);
     if (code == ZSTD_error_memory_allocation || code == ZSTD_error_frameParameter_windowTooLarge)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "the window of the chunk is larger than the memory for decoding a part of "
-                       "the chunk (%zu bytes): allow enough memory for the whole chunk, or rewrite "
-                       "the array in smaller chunks",
-                       s->window);
+        return cb_fail(
+            err, CUBED_E_BUDGET,
+            "the window of the chunk does not fit in %zu bytes, the memory for a part of a "
+            "chunk: allow enough memory for the whole chunk, or rewrite the array in "
+            "smaller chunks",
+            s->window);
     if (ZSTD_isError(n)) return cb_fail(err, CUBED_E_FORMAT, "%s", ZSTD_getErrorName(n));
     if (in.pos > 0 || out.pos > 0) s->between = n == 0;
     io->in += in.pos;

@@ -146,10 +146,11 @@ static cubed_status note_section2(const cb_grib_source *s, cb_grib_field *f, int
         return bad(err, "it refers to an earlier bitmap, and has none");
     if (b[5] == 254) *x = *bitmap;
     if (b[5] > 0 && b[5] < 254)
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the GRIB message has bitmap %d of its centre, expected a bitmap in the "
-                       "message",
-                       b[5]);
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "the GRIB message uses the predefined bitmap %d of its centre, expected a bitmap "
+            "in the message",
+            b[5]);
     f->has_bitmap = b[5] != 255;
     return CUBED_OK;
 }
@@ -375,8 +376,10 @@ static cubed_status open_packed1(const uint8_t *message, const cb_grib_field *f,
     if (f->section[3].size == 0) return CUBED_OK;
     const uint8_t *map = message + f->section[3].offset;
     if (cb_grib_number(map + 4, 2) != 0)
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the GRIB message has a bitmap of its centre, expected a bitmap in it");
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "the GRIB message uses a predefined bitmap of its centre, expected a bitmap in "
+            "the message");
     out->bitmap = map + 6;
     out->nbitmap = 8 * (f->section[3].size - 6);
     if (map[3] <= out->nbitmap) out->nbitmap -= map[3];

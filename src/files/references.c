@@ -212,9 +212,11 @@ static cubed_status add_field(builder *b, const char *key, size_t n, const json_
     int ndim, nchunks;
     const char *separator = json_string_value(json_object_get(doc, "dimension_separator"));
     if (separator && strcmp(separator, ".") != 0)
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: %s: chunks in records have keys with \".\", not \"%s\"", b->f->url, key,
-                       separator);
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "%s: %s: \"dimension_separator\" is \"%s\", expected \".\" in keys of chunks "
+            "whose references are in records",
+            b->f->url, key, separator);
     CB_TRY(cb_json_get_ints(key, doc, "shape", 0, &ndim, shape, err));
     CB_TRY(cb_json_get_ints(key, doc, "chunks", 1, &nchunks, chunks, err));
     if (ndim != nchunks)

@@ -155,8 +155,8 @@ cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_
 static cubed_status ignores_conditions(const cubed_store *store, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "%s ignores the conditions of puts (If-Match, If-None-Match), so writing a "
-                   "region of partial chunks could undo other writes to these chunks: write "
+                   "%s ignores the conditions of puts (If-Match, If-None-Match). Then writing a "
+                   "region with partial chunks could undo other writes to these chunks: write "
                    "regions of whole chunks, or set the storage option conditional_put to "
                    "\"disabled\" if no other process writes to the array",
                    store->url);

@@ -205,9 +205,8 @@ static cubed_status read_old(const shared_chunk *x, cubed_object_version *versio
     if (!cb_version_is_none(version)) return CUBED_OK;
     return cb_fail(
         err, CUBED_E_UNSUPPORTED,
-        "the store does not report versions of objects, so a region that covers a part of "
-        "this chunk cannot be written concurrently with other writers: write regions of whole "
-        "chunks");
+        "the store does not report versions of objects, so a part of this chunk cannot be "
+        "written safely next to other writers: write regions of whole chunks");
 }
 
 /* Puts the chunk if it still has this version; otherwise CUBED_E_EXISTS. */

@@ -108,7 +108,7 @@ static void test_folders_that_are_refused(void **state)
         {FOLDER("0", CHUNKS), CUBED_E_FORMAT, "\"record_size\" is 0, expected at least 1"},
         {FOLDER("2", ", \"chunks\": [2]"), CUBED_E_FORMAT, "shape and chunks differ in length"},
         {FOLDER("2", CHUNKS ", \"dimension_separator\": \"/\""), CUBED_E_UNSUPPORTED,
-         "chunks in records have keys with \".\", not \"/\""},
+         "\"dimension_separator\" is \"/\", expected \".\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_refused(*state, cases[i].text, strlen(cases[i].text), cases[i].status,

@@ -51,15 +51,16 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
     cb_format_bytes(p->need.library, d);
     bool each_fits = cb_sat_add(cb_need_total(most->need), kept) <= p->allowed_mem;
     cubed_status st =
-        each_fits ? cb_fail(err, CUBED_E_BUDGET,
-                            "each stage fits alone, with at most %s in addition to %s reserved; "
-                            "but a worker keeps one arena for all stages, and the largest arena "
-                            "and %s that libraries use in another stage exceed the %s allowed",
-                            a, b, d, c)
-                  : cb_fail(err, CUBED_E_BUDGET,
-                            "stage %d (%s): a task needs %s (%" PRIu64
-                            " bytes) in addition to %s reserved, but %s is allowed",
-                            most->index, most->name, a, cb_need_total(most->need), b, c);
+        each_fits
+            ? cb_fail(err, CUBED_E_BUDGET,
+                      "each stage fits alone: it needs at most %s in addition to %s reserved. "
+                      "But a worker keeps one arena for all stages: the largest arena and "
+                      "the %s that libraries use in another stage exceed the %s allowed",
+                      a, b, d, c)
+            : cb_fail(err, CUBED_E_BUDGET,
+                      "stage %d (%s): a task needs %s (%" PRIu64
+                      " bytes) in addition to %s reserved, but %s is allowed",
+                      most->index, most->name, a, cb_need_total(most->need), b, c);
     if (!each_fits && most->call && most->call->fn->code) {
         cb_format_bytes(most->need.library, a);
         cb_note(err,

@@ -26,10 +26,10 @@ static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
     if (cb_sat_add(held, tasks) <= plan->allowed_mem) return CUBED_OK;
     const uint64_t room = plan->allowed_mem - plan->reserved_mem;
     return cb_fail(err, CUBED_E_BUDGET,
-                   "its program, and the functions and libraries that it has loaded, hold %" PRIu64
-                   " bytes before any task, and tasks need %" PRIu64 ", but allowed_mem is %" PRIu64
-                   " and reserved_mem is %" PRIu64 ": reserve at least %" PRIu64
-                   " bytes, and allow at least %" PRIu64 " bytes",
+                   "its program, functions and libraries use %" PRIu64
+                   " bytes before the first task, and a task needs %" PRIu64
+                   ", but allowed_mem is %" PRIu64 " and reserved_mem is %" PRIu64
+                   ": reserve at least %" PRIu64 " bytes, and allow at least %" PRIu64 " bytes",
                    held, tasks, plan->allowed_mem, plan->reserved_mem, held,
                    cb_sat_add(held, room));
 }

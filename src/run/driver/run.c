@@ -138,13 +138,12 @@ static cubed_status check_message(const cubed_plan *plan, const cubed_executor_v
         size_t bytes = 0;
         if (!cb_plan_is_shared(&plan->ir.nodes[i], &bytes)) inside = cb_sat_add(inside, bytes);
     }
-    return cb_fail(err, CUBED_E_ARG,
-                   "the plan has %zu bytes, and a message with it and a range %" PRIu64
-                   ", but executor %s takes messages of at most %" PRIu64
-                   ": arrays in memory are %" PRIu64
-                   " of them, which may be put into a store before; else compute in parts, with "
-                   "fewer operations each",
-                   told->plan_size, size, vt->name, most, inside);
+    return cb_fail(
+        err, CUBED_E_ARG,
+        "the plan has %zu bytes, and a message with the plan and a range has %" PRIu64
+        ", but executor %s takes messages of at most %" PRIu64 ": write arrays in memory (%" PRIu64
+        " bytes of the plan) to a store first, or compute in parts with fewer operations",
+        told->plan_size, size, vt->name, most, inside);
 }
 
 /* Runs the plan. Storage was opened before, and is closed after. */

@@ -142,7 +142,7 @@ static cubed_status was_taken(const cubed_store *store, const char *path, cubed_
 {
     return cb_fail(err, CUBED_E_EXISTS,
                    "%s%s%s was taken over while this run was writing it: another run, or a "
-                   "clean-up, took this run for dead",
+                   "clean-up, assumed that this run had ended",
                    store->url, *path ? "::" : "", path);
 }
 

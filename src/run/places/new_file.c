@@ -225,8 +225,8 @@ static cubed_status write_draft(cubed_new_file *f, cubed_file_kind kind, bool du
 static cubed_status was_taken(const cubed_new_file *f, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_EXISTS,
-                   "%s was taken over while this process was writing it: another process took this "
-                   "one for dead and is writing the file",
+                   "%s was taken over while this process was writing it: another process "
+                   "assumed that this one had ended, and is writing the file",
                    f->given);
 }
 

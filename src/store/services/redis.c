@@ -548,10 +548,10 @@ static cubed_status tell(const redis_store *s, const cubed_store_request *r, lis
     for (int i = 0; i < l->n; i++) {
         char *name = l->name[i];
         if (strncmp(name, prefix, below) != 0)
-            return cb_fail(err, CUBED_E_IO,
-                           "%s: the listing has \"%.200s\", which is not below the prefix that was "
-                           "asked for",
-                           s->head.url, name);
+            return cb_fail(
+                err, CUBED_E_IO,
+                "%s: the listing has \"%.200s\", which is not below the requested prefix",
+                s->head.url, name);
         if (strlen(name) <= below || cb_key_check(name + root, NULL) != CUBED_OK) continue;
         char *slash = r->delimiter ? strchr(name + below, '/') : NULL;
         if (slash) *slash = 0;

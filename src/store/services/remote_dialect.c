@@ -44,10 +44,9 @@ cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request 
         return cb_fail(err, CUBED_E_NOMEM, "no memory for a listing");
     if (is_prefix && name->size && name->data[name->size - 1] == '/') name->data[--name->size] = 0;
     if (!name->data || !cb_remote_is_below(s, name->data, r->key))
-        return cb_fail(
-            err, CUBED_E_IO,
-            "the listing has \"%.200s\", which is not below the prefix that was asked for",
-            name->data ? name->data : "");
+        return cb_fail(err, CUBED_E_IO,
+                       "the listing has \"%.200s\", which is not below the requested prefix",
+                       name->data ? name->data : "");
     /* Skip objects that represent directories, whose names end in '/', and names that are not valid keys. */
     if (name->size <= skip + strlen(r->key) + (*r->key ? 1 : 0) ||
         strlen(name->data) != name->size || cb_key_check(name->data + skip, NULL) != CUBED_OK)
