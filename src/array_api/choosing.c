@@ -29,8 +29,8 @@ static cubed_dtype common_type(cb_steps *s, const char *name, cubed_array *const
 
 /* --- By numbers ---------------------------------------------------------------------------------------- */
 
-/* Casts the numbers of choices to int64. Numbers out of range become `n` in the mode that raises an error, otherwise a valid
- * choice. */
+/* Casts the indices of choices to int64. Indices out of range become `n` in the mode that raises an error, otherwise a valid
+ * index. */
 static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_choose_mode mode)
 {
     const cubed_scalar most = {.u64 = (uint64_t)n - (mode == CUBED_CHOOSE_CLIP)}, zero = {.i64 = 0};
@@ -83,7 +83,7 @@ static cubed_array *choose_by_comparison(cb_steps *s, cubed_array *number, cubed
     return y;
 }
 
-/* The arrays to choose from, followed by the numbers or conditions. */
+/* The arrays to choose from, followed by the indices or conditions. */
 typedef struct choice {
     cubed_array **x;
     size_t bytes;

@@ -276,7 +276,7 @@ static cubed_status check_extents(summation *s, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Sums a part over its unwanted indices. */
+/* Sums an operand over the indices that are not in `wanted`. */
 static part summed(cb_steps *s, part p, const indices *wanted)
 {
     int gone[CUBED_MAX_NDIM];
@@ -419,7 +419,7 @@ static cubed_array *matrix_product(cb_steps *s, const product *m, cubed_array *x
     return cb_step_reshaped(s, z, n, shape);
 }
 
-/* Multiplies two parts, and sums over their indices that no other part and no result has. */
+/* Multiplies two parts, and sums over the indices that neither another part nor the result has. */
 static part multiply(cb_steps *s, part p, part q, const indices *rest)
 {
     part out = {.n = 0};

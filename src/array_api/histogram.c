@@ -88,7 +88,7 @@ static cubed_status count_all(const histogram *h, cubed_array **out, cubed_error
     return st;
 }
 
-/* Counts elements and weights in types that the function supports. */
+/* Counts elements, or sums weights. The types of both are supported by the block function. */
 static cubed_status count_in_type(histogram *h, cubed_array *x, cubed_array *weights,
                                   cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {

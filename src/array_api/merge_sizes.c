@@ -12,8 +12,8 @@
 /* Minimum average length of a range, in bytes. Ranges may be shorter if otherwise fewer than FEW_RUNS runs would be merged. */
 #define RANGE_BYTES 1024
 #define FEW_RUNS    64
-/* A task has memory for this many chunks of the result, or of int64 for positions, so that other operations can use such
- * chunks. */
+/* A chunk of the result, or of int64 positions, uses at most 1 / CHUNKS_OF_TASK of a task's memory. So tasks of other operations
+ * can hold several such chunks. */
 #define CHUNKS_OF_TASK 8
 /* Bytes of a sample during sorting: the sample, its key, its place and its run. */
 #define SAMPLE_BYTES(item) (2 * (item) + 24)

@@ -334,8 +334,8 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
 
 /* --- Assignment to slices -------------------------------------------------------------------------- */
 
-/* Puts v, which has r.len elements along the axis, at the positions of the range r in an axis of `extent` elements. Elements
- * between them are arbitrary. */
+/* Puts v, which has r.len elements along the axis, at the positions of the range r in an axis of `extent` elements. Elements at
+ * other positions are arbitrary. */
 static cubed_array *placed(cb_steps *s, cubed_array *v, int axis, cubed_slice r, int64_t extent)
 {
     int64_t shape[CUBED_MAX_NDIM];

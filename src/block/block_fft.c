@@ -15,7 +15,7 @@
 
 #define LINES 8
 
-/* Lines in scratch. Complex numbers are pairs. */
+/* Lines in scratch memory. A complex number is a pair of doubles. */
 typedef struct lines {
     double *line;
     int64_t pitch, count;
@@ -48,7 +48,7 @@ typedef struct transform {
     double scale;
     cb_cfft_plan complex_plan; /* used for COMPLEX */
     cb_rfft_plan real_plan;    /* used for the other kinds */
-    /* Along the twiddle axis, the lines q * repeat to (q + 1) * repeat - 1 are at position first + q. `q` is taken modulo
+    /* Position along the twiddle axis: lines q * repeat to (q + 1) * repeat - 1 have position first + q, with q taken modulo
      * `extent`. */
     int64_t twiddle_n, first, repeat, extent; /* twiddle_n is 0 without a twiddle axis */
 } transform;

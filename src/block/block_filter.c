@@ -16,7 +16,7 @@
 
 enum { TILE = 256 };
 
-/* One axis: n weights or elements, `inner` elements from each other. */
+/* A filter along one axis: n weights for elements that are `inner` elements apart. */
 typedef struct axis_filter {
     int64_t n, inner;
     const double *weights;

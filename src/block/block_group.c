@@ -9,7 +9,7 @@
 #include "block/params.h"
 #include "kernel/kernel.h"
 
-/* Size of a strip of the block. The second-level cache holds the states of all groups that a strip updates. */
+/* Size in bytes of a strip of the block. The second-level cache holds the states that a strip updates. */
 #define STRIP_BYTES ((int64_t)128 << 10)
 #define LEAST_STRIP 256
 

@@ -35,8 +35,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     return CUBED_OK;
 }
 
-/* Offsets in scratch: the starts of groups, the destination of each element, lines of keys, and one line ordered by group. A
- * spare line follows. */
+/* Offsets in scratch memory of the starts of groups, the destination of each element, lines of keys, and a line ordered by group.
+ * A spare line follows the last one. */
 typedef struct layout {
     size_t starts, places, keys, size;
 } layout;

@@ -11,7 +11,7 @@
 #include "cubed/array_api.h"
 #include "dtype/scalar.h"
 
-/* Number of quantiles from which on sorting a line is cheaper than selecting each quantile. */
+/* Minimum number of quantiles for which sorting a line is cheaper than selecting each quantile. */
 #define MANY 6
 /* Maximum number of adjacent lines to process together, because they share cache lines. */
 #define MOST_LINES 16

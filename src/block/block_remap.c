@@ -11,9 +11,9 @@
 
 enum {
     ROWS = 2048, /* number of rows between checks for cancellation */
-    /* number of cells of each plane to interleave at once, so that they stay in the cache */
+    /* maximum number of cells of each plane to interleave at once, so that they stay in the cache */
     MOST_WINDOW = 32768,
-    CELLS_PER_WEIGHT = 3 /* per weight, interleaving at most this many cells saves time */
+    CELLS_PER_WEIGHT = 3 /* maximum number of cells per weight for which interleaving saves time */
 };
 
 typedef struct matrix {
@@ -28,14 +28,14 @@ typedef struct matrix {
     int64_t most_window; /* number of cells that fit in the window */
 } matrix;
 
-/* Consecutive rows, up to `end`. Their columns begin at `base`. */
+/* Consecutive rows of the matrix, up to row `end`. Their columns begin at column `base`. */
 typedef struct strip {
     int64_t end, base, cells;
     /* the rows have enough weights to justify interleaving the cells between their columns */
     bool is_near;
 } strip;
 
-/* Chooses the rows, from row r on, to compute together for n planes. */
+/* Chooses the number of rows, from row r on, that are computed together for n planes. */
 static strip strip_from(const matrix *m, int64_t r, int n)
 {
     const int64_t most = cb_min_i64(m->rows, r + ROWS);
@@ -86,8 +86,8 @@ static uint64_t bits_of(cubed_dtype dtype, const void *plane, int64_t i, bool *m
     return bits;
 }
 
-/* Returns the link of row r whose value has the largest sum of weights. Returns the first link if sums are equal, and -1 if
- * the cell is missing. */
+/* Returns the link of row r with the value whose weights have the largest sum. Returns the first such link if sums are equal, and
+ * -1 if the cell is missing. */
 static int64_t largest_of(const matrix *m, cubed_dtype dtype, const void *plane, int64_t r)
 {
     const int64_t first = m->starts[r], end = m->starts[r + 1];

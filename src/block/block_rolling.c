@@ -17,7 +17,7 @@
 #include "cubed/groupby.h"
 #include "kernel/kernel.h"
 
-/* Number of adjacent positions to process together, and the size that limits it: the states of a segment use at most
+/* Limits of the number of adjacent positions that are processed together. In addition, the states of a segment use at most
  * SEGMENT_BYTES. */
 enum { MOST_WIDTH = 256, LEAST_WIDTH = 8, FEWEST_BESIDE = 16 };
 #define SEGMENT_BYTES ((size_t)256 << 10)

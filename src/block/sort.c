@@ -7,7 +7,7 @@
 #include "block/params.h"
 #include "block/sort_line.h"
 
-/* x as (outer, n, inner). */
+/* The shape of x as (outer, n, inner), where n is the extent of the sorted axis. */
 typedef struct layout {
     int64_t outer, n, inner;
 } layout;
@@ -79,7 +79,7 @@ static size_t line_stride(const layout *s, cubed_dtype dtype)
     return cb_sat_add(bytes, 127) & ~(size_t)63;
 }
 
-/* Allocates room for one line, and for the keys of several. If the result is contiguous, values need no separate keys. */
+/* Allocates room for one line, and for the keys of several lines. If the result is contiguous, values need no separate keys. */
 static size_t make_room(const cubed_block_call *call, bool positions, void *scratch,
                         cb_sort_room *room)
 {
