@@ -106,7 +106,8 @@ static cb_blockwise *with_chunk(cb_zone *zone, const cb_blockwise *op, int symbo
     return finer;
 }
 
-/* Returns true if a target may have other chunks than the user was told, because no other node reads it. */
+/* Returns true if a target's chunks may differ from those that the user was told. They may not differ if another node reads the
+ * target. */
 static bool may_change(const cb_ir *ir, int node)
 {
     if (!ir->nodes[node].any_chunks) return false;
@@ -264,7 +265,8 @@ static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, cons
     return set_operation(p, node, was, s->call->op, err);
 }
 
-/* Makes more tasks if there are fewer tasks than workers. Small pieces are still in the cache when the function is called. */
+/* Divides blocks further if there are fewer tasks than workers. In addition, small pieces are still in the cache when the
+ * function is called. */
 static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                   cubed_error *err)
 {

@@ -184,7 +184,7 @@ out:
     return st;
 }
 
-/* Makes shards from an array's irregular chunks along an axis. Each consists of whole inner chunks of length `chunk`; the
+/* Makes shards from an array's irregular chunks along an axis. Each shard consists of whole inner chunks of length `chunk`; the
  * last shard is padded if necessary. */
 static cubed_status list_shards(cb_zone *zone, const cubed_array *x, int i, int d, int64_t chunk,
                                 cb_axis *out, cubed_error *err)

@@ -286,7 +286,7 @@ static void guess(const cb_planner *p, double share, int order, cb_chain *c)
         for (int i = 1; i <= k; i++) {
             double t = (double)i / k;
             int64_t to = w[d];
-            /* Boxes between the first and the last are multiples of the shorter end, so that it divides them. */
+            /* The length of a box between the first and the last is a multiple of the shorter of these two. */
             if (i < k) {
                 double mean = pow((double)r[d], 1 - t) * pow((double)w[d], t);
                 to = round_to((int64_t)mean, unit);

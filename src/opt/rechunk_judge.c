@@ -274,7 +274,7 @@ void cb_judge_ask(cb_judge *j, bool plain, cb_rechunk_in *in)
     in->copies = j->first.op->cooperates;
     in->sources = j->sources;
     in->nsources = j->nsources;
-    /* The memory of a program in addition to chunks and tiles is taken from the smallest tasks. */
+    /* For the memory of a program in addition to chunks and tiles, the model uses that of the smallest tasks. */
     cb_tile_in model = {.out = &in->target,
                         .item_size = in->item_size,
                         .write_extra = in->write_extra,

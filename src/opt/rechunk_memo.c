@@ -4,7 +4,8 @@
  * repeated. */
 #define ENTRIES 1024
 
-/* Chunk lengths identify the grids of a search: both ends are fixed, and intermediates are regular. */
+/* Chunk lengths suffice to identify the grids of a search: the first and the last grid are fixed, and intermediates have regular
+ * chunks. */
 typedef struct entry {
     bool used, first, last;
     size_t mem;

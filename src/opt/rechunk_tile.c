@@ -267,7 +267,7 @@ typedef struct search {
     double length; /* number of elements along fixed axes */
     int naxes;
     axis_options axes[MAX_AXES];
-    /* Minimum contribution of axes k, k + 1, ... */
+    /* Lower bounds of the factors that axes k, k + 1, ... contribute. */
     double least_length[MAX_AXES + 1], least_touched[MAX_AXES + 1][MAX_SOURCES];
     int64_t per[CUBED_MAX_NDIM]; /* current choice */
     int64_t best[CUBED_MAX_NDIM];

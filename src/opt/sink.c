@@ -33,7 +33,7 @@ static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cu
     return CUBED_OK;
 }
 
-/* Puts the reshape over `node`, which becomes stored. */
+/* Adds the reshape of `node`. If `node` has no chunks, stores it or, if that is impossible, a copy of it. */
 static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out, cubed_error *err)
 {
     cb_node *n = &s->to->nodes[node], made = *s->reshape;

@@ -106,8 +106,8 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     return cb_stage_set_tasks(s, err);
 }
 
-/* Outputs of one call have the same inputs. The last input is the key, because thousands of products may share another input.
- * Outputs of calls without inputs have key 0. */
+/* Returns the key by which outputs of one call are found: the last input of the call. Other inputs may be shared by thousands of
+ * products. Calls without inputs have key 0. */
 static int sibling_key(const cubed_plan *p, const cb_stage *s)
 {
     const cb_node *n = &p->ir.nodes[s->outs[0].node];

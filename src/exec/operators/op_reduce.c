@@ -128,7 +128,7 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
         roots[k].map = cb_map_identity(r->domain->ndim);
         roots[k].summed = r->list[k].kind == CB_REDUCE_SUM && r->list[k].dtype == CUBED_FLOAT64;
         r->list[k].value = p->ir.nodes[roots[k].node].dtype;
-        /* Stop at stored inputs, which are loaded. Only outputs of this stage are recomputed. */
+        /* Stored inputs are loaded. Only outputs of this stage are recomputed. */
     }
     const cb_lower_request q = {.ir = &p->ir,
                                 .zone = p->ir.zone,

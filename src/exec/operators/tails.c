@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "exec/vm/frames.h"
 
-/* Minimum size of results in the caller's memory that are stored past the caches (non-temporal stores). */
+/* Minimum size of results in the caller's memory that are written with stores that bypass the caches. */
 #define STREAM_BYTES ((size_t)8 << 20)
 
 cubed_status cb_stage_compile_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)

@@ -21,9 +21,8 @@ cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out,
 }
 
 #ifndef NDEBUG
-/* Checks that a task used no more memory than its frame, and no less except for memory that was only foreseen
- * (cb_arena_may_take). A task may use less if an earlier run has written some chunks, or if members of a cooperative task share
- * them. */
+/* Checks that a task's memory is between the minimum and the maximum of its frame, which differ if the need depends on data. A
+ * task may use less if an earlier run has written some chunks, or if members of a cooperative task share them. */
 static cubed_status check_frame(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage *s = t->stage;

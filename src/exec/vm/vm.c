@@ -204,7 +204,7 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
     }
 }
 
-/* Returns true if the operation that computes a result writes it past the caches. */
+/* Returns true if the operation that computes a result writes it with stores that bypass the caches. */
 static bool is_streamed(const vm_instr *x, const char *to, size_t bytes)
 {
     return x->stream && (uintptr_t)to % CB_STREAM_LINE == 0 && bytes % CB_STREAM_LINE == 0;
@@ -241,8 +241,8 @@ static void get_field(const cb_kernels *k, const vm_instr *x, void *dst, const v
     if (x->reversed) cb_reverse_units(dst, x->reversed, n * x->size / x->reversed);
 }
 
-/* Runs all instructions for n elements. `direct`: outputs of this vector, or NULL to leave results in registers. `stream`:
- * results are written past the caches, or left in registers. */
+/* Runs all instructions for n elements. `direct` has the outputs of this vector; NULL leaves results in registers. If `stream` is
+ * set, results are written with stores that bypass the caches, or left in registers. */
 static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
 {
     for (int i = 0; i < vm->ninstrs; i++) {

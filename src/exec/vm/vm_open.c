@@ -287,7 +287,7 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
                         int inner, cb_vm **out, cubed_error *err)
 {
     cb_machine m;
-    /* The struct of the machine is stored in the slot of the extra load. */
+    /* The struct of the virtual machine is stored in the slot of the extra load. */
     _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
     CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
     cb_vm *vm = m.loads;
