@@ -13,7 +13,7 @@
 #include "files/arrays.h"
 #include "files/grib_index.h"
 
-/* A coordinate of several variables. */
+/* A coordinate that several variables may share. */
 typedef struct coordinate {
     const char *base; /* name before a number was appended */
     const char *name;

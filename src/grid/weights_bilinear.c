@@ -14,7 +14,7 @@
 
 /* --- Regular sources ----------------------------------------------------------------------------------- */
 
-/* Two positions along an axis. `part` is the weight of the second. */
+/* Two positions along an axis. `part` is the weight of the second position. */
 typedef struct between {
     int64_t first, second;
     double part;

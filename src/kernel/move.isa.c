@@ -1,4 +1,4 @@
-/* Fills, gathers, and stores past the caches. */
+/* Fills, gathers, and stores that bypass the caches. */
 #include <string.h>
 
 #include "kernel/kernel_isa.h"

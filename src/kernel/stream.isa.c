@@ -1,5 +1,5 @@
-/* Final operations that store past the caches: arithmetic of float32 and float64 and superinstructions, which store whole
- * cache lines directly from registers. */
+/* Last operations of a program, with stores that bypass the caches: arithmetic of float32 and float64, and superinstructions.
+ * They store whole cache lines directly from registers. */
 #include "kernel/kernel_isa.h"
 
 #if CB_ISA_LEVEL >= 2
