@@ -118,7 +118,7 @@ static bool has_id(const cb_place_id *ids, int n, cb_place_id id)
     return false;
 }
 
-/* Stores the result in the place. */
+/* Stores the resolved path, and the IDs of its parts and links, in the place. */
 static cubed_status keep(const walk *w, cb_zone *zone, cb_place *p, cubed_error *err)
 {
     const char *missing = w->real;

@@ -126,8 +126,8 @@ static bool take_job(threads *t, unsigned index, job *out)
     return ok;
 }
 
-/* When a worker begins the last task of its range, it also takes another waiting range, so that the chunks of that range
- * are prefetched. Workers that become idle meanwhile would have waited at most for that task. */
+/* When a worker begins the last task of its range, it also takes another waiting range, so that the chunks of that range are
+ * prefetched. If another worker becomes idle, this delays the range by at most the duration of that task. */
 static bool take_next(threads *t, job *now, job *next)
 {
     if (!now->ahead.chunks) return false;

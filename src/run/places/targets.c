@@ -200,7 +200,7 @@ static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *le
     return st;
 }
 
-/* Looks for leftovers of killed writers in stores where that costs no request and cannot be forbidden. In other stores
+/* Looks for leftovers of killed writers in stores in which the search costs no request and needs no permission. In other stores
  * `cubed clean` does so. */
 static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
 {
@@ -536,7 +536,7 @@ static cubed_status check_claims(const void *ctx, cubed_error *err)
     return look_at_claims(ctx, &when, err);
 }
 
-/* Changes the length of target number `i` if it extends an array: back to the old one if `back`. */
+/* Sets the length of target number `i` if it extends an array: to the new length, or to the old one if `back` is set. */
 static cubed_status set_length(const cb_io *io, int i, bool back, cubed_error *err)
 {
     const int node = io->plan->targets[i];

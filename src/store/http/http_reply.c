@@ -99,7 +99,7 @@ static cb_http_stop read_extent(cb_http_call *c, int64_t length)
     return CB_HTTP_GOES_ON;
 }
 
-/* Returns true if the body includes all existing bytes of the pieces. */
+/* Returns true if the body includes the requested pieces, except bytes beyond the object's end. */
 static bool has_pieces(const cb_http_call *c)
 {
     const cb_http_piece *first = c->pieces, *last = first + c->npieces - 1;

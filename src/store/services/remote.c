@@ -425,7 +425,7 @@ static cb_http_ready prepare(cb_http_call *http)
 {
     cb_remote_call *c = (cb_remote_call *)http;
     cb_remote_job *j = c->job;
-    /* An earlier reply may have replaced the range from the end. */
+    /* Restore a range that counts from the end, because an earlier reply may have replaced it by a fixed range. */
     if (c->what == CB_REMOTE_GET && *c->range == 'b' && c->range[6] == '-') {
         c->pieces->offset = CUBED_RANGE_SUFFIX;
         c->pieces->size = strtoull(c->range + 7, NULL, 10);
@@ -520,7 +520,7 @@ static bool is_expected(cb_remote_call *c, const cubed_object_info *info)
     return true;
 }
 
-/* Returns true if all existing bytes of the pieces were received. */
+/* Returns true if the requested pieces were received, except bytes beyond the object's end. */
 static bool has_all(const cb_remote_call *c)
 {
     for (size_t i = 0; i < c->npieces; i++) {
