@@ -2,9 +2,9 @@
  *
  *   memory_bench [THREADS [MEGABYTES]]     megabytes of each of the four arrays
  *
- * The limit is a loop over three inputs and one output (no output for the sum) with stores past the caches, by as many threads.
- * Hand-written code reaches this limit. Rounds of (limit, engine, limit) are interleaved, because bandwidth on shared machines
- * varies. The result is the median of the ratios. Prints one JSON object per line. */
+ * The limit is a loop over three inputs and one output (no output for the sum) with stores that bypass the caches, by as
+ * many threads. Hand-written code reaches this limit. Rounds of (limit, engine, limit) are interleaved, because bandwidth on
+ * shared machines varies. The result is the median of the ratios. Prints one JSON object per line. */
 #define _GNU_SOURCE
 #include <immintrin.h>
 #include <math.h>
