@@ -206,7 +206,8 @@ static void test_plans_larger_than_messages(void **state)
     assert_int_equal(cubed_plan_new(ctx, &target, 1, &p, &plan, &err), CUBED_OK);
     assert_int_equal(cubed_run(plan, &o, NULL, &err), CUBED_E_ARG);
     assert_non_null(strstr(err.message, "executor mine takes messages of at most 5000"));
-    assert_non_null(strstr(err.message, "write arrays in memory (8000 bytes of the plan) to a store"));
+    assert_non_null(
+        strstr(err.message, "write arrays in memory (8000 bytes of the plan) to a store"));
     cubed_plan_unref(plan);
     cubed_array_unref(x);
     cubed_context_unref(ctx);
