@@ -72,7 +72,7 @@ static operand whole_result(int64_t rows, int64_t columns)
     return result_of(rows, columns, rows, WHOLE, columns, WHOLE);
 }
 
-/* Shape, blocks and symbols of an operand with its batch axes first. The symbols of the batch axes follow those of the
+/* Shape, blocks and symbols of an operand with its batch axes first. The symbols of the batch axes follow the symbols of the
  * matrix. */
 typedef struct axes {
     int64_t shape[CUBED_MAX_NDIM], blocks[CUBED_MAX_NDIM];

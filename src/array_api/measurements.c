@@ -140,7 +140,7 @@ static cubed_array *positions(const measuring *m, cubed_group_reduction reductio
     return stacked(s, parts, ndim);
 }
 
-/* Numbers 0, 1, 2, ... along an axis of the image, with extent 1 along the others. */
+/* Numbers 0, 1, 2, ... along an axis of the image, with extent 1 along the other axes. */
 static cubed_array *along(cb_steps *s, const cubed_array *x, int axis)
 {
     cubed_array *numbers = NULL;

@@ -29,7 +29,7 @@ bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method
     return false;
 }
 
-/* Moves the reduced axes after the others if they are not adjacent. */
+/* Moves the reduced axes after the other axes if they are not adjacent. */
 static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, cubed_error *err)
 {
     int ndim = x->node.grid->ndim, n = 0;
@@ -51,7 +51,8 @@ static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, 
     return cubed_permute_dims(x, out->axis, &out->x, err);
 }
 
-/* The axes of a result: one of extent `count` for the quantiles (none if `count` is -1), then those that are not reduced. */
+/* The axes of a result: one axis of extent `count` for the quantiles (none if `count` is -1), then the axes that are not
+ * reduced. */
 typedef struct result {
     int ndim;
     int64_t shape[CUBED_MAX_NDIM + 1], chunks[CUBED_MAX_NDIM + 1];

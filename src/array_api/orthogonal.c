@@ -200,7 +200,7 @@ static cubed_status whole_svd(cubed_array *a, bool full_matrices, cubed_array **
     return cb_matrix_apply_to(&(cb_matrix_job){"svd", NULL, 0, results, 3}, a, outs, err);
 }
 
-/* Decomposes a tall matrix: the left singular vectors are Q times those of R. */
+/* Decomposes a tall matrix. Its left singular vectors are the product of Q and the left singular vectors of R. */
 static cubed_status tall_svd(cubed_array *x, uint64_t task_mem, cubed_array **u, cubed_array **s,
                              cubed_array **vh, cubed_error *err)
 {

@@ -37,7 +37,7 @@ typedef struct remapping {
     int64_t across, beyond;
     int copies;         /* like cb_remap_params.copies */
     int64_t task_bytes; /* memory for the planes, results and weights of a task */
-    /* wanted number of planes of x per task; fewer if a band leaves no room for them */
+    /* preferred number of planes of x per task; fewer if a band leaves no room for them */
     int64_t planes;
 } remapping;
 

@@ -152,7 +152,7 @@ cubed_status cubed_corrcoef(cubed_array *x, cubed_array **out, cubed_error *err)
     if (d) row = cb_step(&s, cubed_expand_dims(d, 0, &row, err), &row);
     cubed_array *y =
         cb_step_binary(&s, CUBED_OP_DIVIDE, cb_step_binary(&s, CUBED_OP_DIVIDE, c, column), row);
-    if (y && !is_complex) { /* rounding errors may lead out of the range -1 to 1 */
+    if (y && !is_complex) { /* rounding errors may exceed the range -1 to 1 */
         y = cb_step_binary(&s, CUBED_OP_MAXIMUM, y, number(&s, y, -1));
         y = y ? cb_step_binary(&s, CUBED_OP_MINIMUM, y, number(&s, y, 1)) : NULL;
     }

@@ -164,7 +164,7 @@ cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem, cubed_a
     return cb_steps_end(&s, cb_step_reshaped(&s, y, ndim, exchanged), out);
 }
 
-/* Moves the given axes of x after the others. */
+/* Moves the given axes of x after the other axes. */
 static cubed_array *moved_behind(cb_steps *s, cubed_array *x, const int *axes, int n)
 {
     const int ndim = x->node.grid->ndim;

@@ -42,7 +42,7 @@ static cubed_array *along(weighted *q, cubed_reduction reduction, cubed_array *x
     return x ? cb_step_reduce(q->s, reduction, x, &o) : NULL;
 }
 
-/* Moves the reduced axes of x after the others, and joins them to one axis. */
+/* Moves the reduced axes of x after the other axes, and joins them to one axis. */
 static cubed_array *as_lines(weighted *q, cubed_array *x)
 {
     int order[CUBED_MAX_NDIM] = {0}, n = 0;

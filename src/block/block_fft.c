@@ -89,8 +89,8 @@ static bool to_real(const transform *t, double *line)
 
 /* --- Twiddle factors ------------------------------------------------------------------------------- */
 
-/* A power of a root of unity is computed as a product of two powers. The exponent of one is a multiple of NEAR, and that of
- * the other is below NEAR. */
+/* A power of a root of unity is computed as a product of two powers. The first exponent is a multiple of NEAR, and the second is
+ * below NEAR. */
 #define NEAR 64
 
 static const double pi = 3.14159265358979323846;

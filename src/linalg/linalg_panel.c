@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* The symbols are those of the batch axes, then of columns of blocks, then of rows of blocks. */
+/* The symbols are numbered in this order: batch axes, columns of blocks, rows of blocks. */
 cubed_status cb_panel_check(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cb_panel_params *p = call->params;

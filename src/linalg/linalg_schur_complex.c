@@ -46,7 +46,7 @@ static cb_complex wilkinson(const cb_complex *h, int64_t n, int64_t last)
     return size(sum) == 0 ? low[1] : sub_z(low[1], div_z(bc, sum));
 }
 
-/* Performs one step on rows first..last. If vectors are wanted, the step transforms all of h, otherwise only this block. */
+/* Performs one step on rows first..last. If vectors are requested, the step transforms all of h, otherwise only this block. */
 static void step(int64_t n, cb_complex *h, cb_complex *zt, int64_t first, int64_t last,
                  cb_complex shift)
 {

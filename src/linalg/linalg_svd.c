@@ -13,8 +13,8 @@ typedef struct work {
     int64_t m, n;
     int64_t columns; /* number of left singular vectors: m or n */
     void *a;         /* m x n, later scratch for m x columns */
-    /* Left vectors, m x columns, and right vectors, n x n, if vectors are wanted. They share memory with the scratch of
-     * divide and conquer. */
+    /* Left vectors, m x columns, and right vectors, n x n, if vectors are requested. They share memory with the scratch of divide
+     * and conquer. */
     void *out_left, *out_right;
     void *tau_q, *tau_p, *v, *w;
     /* left: (V X), m x 2 columns of a block; right: (Y U), n x 2 columns of a block; adjoint: (Y U)^H. The update is a -= V
