@@ -139,7 +139,7 @@ static cubed_status list_stage(batch_submission *s, const cubed_plan *plan, int 
     return CUBED_OK;
 }
 
-/* Lists the jobs of all stages, and a last job, which waits for all others. The list is one allocation. */
+/* Lists the jobs of all stages, and a last job, which waits for all other jobs. The list is one allocation. */
 static cubed_status list_jobs(batch_submission *s, const cubed_plan *plan, cubed_error *err)
 {
     cubed_plan_info about;

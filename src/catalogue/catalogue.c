@@ -86,8 +86,9 @@ static cubed_status take_results(cubed_context *ctx, cubed_array *const *made,
     return CUBED_OK;
 }
 
-/* Names the called function in an error. Functions are built from others, whose names their errors contain: nanargmax fails
- * with "argmax: axis 5 ...". If the message begins with the name of a function of the catalogue, replaces the name. */
+/* Names the called function in an error. The body of a function calls other functions, whose errors contain their own names:
+ * nanargmax fails with "argmax: axis 5 ...". If the message begins with the name of a function of the catalogue, replaces the
+ * name. */
 static void name_called(const cubed_function *f, cubed_error *err)
 {
     char name[64], rest[sizeof err->message];

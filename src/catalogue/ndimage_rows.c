@@ -191,7 +191,7 @@ static cubed_status call_box1d(const cb_call *c)
                              c->out, c->err);
 }
 
-/* Parameters of rank filters: the image, then a rank or percentile if the filter has one, then the others. */
+/* Parameters of rank filters: the image, then a rank or percentile if the filter has one, then the other parameters. */
 static const cubed_param extreme_params[] = {IMAGE, SIZE_OR_FOOTPRINT, BOUNDARY, ORIGIN, AXES};
 static const cubed_param rank_params[] = {
     IMAGE,

@@ -242,7 +242,7 @@ static int64_t clamp(const int64_t *bound, int64_t missing, int64_t extent, bool
     return at < least ? least : at > most ? most : at;
 }
 
-/* The positions start, start + step, ... of a slice, as Python's range(extent)[slice] gives them. */
+/* The positions start, start + step, ... of a slice, as in Python's range(extent)[slice]. */
 typedef struct progression {
     int64_t start, step, n;
 } progression;

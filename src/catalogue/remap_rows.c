@@ -114,7 +114,7 @@ static cubed_status grid_of(const cb_call *c, int i, bool unstructured, int mask
     return cb_call_blame(c, mask, cubed_grid_set_mask(*out, cb_call_array(c, mask), c->err));
 }
 
-/* Checks the memory for n weights as arrays. There are three lists in addition to the weights, two of which are copied. */
+/* Checks the memory for n weights as arrays. In addition to the weights, there are three lists, and two of them are copied. */
 static cubed_status check_arrays(const cb_call *c, int64_t n)
 {
     return cb_weights_check_memory(cb_sat_mul((size_t)n, 12 + 16 + 24), cb_call_task_mem(c),

@@ -34,7 +34,7 @@ struct append {
     int narrays;
     int64_t base;          /* stored length of the dimension */
     char *bounds;          /* name of the bounds of the stored coordinate, or NULL */
-    append_times old, new; /* units of the stored coordinate and of that of the results */
+    append_times old, new; /* units of the stored coordinate and of the results' coordinate */
     cubed_hold **hold;
     int nholds;
     same *same;
@@ -110,7 +110,7 @@ static char *url_of(const append *a, const stored_array *s)
     return a->is_group ? cli_join_url(a->to.out, s->name) : cli_strdup(a->to.out);
 }
 
-/* Sets the length of the dimension to that of its coordinate, which is extended last. Without a coordinate, uses the
+/* Sets the length of the dimension to the length of its coordinate, which is extended last. Without a coordinate, uses the
  * smallest length of all arrays. */
 static cubed_status find_base(append *a, cubed_error *err)
 {

@@ -213,7 +213,7 @@ static bool add_operation(apply *a, const content *c, const variable *v, const o
     }
     operator_axes axes = content_axes_of(c, v);
     cubed_array *built = NULL;
-    /* The functions may change the axes. If the input is several files, the axes are longer than those of the first file. */
+    /* The functions may change the axes. If the input is several files, the axes are longer than the axes of the first file. */
     const bool changed = strcmp(*value, name) != 0,
                longer = (a->list || a->first_file) && operator_counts(o->spec);
     if (o->kind == OPERATOR_SELECT && a->code == EXIT_SUCCESS && (changed || longer))
@@ -288,7 +288,8 @@ static bool is_listed(const operation *o, const char *name)
     return is;
 }
 
-/* Returns true if the variable becomes a result. A variable that only describes others does so only if it is named. */
+/* Returns true if the variable becomes a result. A variable that only describes other variables becomes a result only if it is
+ * named. */
 bool apply_is_wanted(const apply *a, const content *c, const variable *v)
 {
     bool named = false;
@@ -303,7 +304,8 @@ bool apply_is_wanted(const apply *a, const content *c, const variable *v)
     return named || !content_is_aside(c, v);
 }
 
-/* Refuses names in selname and delname that match no variable. Refuses names in delname of variables that describe others. */
+/* Refuses names in selname and delname that match no variable. Refuses names in delname of variables that describe other
+ * variables. */
 int apply_check_names(const apply *a)
 {
     for (int i = 0; i < a->noperations; i++) {

@@ -13,7 +13,7 @@ enum { SUMMARISED = 1000, EDGE = 3, LINE = 79, ELEMENT = 96 };
 /* Maximum number of significant digits: SOME for elements of arrays, ALL for scalars. */
 enum { SOME = 8, ALL = 17 };
 
-/* Formats the shortest number, of at most `most` digits, that reads back the same. */
+/* Formats the shortest number, of at most `most` digits, that parses to the same value. */
 static void real_text(double v, bool single, int most, char *text, size_t cap)
 {
     if (isnan(v)) {

@@ -103,7 +103,7 @@ typedef struct job {
     bool no_shards, keep_empty, regular;
     const char *src, *dst;
     int format;  /* 0: the format of each source */
-    bool resume; /* without a given format, uses that of the target that is resumed */
+    bool resume; /* if no format is given, uses the format of the target that is resumed */
     int n, ngroups;
     struct {
         cubed_array *array;

@@ -165,7 +165,7 @@ static int store_weights(cubed_context *ctx, const remap_words *w, const cubed_e
     return code;
 }
 
-/* Makes the weights between the grid of IN and another one, and writes them to a file. */
+/* Makes the weights between the grid of IN and the target grid, and writes them to a file. */
 static int save_weights(const remap_words *w, cli_common common)
 {
     cubed_error err = CUBED_ERROR_INIT;

@@ -602,7 +602,7 @@ static int make_run_directory(const char *verb, const cubed_plan *plan, char **d
     char *made = cli_printf("%s/run-XXXXXX", *dir);
     cli_free(*dir);
     *dir = made;
-    /* mkdtemp gives only this user permissions, but jobs of batch systems may run as another one. */
+    /* mkdtemp gives only this user permissions, but jobs of batch systems may run as another user. */
     const mode_t mask = umask(0);
     (void)umask(mask);
     if (mkdtemp(made) && chmod(made, 0777 & ~mask) == 0) return EXIT_SUCCESS;

@@ -281,7 +281,8 @@ static bool decode_item(const eval *e, eval_item *item)
     return true;
 }
 
-/* Adds the coordinates that are printed with results: those of all dimensions in CSV, otherwise only those of series. */
+/* Adds the coordinates that are printed with results: the coordinates of all dimensions in CSV, otherwise only the coordinates of
+ * series. */
 static void add_printed_coordinates(eval *e)
 {
     const int n = e->nitems;

@@ -1,5 +1,5 @@
-/* Values of --executor-option K=V. These are the options of executors that this program supports. Their names are those of
- * executor_options in the Python package. */
+/* Values of --executor-option K=V: the options of executors that this program supports, with the names of executor_options in the
+ * Python package. */
 #include <stdlib.h>
 #include <string.h>
 

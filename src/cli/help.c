@@ -8,7 +8,8 @@
 
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 100, OPTION_COLUMN = 25, TOPIC_COLUMN = 16 };
 
-/* Returns the number of characters per line: that of the terminal, within limits. Without a terminal, returns the maximum. */
+/* Returns the number of characters per line: the width of the terminal, within limits. Without a terminal, returns the
+ * maximum. */
 static int line_width(FILE *f)
 {
     struct winsize w;

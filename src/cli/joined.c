@@ -366,7 +366,7 @@ static cubed_status convert_times(parts *p, const joined_order *order, bool *con
         cubed_array *x;
         st = convert(p->x[i], &axis[i], &axis[0], real, &x, err);
         if (st == CUBED_OK) {
-            /* drops the attributes: only those of the first file are used */
+            /* drops the attributes, because only the attributes of the first file are used */
             cubed_array_unref(p->x[i]);
             p->x[i] = x;
         }

@@ -288,8 +288,8 @@ static int find_overlap(const joined_order *o, int sign, int *earlier)
     return -1;
 }
 
-/* Merges the elements of all files in order. If several files have an element with the same coordinate, keeps that of the
- * first file if `first`, else that of the last. */
+/* Merges the elements of all files in order. If several files have an element with the same coordinate, keeps the element of the
+ * first file if `first`, else the element of the last file. */
 static void merge(joined_order *o, int sign, bool first)
 {
     element *all = cli_alloc((size_t)(o->total + 1) * sizeof *all);

@@ -104,7 +104,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     }
 }
 
-/* Refuses options without those that they require, and options that exclude each other. */
+/* Refuses options whose required options are missing, and options that exclude each other. */
 static void check_common(const char *verb, cli_common *c)
 {
     const char *wrong = NULL;

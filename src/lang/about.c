@@ -533,11 +533,12 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     }
 }
 
-/* How an operand's attributes are used: not at all, as those of the result, or to find those shared with earlier operands. */
+/* How an operand's attributes are used: not at all, as the attributes of the result, or to find the attributes shared with
+ * earlier operands. */
 typedef enum attrs_use { WITHOUT_ATTRS, FIRST_ATTRS, MORE_ATTRS } attrs_use;
 
-/* Merges the description of an operand into `all`, that of the operands before it. `kept` is the packing of the result, or
- * NULL if the result has values. */
+/* Merges the description of an operand into `all`, the description of the operands before it. `kept` is the packing of the
+ * result, or NULL if the result has values. */
 static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *kept, attrs_use use,
                         const cubed_array **first, expr_about *all)
 {

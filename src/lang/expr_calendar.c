@@ -45,7 +45,7 @@ static cubed_status encode_times(expr_builder *b, const expr *e, const axis_valu
                               whole ? (void *)us : (void *)real, out);
 }
 
-/* Returns the attributes of the coordinate without those that describe the old numbers. */
+/* Returns the attributes of the coordinate without the attributes that describe the old numbers. */
 static json_t *time_attrs(expr_builder *b, const axis_values *v, const char *bounds)
 {
     static const char *const gone[] = {"_FillValue",  "missing_value", "bounds",

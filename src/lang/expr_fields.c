@@ -140,8 +140,8 @@ static cubed_status try_coordinate(field *f, const char *name)
     return st;
 }
 
-/* Finds coordinates: first those with names of dimensions, then those in the attribute "coordinates", then those with common
- * names. */
+/* Finds coordinates: first coordinates with names of dimensions, then coordinates in the attribute "coordinates", then
+ * coordinates with common names. */
 static cubed_status find_coordinates(field *f, char *named)
 {
     static const char *const usual[] = {"lat",     "lon",     "latitude", "longitude",

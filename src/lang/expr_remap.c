@@ -165,7 +165,7 @@ static bool is_kept(const remap_call *c, const expr_weights *w, const int64_t sh
     return same;
 }
 
-/* Makes weights, or reuses those of the last call. Kept weights take ownership of the source's coordinates. */
+/* Makes weights, or reuses the weights of the last call. The stored weights take ownership of the source's coordinates. */
 static cubed_status make_weights(remap_call *c)
 {
     cubed_weights_options o = CUBED_WEIGHTS_OPTIONS_INIT;

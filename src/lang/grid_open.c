@@ -219,7 +219,7 @@ static const member *bounds_of(const members *m, const member *y)
     return fits ? b : NULL;
 }
 
-/* If `mapping` is NULL, latitudes and longitudes are those of the earth. */
+/* If `mapping` is NULL, coordinates are latitudes and longitudes on the earth. */
 static cubed_status make_grid(cubed_context *ctx, const char *place, const members *m,
                               const member *const pair[2], const member *mapping, cubed_grid **out,
                               cubed_error *err)

@@ -139,7 +139,7 @@ static cubed_status take_shape(const reader *r, const char *name, int64_t shape[
 
 static cubed_status check_memory(const reader *r, int64_t n)
 {
-    /* bytes per link: three numbers as read, two as integers, a position for sorting, and the kept link */
+    /* bytes per link: three numbers as read, two as integers, a position for sorting, and the link in the result */
     enum { BYTES_OF_LINK = 3 * 8 + 2 * 8 + 8 + 12 };
     const uint64_t need = (uint64_t)n * BYTES_OF_LINK, allowed = r->in.memory;
     if (!allowed || need <= allowed) return CUBED_OK;

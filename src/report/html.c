@@ -90,7 +90,7 @@ static void put_expression(const report *r, int stage, FILE *f)
     text_put_start(f, text, TITLE_TEXT);
 }
 
-/* Writes the expressions of the results, such as "mean(u*v), std(u)". If the plan only copies, writes that of the first
+/* Writes the expressions of the results, such as "mean(u*v), std(u)". If the plan only copies, writes the expression of the first
  * stage. */
 static void put_what_ran(const report *r, FILE *f)
 {

@@ -6,8 +6,8 @@
 #include "cubed/base.h"
 #include "report/report_text.h"
 
-/* Returns the number of bytes of the control character at s, and sets *code, or returns 0. Control characters are those of
- * ASCII, and U+0080 to U+009F, which are two bytes in UTF-8. */
+/* Returns the number of bytes of the control character at s, and sets *code, or returns 0. Control characters are the ASCII
+ * control characters, and U+0080 to U+009F, which are two bytes in UTF-8. */
 static size_t control(const unsigned char *s, unsigned *code)
 {
     *code = s[0];
