@@ -142,8 +142,8 @@ static entry *take_out_any(cb_cache *c, bool indices) CB_REQUIRES(&c->lock)
     return e || !indices ? e : take_out_oldest(c, true);
 }
 
-/* Allocates an entry. Reuses the memory of an entry without future reads, and evicts others if `evict` is set. Returns NULL
- * if there is no room. */
+/* Allocates an entry. Reuses the memory of an entry without future reads, and evicts other entries if `evict` is set. Returns
+ * NULL if there is no room. */
 static entry *make_entry(cb_cache *c, size_t taken, cb_cache_kind kind, bool evict)
     CB_REQUIRES(&c->lock)
 {

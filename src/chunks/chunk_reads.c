@@ -246,7 +246,7 @@ static void add_cost(cb_map_costs *costs, size_t bytes, int64_t begun)
     atomic_fetch_add(&costs->bytes, bytes);
 }
 
-/* Makes a chunk available by mapping its file. If only a part is wanted, chooses between the mapping and a copy, by the costs
+/* Makes a chunk available by mapping its file. If only a part is requested, chooses between the mapping and a copy, by the costs
  * measured so far. Sets *there to false if the chunk must be read instead. */
 static cubed_status want_mapped(cb_chunks *c, const cb_chunk_reader *r, const cb_want *w,
                                 cb_pinned *out, bool *there, cubed_error *err)

@@ -1,4 +1,4 @@
-/* Decodes chunks block by block. Two runs of wanted bytes may each need a part of the same block. */
+/* Decodes chunks block by block. Two runs of requested bytes may each need a part of the same block. */
 #include <string.h>
 
 #include "base/error.h"

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* Checks types and shapes of concatenated arrays; `shape` is that of the result. */
+/* Checks types and shapes of concatenated arrays; `shape` is the shape of the result. */
 static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cubed_dtype *dtype,
                                 int64_t *shape, cubed_error *err)
 {

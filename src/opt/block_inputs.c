@@ -75,7 +75,7 @@ static bool symbol_extent(const cb_blockwise *op, int symbol, int64_t *extent, i
             const cb_block_operand *x = i < op->nin ? &op->in[i] : &op->out[i - op->nin];
             for (int d = 0; d < x->blocks.ndim; d++) {
                 const cb_axis *a = &x->blocks.axis[d];
-                /* An input of extent 1 is passed to all blocks; an output is divided with the others. */
+                /* An input of extent 1 is passed to all blocks; an output is divided with the other operands. */
                 if (x->symbol[d] != symbol || (a->extent <= 1 && i < op->nin)) continue;
                 if (pass == 0) *extent = cb_max_i64(*extent, a->extent);
                 if (pass == 0) *chunk = cb_max_i64(*chunk, cb_min_i64(a->extent, a->chunk));

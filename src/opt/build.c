@@ -75,7 +75,7 @@ static cubed_status set_groups(cubed_plan *p, const cb_request *q, cubed_error *
     return CUBED_OK;
 }
 
-/* Replaces parameters of block functions by those that the caller provides. */
+/* Replaces parameters of block functions by the parameters that the caller provides. */
 static cubed_status set_params(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
 {
     for (int i = 0; o->params && i < p->ir.nnodes; i++) {

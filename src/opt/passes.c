@@ -40,7 +40,7 @@ static bool keeps_chunks(const cb_map *m, const cb_grid *source, const cb_grid *
     for (int k = 0; k < m->ndim_out; k++) {
         const int64_t at = m->dim[k].offset, stride = m->dim[k].stride;
         if (m->dim[k].axis < 0 || (stride != 1 && stride != -1)) return false;
-        /* The map of one piece of a concatenation may lead to positions outside of the source. */
+        /* The map of one piece of a concatenation may select positions outside of the source. */
         int64_t end = at + stride * (shape->axis[m->dim[k].axis].extent - 1);
         if (cb_min_i64(at, end) < 0 || cb_max_i64(at, end) >= source->axis[k].extent) return false;
         seen |= UINT64_C(1) << m->dim[k].axis;
@@ -97,7 +97,7 @@ typedef struct detour {
     int root;
     bool copy;       /* the stage only copies one array chunk by chunk */
     cb_judge *judge; /* NULL if the planner's formulas are exact */
-    /* If not 0, the stage keeps its tasks unless intermediates take less time than this. */
+    /* If not 0, the stage keeps its tasks unless passes through intermediates take fewer seconds. */
     double most_seconds;
     cb_rechunk_plan plan;
 } detour;
@@ -136,8 +136,8 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     return cb_ir_add(to, &root, out, err);
 }
 
-/* Returns the metadata that a run keeps, counting this stage as a pass. A chunk needs one bit in addition to its bytes, rounded
- * up to whole words. */
+/* Returns the size of the metadata that a run keeps, counting this stage as a pass. A chunk needs one bit in addition to its
+ * bytes, rounded up to whole words. */
 static cb_rechunk_run kept_by_run(const cubed_plan *p)
 {
     const size_t pass = CB_RUN_NODE_BYTES + CB_RUN_STAGE_BYTES;
@@ -147,7 +147,7 @@ static cb_rechunk_run kept_by_run(const cubed_plan *p)
                             .unreserved = cb_plan_uncounted_metadata(p->reserved_mem)};
 }
 
-/* Asks the planner for passes that lead to the output of stage `s` and use at most `mem` bytes. Sets *found to false if there are
+/* Asks the planner for passes that end at the output of stage `s` and use at most `mem` bytes. Sets *found to false if there are
  * none. */
 static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t mem, detour *d,
                                 bool *found, cubed_error *err)

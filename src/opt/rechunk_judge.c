@@ -18,9 +18,8 @@ static cubed_status no_memory(cubed_error *err)
 
 /* --- Lower bounds of reading -------------------------------------------------------------------------- */
 
-/* Adds to `least` the chunks and bytes that a load must read at least in one branch. The chunks are those that overlap the
- * viewed part of the array. The bytes are those of these chunks, or only those of the viewed part if parts of chunks can be
- * read. */
+/* Adds to `least` the chunks and bytes that a load must read at least in one branch: the chunks that overlap the viewed part of
+ * the array, and their bytes. If parts of chunks can be read, adds only the bytes of the viewed part. */
 static void add_least(const cubed_plan *p, const cb_branch *b, const cb_load *l,
                       cb_rechunk_cost *least)
 {
@@ -257,7 +256,7 @@ static void add_up(void *ctx, const cb_rechunk_plan *plan, cb_rechunk_cost *cost
         cost->requests = cb_sat_add(cost->requests, cb_sat_add(s.chunks_read, s.chunks_written));
         from = to;
     }
-    /* The planner's memory excludes what libraries need in other stages. */
+    /* The planner's memory excludes the memory for libraries in other stages. */
     const uint64_t known = j->plan.making.library_mem;
     cost->task_mem = cb_sat_add(most.arena, most.library > known ? most.library - known : 0);
 }
@@ -274,7 +273,7 @@ void cb_judge_ask(cb_judge *j, bool plain, cb_rechunk_in *in)
     in->copies = j->first.op->cooperates;
     in->sources = j->sources;
     in->nsources = j->nsources;
-    /* For the memory of a program in addition to chunks and tiles, the model uses that of the smallest tasks. */
+    /* In addition to chunks and tiles, the model assumes the program memory of the smallest tasks. */
     cb_tile_in model = {.out = &in->target,
                         .item_size = in->item_size,
                         .write_extra = in->write_extra,

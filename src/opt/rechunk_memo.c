@@ -10,7 +10,7 @@ typedef struct entry {
     bool used, first, last;
     size_t mem;
     cb_pass_found found;
-    int64_t chunk[]; /* chunk lengths of `from`, then those of `to` */
+    int64_t chunk[]; /* chunk lengths of `from`, then chunk lengths of `to` */
 } entry;
 
 struct cb_pass_memo {

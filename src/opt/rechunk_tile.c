@@ -353,8 +353,8 @@ static void add_count(int64_t *counts, int *n, int64_t count, int64_t most)
 /* If a task can have at most this many chunks along an axis, the search tries every number of chunks. */
 #define SHORT_AXIS 16
 
-/* Lists promising counts of chunks in ascending order: one, all, those that divide the axis into equal tasks, and those
- * whose borders coincide with the sources'. */
+/* Lists promising counts of chunks in ascending order: one, all, counts that divide the axis into equal tasks, and counts for
+ * which borders of tasks coincide with borders of source chunks. */
 static int list_counts(const search *s, int d, int64_t most, int64_t *counts)
 {
     int64_t chunks = cb_axis_count(&s->in->out->axis[d]);

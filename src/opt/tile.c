@@ -124,7 +124,7 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
         if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) break;
         *s = best;
     }
-    /* Project again, because trials share the loads, whose flags are those of the last trial. */
+    /* Project again: all trials share the loads, and the flags of the loads are from the last trial. */
     cb_stage_project(p, s);
     return CUBED_OK;
 }

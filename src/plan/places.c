@@ -113,8 +113,8 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
     return p->work_dir && l->n > 0 ? add(l, p->work_dir, NULL, USE_WORK, NULL, err) : CUBED_OK;
 }
 
-/* Returns true if `a`, which is written, and `b` would destroy each other. `relation`: the place of `a` is equal to, above
- * or below that of `b`. */
+/* Returns true if `a`, which is written, and `b` would destroy each other. `relation`: the place of `a` is equal to, above or
+ * below the place of `b`. */
 static bool collide(const placed *a, const placed *b, cb_place_relation relation)
 {
     if (relation == CB_PLACES_APART) return false;

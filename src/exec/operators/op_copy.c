@@ -320,7 +320,7 @@ static cubed_status scatter_frame(const cb_frame *f, void *out, cubed_error *err
     return CUBED_OK;
 }
 
-/* Prefetches the source chunks that members will read next. The limit is that of one worker times the number of members. */
+/* Prefetches the source chunks that members will read next. The limit of one worker is multiplied by the number of members. */
 static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain)
 {
     const cb_task *t = c->t;

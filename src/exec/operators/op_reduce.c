@@ -258,7 +258,7 @@ static cubed_status reads(const cubed_plan *p, const cb_stage *s, const cb_box *
     return cb_stage_read_tail(p, s, kept, fn, ctx, err);
 }
 
-/* Reports the chunks that the blocks read, in order, then those that the tail reads. */
+/* Reports the chunks that the blocks read, in order, then the chunks that the tail reads. */
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
                           bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {

@@ -94,8 +94,8 @@ static const struct {
     {"subtract_product", 1, EACH}, {"lu", 0.005, LINE},
 };
 
-/* Costs of codecs at their usual levels, for data with four significant digits, as in measurements. The cost of "bytes" is that
- * of writing and reading a file of a Zarr array. */
+/* Costs of codecs at their usual levels, for data with four significant digits, as in measurements. The cost of "bytes" is the
+ * cost of writing and reading a file of a Zarr array. */
 static const struct {
     const char *name;
     double decode, encode;

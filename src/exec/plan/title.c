@@ -38,7 +38,7 @@ static bool is_whole_reduction(const cb_node *n)
 
 /* --- Views -------------------------------------------------------------------------------------------- */
 
-/* Returns true if a view takes all elements of axis d of its source, in order. */
+/* Returns true if a view selects all elements of axis d of its source, in order. */
 static bool takes_all(const title *t, const cb_node *n, int d)
 {
     const int64_t extent = node_of(t, n->inputs[0])->grid->axis[d].extent;

@@ -24,7 +24,7 @@ int64_t cb_blocks_most(const cb_blocks *b)
                                      : a->chunk * b->per);
 }
 
-/* Counts for irregular axes, and those with a halo, are estimated above this number of blocks. */
+/* Above this number of blocks, counts for irregular axes and for axes with a halo are estimated. */
 #define COUNTED_BLOCKS 65536
 
 /* Chunks of a source axis that blocks read.

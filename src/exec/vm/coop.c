@@ -46,7 +46,7 @@ bool cb_coop_meet(cb_coop *t)
         t->here = 0;
         t->meetings++;
         /* The outcome is decided once for all members. Otherwise a member that has already left the meeting could fail before the
-         * others check for errors. */
+         * other members check for errors. */
         t->go_on = t->error.status == CUBED_OK;
         cb_cond_broadcast(&t->met);
     }

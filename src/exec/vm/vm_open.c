@@ -61,7 +61,7 @@ static void open_pieces(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *
     l->piece.block.kept = NULL;
 }
 
-/* Opens a load through a reshape. Loads the array into a tile of the new shape, of which the box is a view. */
+/* Opens a load through a reshape. Loads the array into a tile of the new shape. The box is a view of this tile. */
 static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, void *data,
                                   cubed_error *err)
 {

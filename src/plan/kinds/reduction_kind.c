@@ -2,7 +2,7 @@
 #include "plan/kinds/kind_rows.h"
 #include "plan/reduction.h"
 
-/* Returns the number of blocks per state; 0 if the grid is not that of the states of such a reduction. */
+/* Returns the number of blocks per state; 0 if the grid is not a grid of states of such a reduction. */
 static int64_t span_of(const cb_grid *from, uint32_t reduced, const cb_grid *states)
 {
     const cb_grid blocks = cb_reduced_grid(from, reduced);
