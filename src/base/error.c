@@ -106,7 +106,7 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
     cubed_hide_secrets(err->message);
     char text[128];
     size_t used = strlen(err->message);
-    /* GNU strerror_r may return a string of its own instead of filling `text`. */
+    /* GNU strerror_r may return another string instead of filling `text`. */
     const char *why = strerror_r(os_errno, text, sizeof text);
     snprintf(err->message + used, sizeof err->message - used, ": %s", why);
     clear(err, status, os_errno);

@@ -63,7 +63,7 @@ static bool look_at(int64_t pid, uint64_t *start, bool *ended)
         if (field + 1 == 20) threads = strtol(at, NULL, 10);
     }
     *start = strtoull(at, NULL, 10);
-    /* The first thread of a process may end before the others. */
+    /* The first thread of a process may end before the other threads. */
     *ended = state == 'X' || (state == 'Z' && threads <= 1);
     return true;
 }

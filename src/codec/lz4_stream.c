@@ -20,7 +20,8 @@ typedef struct lz4_stream {
     uint8_t bytes[4]; /* bytes of a number that is still incomplete */
     size_t n;         /* count of `bytes` */
     uint64_t size, made;
-    uint64_t literals, match; /* bytes left of the current literals and match */
+    /* numbers of bytes that remain of the current literals and of the current match */
+    uint64_t literals, match;
     size_t offset;
     uint8_t history[HISTORY]; /* output byte i is at i % HISTORY */
 } lz4_stream;

@@ -82,7 +82,7 @@ static cubed_status look_at_blosc(const cb_codec_object *o, size_t raw_size, cb_
 }
 
 /* Checks header and trailer. Other writers may write several members, followed by zeros, and the last member states only its own
- * size. So a stated size below that of the chunk proves nothing. */
+ * size. So a stated size below the size of the chunk proves nothing. */
 static cubed_status look_at_gzip(const cb_codec_object *o, size_t raw_size, cb_codec_looks *out,
                                  cubed_error *err)
 {

@@ -249,7 +249,7 @@ static cubed_status write_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, pa
 
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
-/* Gets the shape of the variable's chunks: that of the stored chunks (of a shard: of its inner chunks), limited to the axes'
+/* Gets the shape of the variable's chunks: the shape of stored chunks (of inner chunks if there are shards), limited to the axes'
  * extents. Strings get an additional axis of characters. Returns the bytes of a chunk. */
 static size_t chunk_shape(const cb_netcdf_entry *e, size_t *chunk)
 {
@@ -263,7 +263,7 @@ static size_t chunk_shape(const cb_netcdf_entry *e, size_t *chunk)
     return n * (e->width ? e->width : cubed_dtype_size(m->dtype));
 }
 
-/* Gets the level of deflation: that of a gzip or zlib codec, 0 if the array is not compressed, otherwise 1. */
+/* Gets the level of deflation: the level of a gzip or zlib codec, 0 if the array is not compressed, otherwise 1. */
 static cubed_status deflate_level(const cb_zarr_meta *m, int *level, cubed_error *err)
 {
     json_t *codecs = NULL;
@@ -440,7 +440,7 @@ cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *co
 uint64_t cb_netcdf_mem(uint64_t chunk_bytes, uint64_t n)
 {
     /* Five buffers of a chunk's size: the decoded and the encoded chunk, HDF5's copy, and the outputs of shuffle and deflate.
-     * Also code, metadata, and the index of chunks, of which HDF5 caches at most 32 MiB. */
+     * Also code, metadata, and HDF5's cache of the index of chunks, at most 32 MiB. */
     const uint64_t index = n < UINT64_C(1) << 18 ? 128 * n : UINT64_C(32) << 20;
     uint64_t chunks;
     if (__builtin_mul_overflow(chunk_bytes, 5, &chunks)) return UINT64_MAX;

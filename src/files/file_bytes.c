@@ -36,7 +36,7 @@ static bool is_as_referred_to(const cb_object *in, const cubed_object_info *info
            (in->netag == 0 || is_tagged(in->store, info->version.text, in->etag, in->netag));
 }
 
-/* Returns true if the version equals that of all earlier reads of the object. */
+/* Returns true if the version equals the version of all earlier reads of the object. */
 static bool is_as_before(const cb_object *in, const cubed_object_version *version)
 {
     uint64_t first = 0;
@@ -157,7 +157,7 @@ cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset, uint64_t s
     return cb_file_get(f, offset, p, (size_t)size, err);
 }
 
-/* Frees the cached pages. The locking rules are those of cb_file_get. */
+/* Frees the cached pages. The locking rules of cb_file_get apply. */
 void cb_file_drop_pages(cb_file *f) CB_UNCHECKED_LOCKS
 {
     if (f->pages) cb_free(f->head.alloc, f->pages, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);

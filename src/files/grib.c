@@ -299,8 +299,9 @@ typedef struct fields {
     const cb_grib_variable *v;
     cb_grib_entry *list; /* sorted by position */
     int n;
-    bool valid;           /* TIME has the times at which fields are valid, and STEP has one value */
-    double *values[AXES]; /* values along each axis: pressures descending, all others ascending */
+    bool valid; /* TIME has the times at which fields are valid, and STEP has one value */
+    /* values along each axis: pressures descending, all other values ascending */
+    double *values[AXES];
     int64_t count[AXES];
     /* Only if `valid`: the reference time in seconds and the step in hours of each time. */
     double *reference, *step;
@@ -475,7 +476,7 @@ static cubed_status put_valid_times(cube *c, const fields *x, const coordinate *
     return st;
 }
 
-/* Coordinates of a variable, and the names of those that are not dimensions, as one string. */
+/* Coordinates of a variable, and the names of the coordinates that are not dimensions, as one string. */
 typedef struct coordinates {
     coordinate axis[AXES];
     char others[1200];

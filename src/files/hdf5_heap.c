@@ -90,7 +90,8 @@ typedef struct heap {
     uint64_t id;        /* size of an ID in bytes */
     int bits;           /* width of offsets in the heap, in bits */
     int owidth, lwidth; /* sizes in bytes of an offset and of a length in an ID */
-    /* columns: blocks per row; first: size in bytes of a block in the first row; most: that of the largest direct block */
+    /* columns: blocks per row; first: size in bytes of a block in the first row; most: size in bytes of the largest direct
+     * block */
     uint64_t columns, first, most;
     uint64_t root;
     uint64_t rows; /* number of rows of the root block; 0 if it is a direct block */
@@ -122,8 +123,8 @@ static cubed_status open_heap(cb_h5 *h, uint64_t address, heap *x, cubed_error *
         x->most < x->first || x->most >> 40 || x->rows > 64 || x->columns > 4096)
         return cb_h5_bad(h, err, "a heap's header");
     x->owidth = (x->bits + 7) / 8;
-    /* Lengths have the smaller of two widths: that of offsets within the largest direct block, and that of the largest
-     * object. */
+    /* Lengths have the smaller of two widths: the width of offsets within the largest direct block, and the width of the size of
+     * the largest object. */
     const int within = width_of(x->most > 1 ? x->most - 1 : 1);
     x->lwidth = within < width_of(largest) ? within : width_of(largest);
     return CUBED_OK;

@@ -120,7 +120,7 @@ static cubed_status read_entry(cb_file *f, uint64_t *at, uint64_t end, zip_entry
     CB_TRY(cb_file_get(f, *at + CB_ZIP_CENTRAL + n, extra, some, err));
     widen(e, extra, some);
     *at = next;
-    /* Directories are not keys, and neither are names that lead out of the archive. */
+    /* Directories are not keys. Names that point out of the archive are not keys either. */
     *keep = strlen(name) == n && cb_key_check(name, NULL) == CUBED_OK;
     return CUBED_OK;
 }

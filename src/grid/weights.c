@@ -49,7 +49,7 @@ static cubed_status set_room(cb_weights_builder *b, size_t room, cubed_error *er
     if (!column) return no_memory((int64_t)room, err);
     w->column = column;
     double *value = cb_resize(a, w->value, b->w->room * sizeof *value, room * sizeof *value);
-    if (!value) { /* both lists must have the same room */
+    if (!value) { /* both lists must have the same capacity */
         column = cb_resize(a, w->column, room * sizeof *column, b->w->room * sizeof *column);
         if (column) w->column = column;
         return no_memory((int64_t)room, err);
