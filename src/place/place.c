@@ -233,8 +233,8 @@ cb_place_relation cb_place_compare(const cb_place *a, const cb_place *b)
     if (equal_ids(a->ids[0], b->ids[0])) return compare_parts(a->missing, b->missing);
     const int above = distance(a, b), below = distance(b, a);
     if (above < 0 && below < 0) return CB_PLACES_APART;
-    /* With mounts, each of two directories may be in the other. Then the nearer one counts as above. If both are equally
-     * near, the one with the smaller number counts as above, so that the result is antisymmetric. */
+    /* With mounts, each of two directories may be in the other. Then the nearer directory counts as above. If both are equally
+     * near, the directory with the smaller number counts as above, so that the result is antisymmetric. */
     if (above < 0 || below < 0 || above != below)
         return below < 0 || (above >= 0 && above < below) ? CB_PLACE_ABOVE : CB_PLACE_BELOW;
     const cb_place_id x = a->ids[0], y = b->ids[0];

@@ -154,7 +154,7 @@ static cubed_status parse_record(const char *where, const json_t *v, const json_
     return CUBED_OK;
 }
 
-/* Parses the fill value of elements of any size. The zone holds the bytes after those of a scalar. */
+/* Parses the fill value of elements of any size. Bytes beyond the size of a scalar are in the zone. */
 static cubed_status parse_wide(const char *where, const json_t *v, cb_zone *zone, cb_zarr_meta *m,
                                cubed_error *err)
 {

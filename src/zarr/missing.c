@@ -86,7 +86,7 @@ static bool is_exact(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
     return true;
 }
 
-/* Converts the spelling of fill values to that of the attribute. Returns NULL for types whose readers do not accept the
+/* Converts the spelling of fill values to the spelling of the attribute. Returns NULL for types whose readers do not accept the
  * attribute: times, and strings, which cannot be opened with it. */
 static json_t *spelled_v3(const json_t *v, cubed_dtype dtype)
 {

@@ -33,7 +33,7 @@ static cubed_status read_run(const char *where, int d, const json_t *v, int64_t 
         d);
 }
 
-/* Counts the chunks up to the one that reaches the end of the axis. Stores where they start if `starts` is not NULL. */
+/* Counts the chunks up to the chunk that reaches the end of the axis. Stores the starts of chunks if `starts` is not NULL. */
 static cubed_status walk(const char *where, int d, const json_t *list, int64_t extent,
                          int64_t *starts, int64_t *n, cubed_error *err)
 {

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "zarr/zarr_pkg.h"
 
-/* A merge fails only if another one succeeds, so all writers of a chunk finish. The limit is for a store whose conditions
- * never hold. */
+/* A merge fails only if another merge succeeds, so all writers of a chunk finish. The limit is for a store whose conditions never
+ * hold. */
 #define MERGE_TRIES    100
 #define FIRST_PAUSE_NS ((int64_t)500000)
 #define MOST_PAUSE_NS  ((int64_t)250000000)

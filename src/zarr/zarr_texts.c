@@ -268,7 +268,7 @@ static const char *codec_name(const reading *r, const json_t *list)
     return name ? name : "";
 }
 
-/* Finds the codecs of chunks of strings; for shards, possibly nested, those of the inner chunks. */
+/* Finds the codecs of chunks of strings. For shards, possibly nested, finds the codecs of the inner chunks. */
 static cubed_status find_text_codecs(reading *r, const cb_codecs *known, json_t *outer,
                                      cubed_error *err)
 {
@@ -312,7 +312,7 @@ static cubed_status find_codecs(reading *r, const cb_codecs *known, cubed_error 
     return st;
 }
 
-/* Adds the memory of a shard's index to that of its inner chunks. Recursion depth as in put_shard. */
+/* Adds the memory of a shard's index to the memory of its inner chunks. Recursion depth as in put_shard. */
 static cubed_status add_index(const reading *r, const cb_codec_step *s, cb_need *need,
                               cubed_error *err)
 {

@@ -290,7 +290,7 @@ static double slow_seconds(const stage_state *s)
     return s->timed < SLOW_KNOWN ? SLOW_TIMES * mean : SLOW_MORE * fmax(s->most, mean);
 }
 
-/* Returns the time by which a range exceeds the others of its stage, or 0 if it is not a straggler. */
+/* Returns the time by which a range exceeds the other ranges of its stage, or 0 if it is not a straggler. */
 static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
 {
     const stage_state *s = &d->stages[f->stage];

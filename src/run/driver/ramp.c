@@ -1,7 +1,7 @@
 #include "run/driver/ramp.h"
 
 #define SECOND_NS ((int64_t)1000000000)
-/* Time that a worker may need to start, in addition to that of its first range. */
+/* Time that a worker may need to start, in addition to the time of its first range. */
 #define START_NS SECOND_NS
 /* One additional worker is requested for this many workers that have reported. It is a probe for whether the service starts
  * workers again. */

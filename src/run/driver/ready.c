@@ -191,7 +191,7 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
     do {
         int64_t c = cb_grid_ravel(array->grid, idx);
         bool found = n->done && is_done(n, c);
-        /* A missing chunk of an intermediate is wanted only if one of its readers has to run. */
+        /* A missing chunk of an intermediate is needed only if one of its readers has to run. */
         if (found || (cb_node_is_intermediate(array) && !cb_chunks_has_readers(broker, node, c)))
             continue;
         if (!n->done || !x->known) CB_TRY(cb_chunks_find_whole(broker, node, c, &found, err));
@@ -273,8 +273,8 @@ static int64_t tasks_in(const cb_ready *r, double each, int share)
     return n < RANGE_MOST ? (int64_t)n + 1 : RANGE_MOST;
 }
 
-/* Returns `batch`, or a smaller part of the `left` tasks, so that all workers have work until the end. But a range is never so
- * short that sending it would cost too much. Workers idle instead. */
+/* Returns `batch`, or a smaller part of the `left` tasks, so that all workers have work until the end. A range is never so short
+ * that sending it would cost too much; some workers idle instead. */
 static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double each)
 {
     const int64_t share =
@@ -368,7 +368,7 @@ static cubed_status look_for_missing(void *ctx, int node, const cb_box *chunks, 
     return CUBED_OK;
 }
 
-/* Puts a task into the list of ready tasks or of those that watch a chunk. */
+/* Puts a task into the list of ready tasks, or into the list of tasks that watch a chunk. */
 static cubed_status examine(cb_ready *r, uint32_t k, cubed_error *err)
 {
     held *t = &r->tasks[k];

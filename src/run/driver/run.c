@@ -99,7 +99,7 @@ static unsigned workers_of(const cubed_plan *plan, const cubed_executor_caps *c)
                                                                 : plan->max_workers;
 }
 
-/* Checks, before anything is changed, that the executor can do what the plan and the options require. */
+/* Checks, before anything is changed, that the executor supports the requirements of the plan and the options. */
 static cubed_status check_executor(const cubed_plan *plan, const cubed_executor_vtable *vt,
                                    const cubed_run_options *o, cubed_error *err)
 {

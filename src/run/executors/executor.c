@@ -25,8 +25,8 @@ static const cubed_executor_vtable *const own[] = {
 };
 enum { NOWN = (int)(sizeof own / sizeof *own) };
 
-/* Gets executor number `i`: first the built-in executors, then those that were added, in reverse order. Returns false if there
- * are fewer. */
+/* Gets executor number `i`: first the built-in executors, then the added executors in reverse order. Returns false if there are
+ * fewer. */
 static bool get(const cubed_context *ctx, int i, const cubed_executor_vtable **vt,
                 void **executor_ctx)
 {

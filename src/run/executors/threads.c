@@ -41,7 +41,7 @@ typedef struct threads {
     size_t report_cap, report_at CB_GUARDED_BY(&lock), report_n CB_GUARDED_BY(&lock);
 } threads;
 
-/* The work of one worker: a range that it runs alone, or a cooperative task that it runs with others. */
+/* The work of one worker: a range that it runs alone, or a cooperative task that it runs with other workers. */
 typedef struct job {
     cubed_task_range range;
     cb_ahead ahead;

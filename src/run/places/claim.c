@@ -187,7 +187,7 @@ typedef struct removal {
     const char *guard; /* key of the record in the store */
     cb_store_wants_fn wants;
     void *ctx;
-    bool changed; /* some objects were replaced by others after they were listed */
+    bool changed; /* some objects were replaced by other objects after they were listed */
 } removal;
 
 /* Maximum number of passes over the objects, if objects are replaced while they are removed. */
@@ -303,7 +303,7 @@ static cubed_status check_fence(const void *ctx, cubed_error *err)
     cubed_status st = cb_run_record_read(f->store, f->path, zone, &r, &version, err);
     cb_zone_free(zone);
     if (st != CUBED_OK) return st;
-    /* A run that resumes another one has the same name but another owner. */
+    /* A run that resumes another run has the same name but another owner. */
     if (!cb_version_is_none(&version) && is_of(&r, f->run, f->owner) &&
         strcmp(r.since, f->since) == 0)
         return CUBED_OK;

@@ -137,7 +137,7 @@ static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool 
     return st;
 }
 
-/* Ends a claim that its run has left. `forced`: the user asserts that no process of the run is left. */
+/* Ends the claim of a run that has ended. `forced`: the user asserts that no process of the run exists. */
 static cubed_status forget(const cleaning *c, cb_claim *claim, bool forced, cubed_error *err)
 {
     const bool late = claim->record.all || cb_run_record_may_write(&claim->record);

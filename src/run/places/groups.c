@@ -78,7 +78,7 @@ cubed_status cb_groups_check(cubed_context *ctx, const cb_plan_group *list, int 
     return CUBED_OK;
 }
 
-/* Checks that neither place is in the other, and that a copy replaces only what it may. */
+/* Checks that neither place is inside the other, and that the destination may be replaced. */
 static cubed_status check_places(cubed_context *ctx, const cb_plan_group *g, cubed_error *err)
 {
     ends e;

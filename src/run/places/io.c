@@ -46,8 +46,8 @@ static cubed_status open_chunks(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Returns true if the plan writes something that `keep` (CUBED_KEEP_*) lets an unfinished run leave. Otherwise the plan
- * needs no id, and its arrays in memory need not be hashed. */
+/* Returns true if an unfinished run of the plan may leave output, as `keep` (CUBED_KEEP_*) allows. Otherwise the plan needs no
+ * id, and its arrays in memory need not be hashed. */
 static bool can_keep(const cubed_plan *p, unsigned keep)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
@@ -101,8 +101,7 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     *out = io;
     return CUBED_OK;
 out:
-    /* If a resumed run fails, the output of the earlier run stays. A run in parts that fails to begin does not keep what it has
-     * begun. */
+    /* If a resumed run fails, the output of the earlier run stays. A run in parts that fails to begin keeps no output. */
     io->keep = options->resume ? io->may_keep | CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES : 0;
     io->self.detached = false;
     cb_io_close(io);

@@ -266,7 +266,7 @@ static cubed_status find_chunk(void *ctx, const char *key, uint64_t size, cubed_
 }
 
 /* Empties the directory and drops the claim. If the file was not published, results stay for a process that resumes. Errors are
- * not reported: the next process that writes the file, or `cubed clean`, removes what is left. */
+ * not reported: the next process that writes the file, or `cubed clean`, removes the remaining files. */
 static void leave(cubed_new_file *f)
 {
     bool any = false;

@@ -92,7 +92,7 @@ static bool is_old(void *ctx, const char *key)
 }
 
 /* Removes objects of the old array under the protection of the claim. A run that was suspended while it listed objects must not
- * delete those of another run. */
+ * delete objects of another run. */
 static cubed_status remove_old(const cb_stage_place *p, const cb_claim *c, bool documents,
                                cubed_error *err)
 {

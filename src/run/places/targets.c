@@ -1,4 +1,5 @@
-/* Targets of a run: which run may write them, where an array is until it is complete, and what stays if it is not completed.
+/* Targets of a run: the right to write them, the place of an array until it is complete, and the remains of an array that is not
+ * completed.
  *
  * All places are inspected before any is changed. A new array is created in its final place, and has no metadata until all of its
  * chunks exist. An array that replaces another is created next to it. */
@@ -29,8 +30,8 @@ static bool is_result(const cb_io *io, int i)
     return !*p->path && name && cb_run_names_result(name + 1);
 }
 
-/* Opens the place that the path leads to now, and only then reads its record. Later changes of the path do not matter. The
- * record of an array that replaces another is in the place of the old array. */
+/* Opens the place at the path, and only then reads its record. Later changes of the path do not matter. The record of an array
+ * that replaces another is in the place of the old array. */
 static cubed_status open_place_of(cb_io *io, int i, cubed_store *store, const char *path,
                                   cubed_error *err)
 {
@@ -306,7 +307,7 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     return sweep(cb_zarr_store(array), cb_zarr_path(array), err);
 }
 
-/* Chooses the run to resume: that of an unfinished target, otherwise one whose intermediates exist. */
+/* Chooses the run to resume: the run of an unfinished target, otherwise a run whose intermediates exist. */
 static cubed_status choose_run(cb_io *io, cubed_error *err)
 {
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
@@ -498,7 +499,7 @@ static void swap_back(const cb_io *io)
 }
 
 /* Removes the replaced array, and releases the claim or marks it as done. Errors are not reported: the new array is in place, and
- * `cubed clean` finds the rest of the old one. */
+ * `cubed clean` removes the rest of the old array. */
 static void release(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
@@ -629,8 +630,8 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Removes the chunks of a target whose run failed. Errors are not reported: without metadata no reader takes the rest for
- * an array. An anchored place is reached even if another one has its name. */
+/* Removes the chunks of a target whose run failed. Errors are not reported, because readers ignore chunks without metadata. An
+ * anchored place is reached even if another directory has its name. */
 static void remove_chunks(const cb_io *io, int i)
 {
     const target_io *t = io->nodes[i].target;

@@ -135,7 +135,7 @@ out:
     return st;
 }
 
-/* Returns true if the URL leads to this machine. */
+/* Returns true if the host of the URL is this machine. */
 static bool is_here(const char *url)
 {
     char host[CB_MOST_HOST];

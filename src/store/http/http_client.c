@@ -85,7 +85,7 @@ struct cb_http {
     transfer *free, **all;
     /* Maximum number of simultaneous calls, and maximum number of transfers, which include second requests. */
     unsigned most, transfers;
-    unsigned nall, used; /* number of all transfers, and of those that are not free */
+    unsigned nall, used; /* number of all transfers, and of the transfers that are not free */
     unsigned active;     /* number of calls with a transfer */
     cb_hedge *hedge;     /* policy of second requests; NULL if there are none */
     int64_t looked;      /* time of the last check for slow transfers */
@@ -273,7 +273,7 @@ static bool add_header(transfer *t, const char *line)
     return more;
 }
 
-/* Sets the call's headers, and suppresses those that libcurl would add. */
+/* Sets the call's headers, and suppresses the headers that libcurl would add. */
 static bool set_headers(transfer *t, const cb_http_call *c)
 {
     bool ok = add_header(t, "Expect:");
@@ -505,15 +505,15 @@ static void start(cb_http *h, cb_http_call *c)
     h->active++;
 }
 
-/* Returns true if a transfer is left for a second request. There are `most` transfers for first requests, plus a fixed number for
- * second requests. */
+/* Returns true if a transfer is available for a second request. There are `most` transfers for first requests, plus a fixed
+ * number for second requests. */
 static bool may_send_second(const cb_http *h)
 {
     return h->used - h->active < h->transfers - h->most;
 }
 
-/* Sends a second request for each call whose reply is later than usual. Returns the milliseconds until the
- * next one is due, at most `wait`. A second request has no memory of its own: it writes to the buffers of the first. */
+/* Sends a second request for each call whose reply is later than usual. Returns the milliseconds until the next one is due, at
+ * most `wait`. A second request has no separate memory: it writes to the buffers of the first request. */
 static int hedge(cb_http *h, int wait)
 {
     const int64_t now = cb_clock_ns(), after = h->hedge ? cb_hedge_after(h->hedge) : 0;
@@ -832,7 +832,7 @@ static void take_what_came(cb_http *h)
     if (atomic_exchange(&h->cancelling, false)) drop_cancelled(h);
 }
 
-/* Queues held calls before all others, so that they keep their order. */
+/* Queues held calls before all other calls, so that they keep their order. */
 static void queue_held(cb_http *h)
 {
     if (!h->held.first) return;

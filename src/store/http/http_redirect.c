@@ -69,7 +69,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* Called before a request is sent, on new and kept connections. */
+/* Called before a request is sent, on new and reused connections. */
 static int before_request(void *ctx, char *remote,
                           char *local, /* NOLINT(readability-non-const-parameter): libcurl's type */
                           int remote_port, int local_port)

@@ -7,7 +7,7 @@
 
 /* Number of sockets of a transfer: for addresses of IPv4 and IPv6, and for name lookup. */
 enum { SOCKETS_EACH = 4 };
-/* A transfer that was ready for this long is served before all others. */
+/* A transfer that was ready for this long is served before all other transfers. */
 #define PATIENCE_NS ((int64_t)100000000)
 
 typedef struct watched {

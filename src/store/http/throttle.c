@@ -24,7 +24,7 @@ struct cb_throttle {
     /* In PARTS: the limit, and the highest limit that seems to be allowed. */
     uint64_t limit CB_GUARDED_BY(&lock), allowed CB_GUARDED_BY(&lock);
     unsigned in_flight CB_GUARDED_BY(&lock);
-    /* Calls in flight that began in second `second` and in the one before; the index is the second's lowest bit. */
+    /* Calls in flight that began in second `second` and in the previous second; the index is the lowest bit of the second. */
     unsigned begun[2] CB_GUARDED_BY(&lock);
     int64_t second CB_GUARDED_BY(&lock);
     int64_t decreased CB_GUARDED_BY(&lock), grown CB_GUARDED_BY(&lock), paused CB_GUARDED_BY(&lock);

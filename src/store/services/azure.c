@@ -489,7 +489,7 @@ static cubed_status set_key(azure_store *s, const char *key, cubed_error *err)
     return cb_fail(err, CUBED_E_ARG, "AZURE_STORAGE_ACCOUNT_KEY is not a key: expected base64");
 }
 
-/* Sets the endpoint: the host of the URL, or of the account. A host of the files service is replaced by that of the blob
+/* Sets the endpoint: the host of the URL, or of the account. A host of the files service is replaced by the host of the blob
  * service. */
 static cubed_status set_endpoint(azure_store *s, const char *given, const char *host,
                                  const char *suffix, cubed_error *err)

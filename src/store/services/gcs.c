@@ -189,8 +189,8 @@ static void tell(const cb_remote_call *c, cubed_object_info *info)
     if (!version) version = json_string_value(json_object_get(o, "generation"));
     if (size) info->size = strtoull(size, NULL, 10);
     cb_remote_set_version(info, version);
-    /* Only replies with data have a time, so it cannot be compared with that of heads. The generation alone identifies the
-     * version. */
+    /* Only replies with data have a modification time, so different replies could not be compared by it. The generation alone
+     * identifies the version. */
     info->modified = 0;
     json_decref(o);
 }

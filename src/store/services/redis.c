@@ -185,7 +185,7 @@ static cubed_status make_key(const redis_store *s, const char *key, char out[KEY
     return cb_key_join(out, KEY_CAP, s->root, key, err);
 }
 
-/* Runs one request. Retries it on a new connection if a kept one was closed or the server does not respond. */
+/* Runs one request. Retries it on a new connection if a reused connection was closed or the server does not respond. */
 static cubed_status exchange(cubed_store *store, cubed_store_request *r, exchange_fn fn,
                              const char *verb, cubed_error *err)
 {

@@ -27,7 +27,7 @@ struct cb_remote_job {
     cb_http *http;
     cb_remote_job *next, *before;
     size_t size;          /* size of this struct including the arrays */
-    size_t ncalls, left;  /* left: calls in flight */
+    size_t ncalls, left;  /* left: number of calls in flight */
     size_t nparts, nsent; /* nparts: parts of an upload; 0: no upload */
     size_t at;            /* index of the first call in flight */
     cb_remote_call *calls;
@@ -624,7 +624,7 @@ static cb_http_verdict take_head(cb_remote_call *c)
     return CB_HTTP_DONE;
 }
 
-/* Reports that the object is not the one that the call had put, or is missing. */
+/* Reports that the object was not put by this call, or is missing. */
 static cb_http_verdict not_own(cb_remote_call *c)
 {
     const bool lost = c->upload && (c->ended || (!c->if_match && !c->if_none_match));
@@ -697,7 +697,7 @@ static bool puts_object(const cb_remote_call *c)
 
 static cb_http_verdict other_than_expected(cb_remote_call *c)
 {
-    /* The object may come from this call: the reply to an earlier attempt was lost, or libcurl repeated a request after a kept
+    /* The object may come from this call: the reply to an earlier attempt was lost, or libcurl repeated a request after a reused
      * connection was closed. */
     if (puts_object(c) && *c->id) {
         c->what = CB_REMOTE_CHECK;

@@ -14,8 +14,9 @@ enum { ABANDONED_SECONDS = 24 * 3600 };
 
 typedef struct sweeper {
     cb_zone *zone;
-    int64_t before;      /* uploads that began earlier are abandoned */
-    size_t n, cap, told; /* told: listed uploads, including those that are not collected */
+    int64_t before; /* uploads that began earlier are abandoned */
+    /* told: number of listed uploads, including uploads that are not collected */
+    size_t n, cap, told;
     const char **keys, **ids;
 } sweeper;
 

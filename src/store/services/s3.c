@@ -39,7 +39,7 @@ enum { REGION_CAP = 64 };
 typedef struct s3_learned {
     char region[REGION_CAP];
     int64_t ahead; /* seconds that the server's clock is ahead of this machine's */
-    /* the service refuses conditional deletions; others support or ignore them */
+    /* the service refuses conditional deletions; other services support or ignore them */
     bool refuses_conditions;
     /* the service refuses signatures in the query, which expire after some seconds */
     bool refuses_leases;
@@ -304,7 +304,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
         if (c->what == CB_REMOTE_DELETE_MANY) ok = put_md5(c);
     }
     if (ok) ready = sign(s, c, &known, path.data, query.data, &sent);
-    /* Without its query, a call would have another meaning: that of an upload would change the object. */
+    /* Without its query, a call would have another meaning: a call of an upload would change the object. */
     if (!ok || sent.failed)
         ready =
             cb_remote_refuse(c, cb_fail(&c->http.error, CUBED_E_NOMEM, "no memory for a request"));
@@ -344,7 +344,7 @@ static bool is_whole(const cb_remote_call *c)
     return cb_remote_has_crc32c(c, text, text ? strlen(text) : 0);
 }
 
-/* Records the bucket's region if a reply reports another one than assumed. */
+/* Records the bucket's region if a reply reports another region than assumed. */
 static bool learn_region(s3_store *s, const cb_remote_call *c)
 {
     bool news;
