@@ -265,7 +265,7 @@ static bool take_output(PyObject *tuple, cubed_block_output *out, operand *own)
            core_take_chunks(chunks, out->ndim, &own->chunks);
 }
 
-/* Creates an operation on blocks. Symbols and blocks are those of cubed_blockwise. */
+/* Creates an operation on blocks. Symbols and blocks have the form of cubed_blockwise. */
 static PyObject *blockwise(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);

@@ -233,7 +233,7 @@ static int exec(PyObject *module)
                                    core_zarr_methods,   core_apply_methods,     core_origin_methods,
                                    core_recipe_methods, core_engine_methods,    core_eval_methods,
                                    core_grid_methods,   core_interrupt_methods, own_methods};
-    /* Functions that create arrays from arrays: all except those that tasks and engines call. */
+    /* Functions that create arrays from arrays: all except the functions that tasks and engines call. */
     PyMethodDef *const recorded[] = {core_function_methods, core_view_methods,  core_cf_methods,
                                      core_call_methods,     core_apply_methods, core_eval_methods};
     if (check_package() < 0) return -1;

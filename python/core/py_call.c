@@ -69,7 +69,7 @@ static bool take_integer(const cubed_param *p, PyObject *number, cubed_value *v)
     return !PyErr_Occurred();
 }
 
-/* Returns true if an object gives its value without computing. Arrays of libraries other than NumPy may be lazy. */
+/* Returns true if the value of an object is available without computation. Arrays of libraries other than NumPy may be lazy. */
 static bool is_plain(PyObject *object)
 {
     if (!PyObject_HasAttrString(object, "shape")) return true;
@@ -325,8 +325,8 @@ static bool take(core_state *s, taken *t, const cubed_function *f, const cubed_p
     return refuse(f, p, object);
 }
 
-/* Wraps the results, and takes their references. Returns one array, or a tuple if the function has several results or any number
- * of them. */
+/* Wraps the results, and takes ownership of their references. Returns one array, or a tuple if the function has several results
+ * or any number of them. */
 static PyObject *wrap_results(PyObject *module, const cubed_function *f, cubed_results *results)
 {
     core_state *s = core_get_state(module);

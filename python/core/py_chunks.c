@@ -1,4 +1,4 @@
-/* Chunks as Python gives them. The entry of an axis is a chunk length, a tuple of the lengths of all chunks, or None to keep the
+/* Chunks in Python's form. The entry of an axis is a chunk length, a tuple of the lengths of all chunks, or None to keep the
  * present chunks. */
 #include <string.h>
 

@@ -30,7 +30,7 @@ static PyObject *rotated_pole(PyObject *module, PyObject *object)
     return Py_BuildValue("(ddd)", pole[0], pole[1], pole[2]);
 }
 
-/* Returns a tuple of n arrays, and takes their references. A NULL array becomes None. */
+/* Returns a tuple of n arrays, and takes ownership of their references. A NULL array becomes None. */
 static PyObject *tuple_of(core_state *s, cubed_array **x, int n)
 {
     PyObject *tuple = PyTuple_New(n);

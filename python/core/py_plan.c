@@ -443,8 +443,8 @@ static PyObject *plan_is_stuck(PyObject *object, PyObject *args)
     return PyBool_FromLong(cubed_cancel_is_set(&((core_plan *)object)->stuck));
 }
 
-/* Runs a range and returns its reports (cubed/sys/message.h). Only one range may run at a time. limits_memory is that of
- * cubed_worker_options, time_ms that of cubed_work_input. */
+/* Runs a range and returns its reports (cubed/sys/message.h). Only one range may run at a time. limits_memory is a member of
+ * cubed_worker_options, time_ms a member of cubed_work_input. */
 static PyObject *plan_work(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;

@@ -138,7 +138,7 @@ static PyObject *place(PyObject *module, PyObject *args)
     return st == CUBED_OK || PyErr_Occurred() ? out : core_raise(&err);
 }
 
-/* Returns "zip", "netcdf", "read only" or "references"; "" if the name is not that of a file. */
+/* Returns "zip", "netcdf", "read only" or "references"; "" if the name is not the name of a file. */
 static PyObject *file_kind(PyObject *module, PyObject *args)
 {
     static const char *const kinds[CUBED_FILE_KINDS] = {[CUBED_FILE_NONE] = "",
