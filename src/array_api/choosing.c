@@ -10,7 +10,7 @@
 /* Returns the promoted type of all arrays, which is invalid after an error. */
 static cubed_dtype common_type(cb_steps *s, const char *name, cubed_array *const *x, int n)
 {
-    cubed_array *like = x[0]; /* has the promoted type of the arrays so far */
+    cubed_array *like = x[0]; /* `like` has the promoted type of the previous arrays */
     for (int i = 1; i < n && s->st == CUBED_OK; i++) {
         char a[CUBED_DTYPE_TEXT_CAP], b[CUBED_DTYPE_TEXT_CAP];
         const cubed_dtype left = like->node.dtype, right = x[i]->node.dtype;

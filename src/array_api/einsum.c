@@ -234,7 +234,7 @@ static cubed_status take_diagonals(summation *s, part *p, cubed_error *err)
             if (!x) return s->steps.st;
             p->x = cb_step(&s->steps, cubed_diagonal(x, 0, &y, err), &y);
             if (!p->x) return s->steps.st;
-            i = -1; /* restart, because axes have moved */
+            i = -1; /* restart the loop, because axes have moved */
             break;
         }
     }

@@ -12,7 +12,7 @@
 typedef struct factors {
     cb_steps s;
     cb_panels p;
-    cb_zone *zone; /* owns the lists */
+    cb_zone *zone; /* owns the memory of the lists */
     cubed_array *x;
     int64_t columns, count; /* columns: number of columns of x; count: number of panels */
     cubed_array **made;

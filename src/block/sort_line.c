@@ -54,7 +54,7 @@ static void sort_part(const cb_line *l, size_t offset, bool again, const cb_sort
     cb_order_seen seen = {false, false};
     char *keys = r->keys;
     w->make_keys(l->from + offset, l->stride, l->n, &l->order, keys, &seen);
-    if (again) { /* keys in the order of the positions */
+    if (again) { /* put the keys in the order of the positions */
         for (int64_t i = 0; i < l->n; i++)
             memcpy(r->spare + (size_t)i * size, keys + (size_t)r->pos[i] * size, size);
         memcpy(keys, r->spare, (size_t)l->n * size);
