@@ -13,7 +13,7 @@
 
 /* A packing and its list in one allocation. */
 typedef struct owned_packing {
-    cubed_cf_packing packing; /* must be first */
+    cubed_cf_packing packing; /* must be first: pointers to it are cast to this struct */
     cubed_allocator alloc;
     size_t size; /* size in bytes of the allocation */
     cubed_cf_number missing[];

@@ -169,7 +169,7 @@ static void add_own_input(apply *a, const variable *v, const char *name)
 int apply_build_value(apply *a, const variable *v, const char *name, const char *value,
                       const char *dim, cubed_array **built)
 {
-    apply only = *a; /* has its own inputs and text */
+    apply only = *a; /* `only` has its own inputs and text */
     int n;
     only.inputs = NULL;
     only.ninputs = 0;

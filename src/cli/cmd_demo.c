@@ -302,7 +302,7 @@ static void print_json(const demo *d, double worst)
 static bool choose_report(demo *d, bool keep)
 {
     if (d->common.report) d->report = cli_strdup(d->common.report);
-    d->common.report = NULL; /* no report of the run that creates the data */
+    d->common.report = NULL; /* the run that creates the data has no report */
     if (d->report || d->common.json) return true;
     d->report = keep ? cli_printf("%s/report.html", d->dir)
                      : cli_temp_name("cubed-demo-report-XXXXXX.html");

@@ -229,7 +229,8 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     if (!j->regular && !kept) keep_lists(x, &l);
     if (!j->regular && kept) keep_shard_lists(info, &l);
     st = chunk_spec_apply(&j->spec, "--chunks", j->ngroups, x, url, l.chunks, l.lists, err);
-    const bool netcdf = archive_is_netcdf(to); /* does not support chunks longer than the axis */
+    const bool netcdf =
+        archive_is_netcdf(to); /* NetCDF does not support chunks longer than the axis */
     for (int d = 0; d < info->ndim; d++) {
         /* Chunks longer than the extent are shortened if they were requested. The source's own chunks are kept. */
         const int64_t extent = info->shape[d] ? info->shape[d] : 1;

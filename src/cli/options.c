@@ -137,7 +137,7 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
     while ((key = getopt_long(argc, argv, SHORT_OPTIONS, longs, &index)) != -1) {
         if (key == CLI_HELP_KEY || key == CLI_VERSION_KEY || key == 'h' || key == 'V' ||
             key == ':' || key == '?') {
-            twice = NULL; /* this other error is reported first */
+            twice = NULL; /* another error is reported first */
             break;
         }
         bool may = !longs[index].has_arg || strcmp(longs[index].name, EXECUTOR_OPTION) == 0 ||

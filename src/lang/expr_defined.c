@@ -507,7 +507,7 @@ static double precipitation(const char *units, double amount, bool *known)
 {
     static const struct {
         const char *units;
-        double days_per_unit; /* mm per day of one such unit */
+        double days_per_unit; /* millimetres per day in one unit */
     } list[] = {{"mm", 1},         {"mm d-1", 1},       {"mm day-1", 1},
                 {"mm/day", 1},     {"mm/d", 1},         {"kg m-2", 1},
                 {"kg m-2 d-1", 1}, {"kg m-2 day-1", 1}, {"kg m-2 s-1", 86400},
