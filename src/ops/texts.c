@@ -99,7 +99,8 @@ out:
 
 /* --- Extremes -------------------------------------------------------------------------------------- */
 
-/* Maximum bytes of a block of intermediate results. Along kept axes, blocks have the array's chunks even if they are larger. */
+/* Maximum bytes of a block of intermediate results. Along axes that are not reduced, blocks have the array's chunks even if they
+ * are larger. */
 #define MOST_MERGED_BYTES ((int64_t)1 << 20)
 
 typedef struct extreme {

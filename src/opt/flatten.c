@@ -136,7 +136,7 @@ static cubed_status add_node(cubed_plan *p, const numbering *m, cubed_array *x, 
     if (!n.inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < n.ninputs; i++) n.inputs[i] = number_of(m, x->in[i]);
     n.array = x;
-    n.attrs = NULL; /* only targets need them */
+    n.attrs = NULL; /* only targets need attributes */
     n.has_fill = n.fill_is_missing = false;
     n.dim_names = NULL;
     /* Results are stored without padding. The storage of a source is given. */

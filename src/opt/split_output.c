@@ -24,7 +24,7 @@
 typedef struct spread {
     const cubed_plan *p; /* plan before the change */
     const cb_stage *stage;
-    int axis; /* axis of the stage's kept domain to divide */
+    int axis; /* axis to divide, in the stage's domain without reduced axes */
     int64_t step;
 } spread;
 
@@ -63,8 +63,8 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s, bool in_blocks)
     return false;
 }
 
-/* Returns the number of stored pieces of each state that the stage merges, along axis d of its kept domain, or 1 if it merges
- * none. */
+/* Returns the number of stored pieces of each state that the stage merges, along axis d of its domain without reduced axes.
+ * Returns 1 if it merges no states. */
 static int64_t stored_pieces(const cubed_plan *p, const cb_stage *s, int d)
 {
     if (s->reduce->body.nbranches > 0) return 1;
@@ -172,7 +172,8 @@ static cubed_status insert_reduce(const spread *s, cb_ir *to, int i, const cb_no
     return cb_ir_add(to, &reduction, out, err);
 }
 
-/* Inserts the pieces of an output. A target reads them; an intermediate is replaced by them. */
+/* Inserts an intermediate with the pieces of an output. A copy to a target reads the pieces; an output that is an
+ * intermediate itself is replaced by them. */
 static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                            cubed_error *err)
 {

@@ -69,7 +69,7 @@ static uint64_t touched_by(const cb_axis *out, int64_t per, int64_t task, int64_
  * pair. */
 static uint64_t pieces(int64_t extent, int64_t a, int64_t b)
 {
-    int64_t unit = a / cb_gcd_i64(a, b); /* both cut at multiples of unit * b */
+    int64_t unit = a / cb_gcd_i64(a, b); /* both divisions have borders at multiples of unit * b */
     int64_t both = unit > (extent - 1) / b ? 0 : (extent - 1) / (unit * b);
     return (uint64_t)(cb_ceil_div(extent, a) + cb_ceil_div(extent, b) - 1 - both);
 }

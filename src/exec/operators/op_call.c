@@ -9,7 +9,7 @@
 
 /* --- Compiling ------------------------------------------------------------------------------------ */
 
-/* Sets the grid of tasks: one axis for each kept symbol, counted in blocks. */
+/* Sets the grid of tasks: one axis for each symbol that is not contracted, counted in blocks. */
 static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     cb_grid kept = {.ndim = 0};

@@ -31,7 +31,7 @@ static cubed_status set_kept(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* Sets the grid of tasks that output states: the axis of groups, then the kept axes. */
+/* Sets the grid of tasks that output states: the axis of groups, then the axes that are not reduced. */
 static cubed_status set_groups(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     const cb_grid *first = ir->nodes[s->outs[0].node].grid;

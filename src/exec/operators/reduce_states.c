@@ -173,7 +173,7 @@ static int64_t group_count(const cb_grid *reduced, int64_t span, int64_t g)
     return count;
 }
 
-/* Gathers the states of group g over the kept box from their chunks. */
+/* Gathers the states of group g from their chunks, over the box without reduced axes. */
 static cubed_status read_states(const cb_reducer *f, int k, int64_t g, const cb_state *state,
                                 void *chunk, cubed_error *err)
 {

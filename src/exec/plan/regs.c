@@ -182,7 +182,7 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
             free_regs[nfree++] = b->instrs[v - b->nloads].reg;
         }
         in->reg = (uint16_t)mine;
-        if (last[b->nloads + i] == i) free_regs[nfree++] = in->reg; /* the result has no use */
+        if (last[b->nloads + i] == i) free_regs[nfree++] = in->reg; /* the result is not used */
     }
     *nregs = next;
     return CUBED_OK;

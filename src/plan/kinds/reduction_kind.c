@@ -9,7 +9,7 @@ static int64_t span_of(const cb_grid *from, uint32_t reduced, const cb_grid *sta
     return states->ndim < 2 ? 0 : cb_reduce_span(cb_grid_count(&blocks), states->axis[0].extent);
 }
 
-/* Returns true if the array can hold states with this grid; kept axes may have smaller chunks. */
+/* Returns true if the array can hold states with this grid. Axes that are not reduced may have smaller chunks. */
 static bool are_states(const cb_grid *want, const cb_grid *have)
 {
     return cb_grid_same_shape(want, have) && have->axis[0].chunk == 1 &&
