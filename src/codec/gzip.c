@@ -191,7 +191,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
 enum { INFLATE_BYTES = 64 << 10 };
 
 typedef struct inflate_stream {
-    z_stream z; /* must not move */
+    z_stream z; /* must not move, because zlib's state points to it */
     cb_bump bump;
     bool gzip, between; /* between: a member is complete and no other has begun */
 } inflate_stream;

@@ -115,7 +115,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
 /* --- Streams ------------------------------------------------------------------------------------------ */
 
 typedef struct zstd_stream {
-    ZSTD_DStream *stream; /* after this struct */
+    ZSTD_DStream *stream; /* is stored after this struct */
     size_t window;        /* maximum window in bytes */
     bool between;         /* the last frame is complete and no other has begun */
 } zstd_stream;

@@ -95,7 +95,7 @@ static void put_datetime(sink *s, cubed_unit unit, __int128 v)
     if (unit == CUBED_UNIT_FS) per = (__int128)per_day[CUBED_UNIT_PS] * 1000;
     if (unit == CUBED_UNIT_AS) per = (__int128)per_day[CUBED_UNIT_PS] * 1000000;
     __int128 days = unit == CUBED_UNIT_W ? 7 * v : floor_div(v, per);
-    if (days > (__int128)1 << 60 || days < -((__int128)1 << 60)) { /* beyond any calendar */
+    if (days > (__int128)1 << 60 || days < -((__int128)1 << 60)) { /* no calendar has such dates */
         char part[32];
         put(s, part, (size_t)snprintf(part, sizeof part, "%" PRId64, (int64_t)v));
         return;

@@ -420,7 +420,7 @@ static void unpack_block(const packed *x, uint64_t from, int n, uint64_t *bit, d
         if (x->bitmap && !bit_at(x->bitmap, from + (unsigned)i)) {
             out[i] = (double)NAN;
         } else if (x->width == 0) {
-            out[i] = x->reference; /* like ecCodes, which ignores the decimal scale */
+            out[i] = x->reference; /* ecCodes also ignores the decimal scale here */
         } else {
             const double v = (double)number_at(x->bits, *bit, x->width);
             out[i] = (v * x->factor + x->reference) * x->decimal;

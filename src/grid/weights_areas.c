@@ -283,7 +283,7 @@ static void cell_of(const cubed_grid *g, int64_t i, cell *c)
     if (c->polygon.n > 0)
         cb_polygon_box(&c->polygon, &c->around);
     else
-        c->around = (cb_space_box){{2, 2, 2}, {-2, -2, -2}}; /* a box that overlaps no other */
+        c->around = (cb_space_box){{2, 2, 2}, {-2, -2, -2}}; /* a box that overlaps no other box */
 }
 
 /* Returns the normal of a meridian's plane: its half-space has the points to the east of this longitude. */
