@@ -66,7 +66,7 @@ static cubed_status enter(walk *w, const char *name, size_t n, const char **rest
     memcpy(w->real + w->length, name, n);
     w->length += n;
     w->real[w->length] = 0;
-    if (w->found < ++w->parts) return CUBED_OK; /* below a part that does not exist */
+    if (w->found < ++w->parts) return CUBED_OK; /* the part is below a part that does not exist */
     if (lstat(w->real, &info) != 0) {
         const int e = errno;
         const bool missing = e == ENOENT || e == ENOTDIR || e == EACCES || e == ENAMETOOLONG;

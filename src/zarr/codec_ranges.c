@@ -91,7 +91,7 @@ static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_exte
                                      out, err));
         if (out->head <= x->head) break;
         if (out->head > x->cap) return no_room(out->head, x, err);
-        if (out->total > 0) { /* otherwise even the header is missing */
+        if (out->total > 0) { /* if the total is 0, even the header is missing */
             CB_TRY(get_more(x, x->head, out->head - x->head, x->bytes + x->head, err));
             *stored += out->head - x->head;
             x->head = out->head;

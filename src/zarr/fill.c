@@ -110,7 +110,7 @@ static bool parse_text(const json_t *v, cubed_dtype dtype, unsigned char *out, s
 {
     size_t n = 0;
     const char *s = json_string_value(v);
-    /* empty string from old writers */
+    /* old writers stored the empty string as 0 */
     if (json_is_integer(v) && json_integer_value(v) == 0) return true;
     if (!s || cb_json_big(v)) return false;
     if (cubed_dtype_family(dtype) == CUBED_STRING) {

@@ -156,7 +156,7 @@ static json_t *print_axis(const cb_zarr_meta *m, int d)
         while (i + times < m->nchunks[d] &&
                m->starts[d][i + times + 1] - m->starts[d][i + times] == length)
             times++;
-        bool run = times > 2; /* otherwise a pair is not shorter */
+        bool run = times > 2; /* a pair for one or two equal lengths is not shorter */
         if (!run) times = 1;
         cb_json_add(list,
                     run ? json_pack("[I, I]", (json_int_t)length, (json_int_t)times)

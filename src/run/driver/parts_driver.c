@@ -12,7 +12,7 @@
 
 struct cubed_driver {
     cubed_plan *plan;
-    cubed_run_options options; /* the options that concern a driver */
+    cubed_run_options options; /* options of the run that concern a driver */
     cubed_run_stats own;
     cb_io *io;
     cb_notes *notes;

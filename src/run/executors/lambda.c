@@ -126,7 +126,7 @@ static cubed_failure failure_of(const char *what)
 
 static cb_http_verdict judge(cb_http_call *c)
 {
-    /* The function's key comes first, then the service's. */
+    /* The first key has an error of the function, the other keys an error of the service. */
     static const char *const keys[] = {"errorMessage", "Message", "message", NULL};
     cb_invocation *i = (cb_invocation *)c;
     const lambda *x = lambda_of(c);

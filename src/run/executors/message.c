@@ -73,7 +73,7 @@ static bool get_name(const uint8_t *at, char name[NAME_BYTES])
     memset(name, 0, NAME_BYTES);
     if (n == NAME_BYTES) return false;
     memcpy(name, at, n);
-    return memcmp(name, at, NAME_BYTES) == 0; /* padded with zeros */
+    return memcmp(name, at, NAME_BYTES) == 0; /* names are padded with zeros */
 }
 
 cubed_status cubed_range_read(const void *data, size_t size, cubed_range_message *out,

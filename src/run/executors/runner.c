@@ -74,17 +74,18 @@ void cb_runner_run_member(const cb_task_env *env, cb_arena *arena, int stage, in
                           cb_coop *coop, unsigned member, cubed_task_report *report)
 {
     cb_member *self = &coop->members[member];
-    self->count = (cb_task_count){.present = 1}; /* other members load chunks as well */
+    /* Assume that other members load existing chunks, so that the result is not treated as missing. */
+    self->count = (cb_task_count){.present = 1};
     cb_task t = {.arena = arena, .count = &self->count, .coop = coop, .member = member};
     run(env, &t, stage, task, report);
     self->measured = measured(env, arena);
-    (void)cb_coop_meet(coop); /* all members have counted */
+    (void)cb_coop_meet(coop); /* wait until all members have counted */
     report->coop = coop->size;
     report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
     clear_counts(report);
     for (unsigned i = 0; i < coop->size; i++)
         count_task(report, &coop->members[i].count, coop->members[i].measured);
-    (void)cb_coop_meet(coop); /* no member counts the next task yet */
+    (void)cb_coop_meet(coop); /* members start counting the next task only after this */
 }
 
 struct cubed_runner {

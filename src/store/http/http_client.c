@@ -50,7 +50,7 @@ enum { BUFFER = 128 << 10 };
 
 /* A reusable handle of libcurl. */
 typedef struct cb_http_transfer {
-    cb_turn turn; /* must be first: http_sockets.h */
+    cb_turn turn; /* must be first, as http_sockets.h requires */
     struct cb_http_transfer *next;
     CURL *curl;
     struct curl_slist *headers;

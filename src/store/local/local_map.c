@@ -176,7 +176,8 @@ void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, 
 
 void cb_map_bring(const void *data, size_t offset, size_t size)
 {
-    const size_t from = cb_pages_round(offset + 1) - cb_pages_round(1); /* start of the page */
+    /* offset of the start of the page */
+    const size_t from = cb_pages_round(offset + 1) - cb_pages_round(1);
 #ifdef MADV_POPULATE_READ
     /* Optional: if this fails or is not supported, pages are loaded by faults. */
     (void)madvise((char *)(uintptr_t)data + from, offset + size - from, MADV_POPULATE_READ);

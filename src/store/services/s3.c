@@ -340,7 +340,8 @@ static bool is_own(const cb_remote_call *c)
 static bool is_whole(const cb_remote_call *c)
 {
     const char *text = cb_http_header(&c->http, OWN_CRC32C);
-    if (!text) text = cb_http_header(&c->http, CRC32C); /* longer if it is a checksum of parts */
+    if (!text)
+        text = cb_http_header(&c->http, CRC32C); /* the value of a checksum of parts is longer */
     return cb_remote_has_crc32c(c, text, text ? strlen(text) : 0);
 }
 
