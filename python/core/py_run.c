@@ -14,7 +14,7 @@
 typedef struct channel {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    cubed_event *events; /* not yet delivered; `message` is allocated */
+    cubed_event *events; /* events that were not delivered yet; `message` is allocated */
     size_t nevents, cap;
     bool ended, listens;
     cubed_plan *plan;

@@ -24,7 +24,7 @@ static cubed_status add_with_gil(member_lists *m, const cubed_zarr_info *info)
 
 static cubed_status add_member(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
-    (void)err; /* the exception has the message */
+    (void)err; /* the exception contains the message */
     PyGILState_STATE gil = PyGILState_Ensure();
     cubed_status st = add_with_gil(ctx, info);
     PyGILState_Release(gil);
@@ -118,7 +118,7 @@ static cubed_status build_place(void *ctx, const char *store, const char *path, 
                                 cubed_error *err)
 {
     PyObject **out = ctx;
-    (void)err; /* the exception has the message */
+    (void)err; /* the exception contains the message */
     PyObject *parts[] = {PyUnicode_DecodeFSDefault(store), PyUnicode_DecodeFSDefault(path),
                          PyUnicode_DecodeFSDefault(text)};
     if (parts[0] && parts[1] && parts[2]) *out = PyTuple_Pack(3, parts[0], parts[1], parts[2]);
@@ -288,7 +288,7 @@ static PyObject *end_file(PyObject *module, PyObject *args)
 
 static cubed_status keep_object(void *sink, const void *data, size_t size, cubed_error *err)
 {
-    (void)err; /* the exception has the message */
+    (void)err; /* the exception contains the message */
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
     *(PyObject **)sink = bytes;

@@ -17,7 +17,7 @@ typedef struct reader {
     bool owned;
     Py_ssize_t itemsize;
     double factor;     /* bytes allocated for each byte that is read */
-    double extra;      /* bytes allocated in addition */
+    double extra;      /* bytes allocated in addition to these */
     const char *place; /* URL of the object's data: see cubed_source_fn */
 } reader;
 
