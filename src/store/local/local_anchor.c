@@ -16,8 +16,8 @@
 #include "store/local/local.h"
 
 #ifdef O_PATH
-#define OPEN_FLAGS                                                                                 \
-    (O_PATH | O_DIRECTORY | O_CLOEXEC) /* O_PATH needs no permission to list the directory */
+/* O_PATH needs no permission to list the directory. */
+#define OPEN_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 #else
 #define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 #endif
