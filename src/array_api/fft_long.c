@@ -127,7 +127,7 @@ static cubed_status four_steps(const cb_transform *t, cubed_array *x, int axis, 
     return cb_steps_end(&s, y, out);
 }
 
-/* --- Lines without small factors --------------------------------------------------------------------- */
+/* --- Lengths without small factors ------------------------------------------------------------------- */
 
 /* Bluestein's algorithm, for n numbers along an axis whose length has no factor that fits. With 2 j k = j^2 + k^2 - (k -
  * j)^2, the transform is a convolution with exp(pi i j^2 / n), a "chirp". Transforms of another length compute the

@@ -1,9 +1,9 @@
-/* Filters of images. Each element becomes a weighted sum or mean of its neighbours, their minimum or maximum, or the
- * neighbour of a given rank.
+/* Filters of images. Each element becomes a weighted sum or mean of its neighbours, their minimum or maximum, or the neighbour of
+ * a given rank.
  *
- * Blocks of x, which is already padded, include all neighbours that the filter needs. Sums, means, minima and maxima that
- * are the same along each axis are computed along one axis after another. Intermediates have x's type, as in SciPy. Inner
- * loops run over contiguous elements. Filters of boxes visit the elements of a box in C order, as SciPy does. */
+ * Blocks of x, which is already padded, include all neighbours that the filter needs. Separable filters (sums, means, minima and
+ * maxima) are applied along one axis after another. Intermediates have x's type, as in SciPy. Inner loops run over contiguous
+ * elements. Filters of boxes visit the elements of a box in C order, as SciPy does. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

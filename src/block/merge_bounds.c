@@ -1,11 +1,11 @@
-/* Finds the ranges of sorted runs that contain a part of their merged result, from samples of the runs. First uses a few
- * samples of whole runs, then finer samples in known ranges.
+/* Finds the ranges of sorted runs that contain a part of their merged result, from samples of the runs. First uses a few samples
+ * of whole runs, then finer samples in known ranges.
  *
- * Elements are ordered by key, and equal keys by run and position, so no two are equal. Samples are visited in this order.
- * At any time, each run has a minimum and a maximum number of elements that do not follow the visited samples. The minimum
- * counts the elements up to the run's last visited sample; the maximum counts those before its next sample. The first
- * element of a part follows all visited samples as long as the total maximum does not exceed the part's rank. The whole part
- * precedes the next samples once the total minimum reaches the rank of the part's end. So ranges have at most part + 2 (fan
+ * Elements are ordered by key, and equal keys by run and position, so no two elements are equal. Samples are visited in this
+ * order. At any time, each run has a minimum and a maximum number of elements that do not follow the visited samples. The minimum
+ * counts the elements up to the run's last visited sample. The maximum counts the elements before the run's next sample. The
+ * first element of a part follows all visited samples as long as the total maximum does not exceed the part's rank. The whole
+ * part precedes the next samples once the total minimum reaches the rank of the part's end. So ranges have at most part + 2 (fan
  * + 1) step elements, for any data. */
 #include <string.h>
 
