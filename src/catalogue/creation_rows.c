@@ -78,7 +78,7 @@ static cubed_status call_full(const cb_call *c)
     return fill(c, &c->values[1], cubed_number_dtype(&c->values[1], CUBED_BOOL, false), 2);
 }
 
-/* --- One value in the shape of an array ---------------------------------------------------------------- */
+/* --- Arrays of one value with the shape of another array ----------------------------------------------- */
 
 #define LIKE       PARAM_ARRAY("x", "The array whose shape, chunks and type the result has.")
 #define LIKE_DTYPE DTYPE(0, "Type of the elements. None: the type of `x`.")

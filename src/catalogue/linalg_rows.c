@@ -7,7 +7,7 @@
 
 #define MATRICES PARAM_ARRAY("x", "Matrices, in the last two axes.")
 
-/* --- One matrix in, one array out --------------------------------------------------------------------- */
+/* --- Functions of one matrix with one result ---------------------------------------------------------- */
 
 static const cubed_param matrix_params[] = {MATRICES, PARAM_TASK_MEM};
 
@@ -94,7 +94,7 @@ static cubed_status call_trace(const cb_call *c)
     return cubed_trace(cb_call_array(c, 0), cb_call_int(c, 1), cb_call_dtype(c, 2), c->out, c->err);
 }
 
-/* --- Singular values that count as 0 -------------------------------------------------------------------- */
+/* --- Tolerances for singular values --------------------------------------------------------------------- */
 
 #define TOLERANCE(NAME)                                                                            \
     {                                                                                              \

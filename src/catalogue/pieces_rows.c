@@ -396,7 +396,7 @@ static cubed_status call_insert(const cb_call *c)
     return st;
 }
 
-/* --- Elements around an array -------------------------------------------------------------------------- */
+/* --- Padding of arrays --------------------------------------------------------------------------------- */
 
 static const cubed_choice pad_modes[] = {
 #define CUBED_PAD(NAME, name, number) {#name, number},

@@ -104,7 +104,7 @@ static void add_call(const content *c, const variable *v, const operation *o, co
     cli_free(more);
 }
 
-/* Returns the words of `cubed eval TEXT --out OUT` with the same options. The caller frees the list, but not the words. */
+/* Returns the arguments of `cubed eval TEXT --out OUT` with the same options. The caller frees the list, but not the strings. */
 char **apply_eval_words(const apply *a, const char *out, int *count)
 {
     const int most = a->noptions + 2 * (a->ninputs + a->nin) + 16;

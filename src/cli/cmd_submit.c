@@ -1,8 +1,8 @@
 /* Runs as job arrays of batch systems: a folder with the plan, the job descriptions, and scripts that start, list and cancel
  * jobs.
  *
- * Workers record completed tasks in the work directory. So no process must run all the time, and restarted jobs continue with the
- * missing tasks. */
+ * Workers write notes about completed tasks in the work directory. So no process must run all the time, and restarted jobs
+ * continue with the missing tasks. */
 #define _GNU_SOURCE
 #include "lang/lang_memory.h"
 #include <errno.h>
@@ -292,7 +292,7 @@ static void count_event(void *ctx, const cubed_event *e)
         f->done[e->stage]++;
 }
 
-/* Reads the records of workers, and counts the completed tasks. */
+/* Reads the notes of workers about completed tasks, and counts these tasks. */
 static cubed_status look(followed *f, cubed_error *err)
 {
     cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
@@ -387,7 +387,7 @@ static void say_failures(const char *dir, int out)
     cli_free(path);
 }
 
-/* Minimum interval, in seconds, between reads of the workers' records, however many pages are open. */
+/* Minimum interval, in seconds, between reads of the workers' notes, however many pages are open. */
 enum { LOOK_EVERY = 5, SHOWN_STAGES = 100 };
 
 /* A run of a batch system that a page shows. */
