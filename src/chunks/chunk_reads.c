@@ -156,7 +156,7 @@ static cubed_status read_stored(cb_chunks *c, const cb_chunk_reader *r, const cb
     return CUBED_OK;
 }
 
-/* --- In memory, cached or mapped ---------------------------------------------------------------------- */
+/* --- Chunks in memory, in the cache or in mapped files ------------------------------------------------ */
 
 static void unpin(void *cache, void *entry) { cb_cache_unpin(cache, entry); }
 

@@ -153,7 +153,7 @@ static void find_direct(cb_planner *p, cb_chain *c)
     judge(p, c);
 }
 
-/* --- Climbing the ladder of memory sizes -------------------------------------------------------------- */
+/* --- Search over increasing memory sizes -------------------------------------------------------------- */
 
 /* Returns true if the chain of passes `c` is good enough to replace `now`, the best chain for less memory. */
 static bool may_follow(const cb_planner *p, const cb_chain *c, const cb_chain *now)

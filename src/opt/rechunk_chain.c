@@ -1,10 +1,10 @@
 /* Finds the grids of intermediates.
  *
- * Let R be a box of whole source chunks and W one of whole target chunks, each as large as memory allows and grown towards
- * the other. A task of the first pass makes R, one of the second makes W, and every source and target chunk is touched
- * once. Their intersection is the natural chunk of the intermediate: tasks of both passes consist of whole ones if R and W
- * are multiples of it. With k intermediates there are k - 1 boxes between R and W, in geometric progression, and the grids
- * are the intersections of adjacent boxes.
+ * Let R be a box of whole source chunks, and W a box of whole target chunks. Each is as large as memory allows, and its shape
+ * approaches the shape of the other. A task of the first pass makes R, and a task of the second pass makes W. So every source and
+ * target chunk is touched once. The intersection of R and W is the natural chunk of the intermediate: tasks of both passes
+ * consist of whole chunks if R and W are multiples of it. With k intermediates there are k - 1 boxes between R and W, in
+ * geometric progression. The grids are the intersections of adjacent boxes.
  *
  * R and W rarely have a suitable common divisor, and small chunks cost requests. So the guess is improved: one axis of one
  * intermediate at a time is set to another plausible length, and the tile search determines the cost of the passes on both

@@ -1,7 +1,9 @@
-/* Reductions with fewer output chunks than workers. If there are too few blocks for tree reductions (split.c), the tasks of
- * a reduction are its output chunks. If parts of the input can be read separately, an intermediate with smaller chunks
- * makes more tasks, and a copy joins its pieces. States of tree reductions are themselves divided, without a copy, if
- * workers are on other machines and there are fewer groups of blocks than useful; merges accept any chunks. */
+/* Reductions with fewer output chunks than workers. If there are too few blocks for tree reductions (split.c), a reduction has
+ * one task for each output chunk. If parts of the input can be read separately, an intermediate with smaller chunks makes more
+ * tasks, and a copy joins its pieces.
+ *
+ * The states of tree reductions are divided without a copy, because merges accept any chunks. This is done if workers are on
+ * other machines and there are too few groups of blocks. */
 #include <math.h>
 
 #include "base/error.h"

@@ -8,12 +8,12 @@
 #include "exec/plan/load_need.h"
 #include "store/services/remotes.h"
 
-/* Requests in addition to those for chunks. tests/python/planning/test_requests.py counts them.
+/* Requests other than reads and writes of chunks. tests/python/planning/test_requests.py counts them.
  *
  * - source: opened for the array and for the plan, and checked at the end of the run; metadata of a file are read in pages
  * - store of a target: checked for other arrays when the plan is made
  * - target: its place is checked before and after the claim; claim, commit, metadata, end
- * - replaced array: in place of these checks it is found, listed and deleted, and the new array is listed and copied
+ * - replaced array: instead of these checks, the array is found, listed and deleted, and the new array is listed and copied
  * - group: checked with each of its members; members are read again if metadata are consolidated
  * - work folder: claimed, checked at the end, listed and deleted
  * - worker without shared memory: opens sources, and reads the records of targets */
