@@ -1,8 +1,8 @@
-/* Endpoints over HTTP: each range of tasks is one POST to a service whose workers are `cubed worker --http`, such as Cloud
- * Run, Azure Container Apps and Functions. The executor's name is "http:URL".
+/* Endpoints over HTTP: each range of tasks is one POST to a service whose workers are `cubed worker --http`, such as Cloud Run,
+ * Azure Container Apps and Functions. The executor's name is "http:URL".
  *
  * The body is a message (cubed/sys/message.h), the reply's body the answer; both are bytes. A reply that is not 200 may have
- * {"error": TEXT}. The meaning of a status code is that of RFC 9110 and of the pages on errors of these services:
+ * {"error": TEXT}. Status codes have the meanings of RFC 9110, and of the pages on errors of these services:
  * cloud.google.com/run/docs/troubleshooting, learn.microsoft.com/azure/container-apps. */
 #define _GNU_SOURCE
 #include <string.h>

@@ -58,7 +58,7 @@ static const char *verb(cb_remote_what what)
     return verbs[what];
 }
 
-/* --- Requests to calls -------------------------------------------------------------------------------- */
+/* --- Conversion of requests to calls ------------------------------------------------------------------ */
 
 static int by_offset(const void *a, const void *b)
 {
