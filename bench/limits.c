@@ -2,10 +2,10 @@
  *
  *   limits THREADS SOURCE... -- TARGET...
  *
- * Reads all chunks of the sources, decodes them (blosc and zstd; other chunks count as raw), and writes the chunks of the
- * targets, which must be raw, once more. One loop by THREADS threads does this, with the writes spread between the reads. A
- * program that does the same and arithmetic takes longer. Prints as JSON the seconds of this loop, the processor time of it, and
- * the seconds of each of the three parts alone.
+ * A loop in THREADS threads reads all chunks of the sources, decodes them (blosc and zstd; other chunks count as raw), and
+ * writes the chunks of the targets again. Target chunks must be raw. The writes are spread between the reads. A program that does
+ * the same and arithmetic takes longer. Prints as JSON the seconds and the processor time of this loop, and the seconds of each
+ * of the three parts alone.
  *
  * Files come from the page cache, raw files in pieces that stay in the second-level cache. Buffers are touched, and files are
  * written once, before the clock starts. */

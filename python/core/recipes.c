@@ -144,7 +144,7 @@ bool core_record_calls(PyObject *module, const PyMethodDef *methods)
     return true;
 }
 
-/* --- Functions of Python ---------------------------------------------------------------------------------- */
+/* --- Python functions of this module ---------------------------------------------------------------------- */
 
 /* Returns a new reference to an array that has its own recipe. The result of a function may be one of its arguments, whose recipe
  * stays: a recipe that contained its own array could never end. */
