@@ -22,12 +22,12 @@ def functions(path):
 
 
 def rows(page):
-    """Rows of tables whose last column says what holds them."""
+    """Rows of tables whose last column names tests."""
     within = False
     for number, line in enumerate((ROOT / page).read_text().splitlines(), 1):
         if not line.startswith("|"):
             within = False
-        elif line.rstrip().endswith("| held by |"):
+        elif line.rstrip().endswith("| test |"):
             within = True
         elif within and not re.fullmatch(r"[|\- ]+", line):
             yield number, line
