@@ -26,7 +26,7 @@ typedef struct summation {
     cb_steps steps;
     const char *text; /* the subscripts, for messages */
     int n;
-    /* operands not yet used; the results of steps are at the end */
+    /* operands that were not used yet, followed by the results of steps */
     part part[CUBED_EINSUM_MAX_OPERANDS];
     int nresult;
     uint8_t result[CUBED_MAX_NDIM];

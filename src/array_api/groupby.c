@@ -16,7 +16,7 @@ static const struct reduction {
     const char *name;
     cb_group_kind kind;
     kinds_taken takes;
-    int64_t min_count; /* least min_count of a group with a valid result */
+    int64_t min_count; /* minimum number of elements of a group with a valid result */
 } reductions[CUBED_GROUP_REDUCTIONS] = {
     [CUBED_GROUP_COUNT] = {"count", CB_GROUP_COUNT, NUMBERS_AND_TIMES, 0},
     [CUBED_GROUP_SUM] = {"sum", CB_GROUP_SUM, NUMBERS, 0},

@@ -73,7 +73,8 @@ cubed_status cubed_moment(cubed_array *x, double order, const double *center,
     cubed_array *y = NULL;
     cb_sample m;
     if (!cb_sample_take(&m, &s, "moment", x, options)) return cb_steps_end(&s, NULL, out);
-    if (order == 0 || (order == 1 && !center)) /* exactly 1 and 0, but NaN where the mean is NaN */
+    /* the moments of order 0 and 1 are exactly 1 and 0, except NaN where the mean is NaN */
+    if (order == 0 || (order == 1 && !center))
         y = cb_step_op(&s, CUBED_OP_WHERE, cb_step_binary(&s, CUBED_OP_EQUAL, m.mean, m.mean),
                        cb_step_number(&s, m.mean, order == 0), m.mean);
     else

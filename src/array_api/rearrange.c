@@ -106,7 +106,7 @@ static cubed_array *zeros(cb_steps *s, const cubed_array *like, int ndim, const 
     cubed_array *zero = NULL;
     if (s->st != CUBED_OK) return NULL;
     zero = cb_step(s, cb_op_zero(s->ctx, like->node.dtype, &zero, s->err), &zero);
-    if (zero) /* the type of the empty string is shorter than the result's */
+    if (zero) /* the type of the empty string is shorter than the type of the result */
         zero = cb_step_cast(s, zero, like->node.dtype);
     return ndim == 0 ? zero : cb_step_broadcast(s, zero, ndim, shape);
 }

@@ -25,7 +25,7 @@ typedef struct cursor {
     /* index, among the samples of the line, of the run's first sample in the block */
     int64_t first;
     int64_t start; /* index, in the block, of the run's first sample */
-    bool open;     /* the run has more samples after those in the block */
+    bool open;     /* the run has more samples after the samples in the block */
 } cursor;
 
 static const cubed_block *samples_of(const cubed_block_call *call)
