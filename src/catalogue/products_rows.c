@@ -10,7 +10,7 @@
 
 #define CATEGORY .category = "products"
 
-/* Maximum number of arrays that an array is split into. Each of them is part of the plan. */
+/* Maximum number of arrays into which an array is split, because each array is part of the plan. */
 #define MOST_PARTS 16384
 
 #define OPERAND(NAME, NOTES)                                                                       \

@@ -1,4 +1,4 @@
-/* Reductions: for each row of cubed/reductions.def, a function, and another one that skips NaN. */
+/* Reductions. Each row of cubed/reductions.def gives a function, and a function that skips NaN. */
 #include "array_api/chosen_reductions.h"
 #include "base/error.h"
 #include "cubed/array_api.h"

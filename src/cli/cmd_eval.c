@@ -151,7 +151,7 @@ static cubed_status region_target(const eval *e, int i, cubed_target *target, cu
 typedef struct eval_targets {
     cubed_target *target;
     int ntargets;
-    int nregions; /* number of targets whose arrays the exit code must release */
+    int nregions; /* number of targets whose arrays must be released at the end */
     cubed_plan_group group;
     bool grouped;
     char *attrs;
