@@ -18,7 +18,7 @@ typedef enum state { UNUSED, COMING, THERE } state;
 
 typedef struct part {
     int64_t number;
-    /* offset and size of the bytes that the reader wants, within the request's range; 0 and SIZE_MAX for a whole object */
+    /* offset and size of the bytes that the reader requested, within the request's range; 0 and SIZE_MAX for a whole object */
     size_t at, size;
     bool taken;
 } part;
@@ -30,7 +30,7 @@ struct cb_fetch {
     int64_t task;
     /* taken: bytes of the buffer including this struct; cap: maximum size of the object */
     size_t taken, cap;
-    unsigned users; /* threads that wait for it, use it or cancel it */
+    unsigned users; /* number of threads that wait for the buffer, use it or cancel it */
     unsigned left;  /* number of parts that readers have not finished with */
     unsigned nparts;
     int node;

@@ -4,7 +4,7 @@
 #include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
 
-/* Returns the standard's result type: small integers become int64 or uint64, floats stay. */
+/* Returns the result type of the standard: small integers become int64 or uint64, and floats are unchanged. */
 static cubed_dtype scan_type(cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {

@@ -113,7 +113,8 @@ typedef struct sibling {
     /* upper bound of a task's memory, even if the task computes instead of copying */
     cb_need need;
     int room, reads_room; /* capacities of growing lists: outputs, and nodes that it reads */
-    int born, changed;    /* time of its creation, and of the last join */
+    /* values of the joiner's time when the stage was created, and when it was last joined */
+    int born, changed;
 } sibling;
 
 /* Index of stages by keys. A key is a property that joined stages must share, so only stages with a common key are compared.

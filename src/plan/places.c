@@ -226,7 +226,7 @@ const char *cubed_plan_get_references(const cubed_plan *p, int i, const char **d
         const char *url = node && p->storage && p->storage[k] ? p->storage[k]->place.store
                           : node                              ? n->url
                                                               : g->copy_of;
-        if (last && strcmp(last, url) == 0) continue; /* other arrays of the same document */
+        if (last && strcmp(last, url) == 0) continue; /* skip other arrays of the same document */
         last = url;
         *document = url;
         if (i-- == 0) return references;

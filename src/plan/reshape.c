@@ -56,7 +56,7 @@ void cb_reshape_image(const cb_reshape *r, const cb_box *to, cb_box *from)
             hi = hi * r->to[d] + to->hi[d] - 1;
         }
         int64_t step = product(r->from + i, r->group[g].nfrom);
-        bool one = true; /* whether both positions are equal along the axes so far */
+        bool one = true; /* both positions are equal along the axes so far */
         for (int d = i; d < i + r->group[g].nfrom; d++) {
             step /= r->from[d];
             from->lo[d] = one ? lo / step : 0;

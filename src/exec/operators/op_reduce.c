@@ -62,7 +62,7 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
     if (p->nbranches != 1) return;
     const cb_branch *b = &p->branches[0];
     int nvalues = b->nloads + b->ninstrs;
-    /* users[v]: o + 1 if only result o uses value v; 0: no result uses it, -1: several do */
+    /* users[v]: o + 1 if only result o uses value v; 0 if no result uses it; -1 if several results use it */
     int *users = cb_zone_alloc(zone, (size_t)nvalues * sizeof *users + 1);
     /* If memory is exhausted, no result is aliased, and results need their own tiles. */
     if (!users) return;

@@ -573,7 +573,8 @@ cubed_status cb_operand_write(const cb_operands *r, int out, cubed_error *err)
     const cubed_block *block = &r->block[r->c->op->nin + out];
     size_t item = cubed_dtype_size(n->dtype), chunk = cb_chunk_bytes(t->plan, node);
     int64_t strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
-    if (dense_bytes(block) == 0) return CUBED_OK; /* another output of the stage is not empty */
+    /* this output is empty, but another output of the stage is not */
+    if (dense_bytes(block) == 0) return CUBED_OK;
     if (n->to_memory) {
         const int64_t origin[CUBED_MAX_NDIM] = {0};
         int64_t dense[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];

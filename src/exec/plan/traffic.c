@@ -73,7 +73,7 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
                .stored = cb_axis_touched_length(&within, 1, from, stride, chunks),
                .elements = (uint64_t)(magnitude * (hi - lo - n) + n)};
     c.most = c.total > (uint64_t)n ? 2 : 1;
-    /* Count padding, as for reads of whole chunks. */
+    /* Count padding, because whole chunks are read. */
     if (a == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
     if (z == chunks->extent - 1)
         c.elements += (uint64_t)(cb_axis_lo(chunks, last) + cb_axis_last(chunks) - chunks->extent);
@@ -121,7 +121,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
         if (to == cb_axis_count(chunks) - 1)
             c.stored -= (uint64_t)(chunks->chunk - cb_axis_last(chunks));
         c.elements += (uint64_t)(magnitude * (x1 - x0 - 1) + 1);
-        /* Count padding, as for reads of whole chunks. */
+        /* Count padding, because whole chunks are read. */
         if (chunks->starts) continue;
         if (cb_min_i64(a, z) == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
         if (cb_max_i64(a, z) == chunks->extent - 1)
