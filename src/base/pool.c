@@ -79,7 +79,8 @@ static int start_thread(const cb_pool *pool, pool_thread *t, pthread_attr_t *att
         t->stack ? pthread_attr_setstack(attr, t->stack + pool->guard, pool->stack_size) : ENOMEM;
     if (rc == 0) {
         sigfillset(&all);
-        sigdelset(&all, SIGBUS); /* raised by the thread's own accesses, and may have a handler */
+        /* SIGBUS is raised by the thread's own accesses, and may have a handler */
+        sigdelset(&all, SIGBUS);
         pthread_sigmask(SIG_SETMASK, &all, &old); /* cannot fail with these arguments */
         rc = pthread_create(&t->id, attr, thread_main, t);
         pthread_sigmask(SIG_SETMASK, &old, NULL);

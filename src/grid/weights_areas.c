@@ -30,7 +30,7 @@ typedef struct span {
 typedef struct overlap {
     int64_t i; /* index along the source's axis */
     double size;
-    /* distance in radians from the centroid of the source's cell to that of the overlap */
+    /* distance in radians from the centroid of the source's cell to the centroid of the overlap */
     double offset;
 } overlap;
 
