@@ -260,7 +260,7 @@ typedef struct object {
 typedef struct copying {
     cb_zone *zone;
     const char *path, *to_path;
-    /* metadata of the source if its chunk keys lose their format's prefix */
+    /* metadata of the source if the copy's chunk keys lose the prefix of the source's format; otherwise NULL */
     const cb_zarr_meta *strip;
     object *list;
     int n, cap;

@@ -241,8 +241,8 @@ static void pause_before(int tries, const void *salt)
 
 static cubed_status merge(const shared_chunk *x, cubed_error *err)
 {
-    /* If the part covers all of an edge chunk within the array, first try to put it as a new chunk. It usually is new, and then a
-     * read would be useless. */
+    /* If the part covers all of an edge chunk within the array, first try to put it as a new chunk. The chunk is usually new, so
+     * reading it first would be useless. */
     bool blind = part_is(&x->z->meta, x->part, x->shape, x->used);
     for (int tries = 0; tries < MERGE_TRIES; tries++) {
         cubed_object_version version = {""};

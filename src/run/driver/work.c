@@ -208,7 +208,7 @@ static void leave_run(cubed_plan *plan, cb_io *io, bool failed)
     atomic_store(&plan->worker.close_opened, close_opened);
     if (io && !failed) {
         cb_io_rest(io);
-        /* run that another thread with the same plan has kept open */
+        /* the run that another thread with the same plan has kept open; may be NULL */
         io = atomic_exchange(&plan->worker.opened, io);
     }
     cb_io_close(io);

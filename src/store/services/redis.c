@@ -1,6 +1,6 @@
-/* redis://HOST:PORT/DB/PATH: objects are strings of a Redis server, after a version of 16 digits. Intended for data that is
- * needed only during a run, because it is stored in the server's memory. Each request waits for its reply on a connection
- * of its own, and transfers bytes directly from and to the caller's memory. */
+/* redis://HOST:PORT/DB/PATH: objects are strings of a Redis server. Each string begins with the object's version of 16 digits.
+ * Intended for data that is needed only during a run, because it is stored in the server's memory. Each request waits for its
+ * reply on a separate connection, and transfers bytes directly from and to the caller's memory. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>

@@ -23,17 +23,17 @@ enum { JOINED_GAP = 64 << 10, OTHERS_CHANGED = 5 };
 struct cb_remote_job {
     cb_remote *s;
     cubed_store_request *r;
-    /* sends all of the job's calls, so only its thread accesses the job between them */
+    /* client that sends all of the job's calls; only its thread accesses the job between the calls */
     cb_http *http;
     cb_remote_job *next, *before;
     size_t size;          /* size of this struct including the arrays */
     size_t ncalls, left;  /* left: number of calls in flight */
-    size_t nparts, nsent; /* nparts: parts of an upload; 0: no upload */
+    size_t nparts, nsent; /* nparts: number of parts of an upload; 0: no upload */
     size_t at;            /* index of the first call in flight */
     cb_remote_call *calls;
     cb_http_piece *pieces;
     const cubed_range **order;
-    bool first_alone; /* the other calls wait for the version that the first one reads */
+    bool first_alone; /* the other calls wait for the version that the first call reads */
     int restarts;
     cubed_status status;
     cubed_error err;
