@@ -376,7 +376,7 @@ typedef struct rewrite {
     calls calls;
 } rewrite;
 
-/* Adds a copy after a node whose chunks differ from those that the user was told. */
+/* Adds a copy after a node whose chunks differ from those that were reported to the user. */
 static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                              cubed_error *err)
 {
