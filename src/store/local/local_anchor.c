@@ -1,5 +1,5 @@
-/* Directories accessed by a descriptor, so that files are not redirected if another process renames or replaces the
- * directory. */
+/* Directories accessed by a descriptor, so that accesses are not redirected to other files if another process renames or replaces
+ * the directory. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

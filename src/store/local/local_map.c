@@ -201,7 +201,8 @@ bool cb_map_pays(const cb_map_costs *mapped, const cb_map_costs *copied)
            most * (double)atomic_load(&copied->ns) / (double)others;
 }
 
-/* Returns false if the file was truncated or changed. Truncation within a page raises no signal, and reads as zeros. */
+/* Returns false if the file was truncated or changed. If it was truncated within a page, no signal is raised, and the missing
+ * bytes of the page read as zeros. */
 static bool is_as_before(const window *w)
 {
     struct stat now;
