@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "plan/graph.h"
 
-/* Returns true if the bytes only identify a computation. */
+/* Returns true if the bytes are only hashed, to identify a computation. */
 static bool is_hashed(cb_plan_use use)
 {
     return use == CB_PLAN_FOR_ID || use == CB_PLAN_FOR_GROWTH;
