@@ -248,7 +248,7 @@ static cubed_status to_v2(const char *where, const cb_zarr_outline *o, const jso
 
 /* --- Copies ------------------------------------------------------------------------------------------- */
 
-/* Number of objects that are read, then written, at once. */
+/* Maximum number of objects that are copied at once: all are read, then all are written. */
 enum { AT_ONCE = 16 };
 
 typedef struct object {
