@@ -177,7 +177,7 @@ static void add_reader(void *ctx, const void *tag)
     readers *r = ctx;
     PyObject *object = (PyObject *)(uintptr_t)tag;
     if (tag == &needs_none || object == r->first || r->failed) return;
-    if (tag == &looked_at) { /* left by a walk that ran out of memory */
+    if (tag == &looked_at) { /* tag of an earlier call, which ran out of memory */
         PyErr_NoMemory();
         r->failed = true;
         return;
