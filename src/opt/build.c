@@ -128,6 +128,7 @@ static cubed_status build(cubed_plan *p, cb_request *q, bool through_copies, cub
     if (o->optimize) {
         CB_TRY(cb_opt_split_outputs(p, err));
         CB_TRY(cb_opt_rechunk_passes(p, err));
+        CB_TRY(cb_opt_skip_last_passes(p, err));
     }
     CB_TRY(cb_opt_tidy(p, err));
     return cb_plan_finish(p, err);

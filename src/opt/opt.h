@@ -12,6 +12,7 @@
  *   passes.c    adds intermediates to copies between grids that do not fit each other; rechunk.c chooses them,
  *               and rechunk_tile.c the tiles of their tasks; rechunk_judge.c determines costs if the first pass
  *               computes something
+ *   last_pass.c lets block functions read the last intermediate of a rechunk
  *   advice.c    finds the memory that a refusal advises, and whether somewhat more memory would help much (plan_request.h)
  *   build.c     the order of all steps
  *   new_plan.c  cubed_plan_new and cubed_plan_check
@@ -56,6 +57,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t m
 CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err);
 /* Adds intermediates before stages that would read the same chunks too often, and then makes the stages again. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
+/* Removes the last pass of rechunks for block functions if gathering blocks from the intermediate before is faster. */
+CUBED_MUST_CHECK cubed_status cb_opt_skip_last_passes(cubed_plan *p, cubed_error *err);
 
 /* Copies the nodes into a new list, in order. `each` adds the replacement of old node i, whose inputs are already
  * renumbered, and returns the new node for its users. Open storage stays with the nodes that have a URL, whose order does
@@ -76,6 +79,10 @@ CUBED_MUST_CHECK cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn ea
                                                  cb_better_fn better, bool *done, cubed_error *err);
 /* Returns the bytes that all stages read and write. */
 uint64_t cb_opt_traffic(const cubed_plan *p);
+/* Predicts the time of a stage in the same way as the planner of rechunks (rechunk.h). */
+double cb_opt_stage_seconds(const cb_stage *s);
+/* Returns the memory that a worker needs for the whole plan, as it will be checked. */
+uint64_t cb_opt_whole_need(const cubed_plan *p);
 
 /* Maximum output size of a task up to which chunks are grouped into the task if that has no disadvantage. */
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)

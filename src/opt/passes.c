@@ -183,8 +183,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
     return st;
 }
 
-/* Returns the memory that a worker needs for the whole plan, as it will be checked. */
-static uint64_t whole_need(const cubed_plan *p)
+uint64_t cb_opt_whole_need(const cubed_plan *p)
 {
     cb_need most = {0, 0};
     for (int i = 0; i < p->nstages; i++) most = cb_need_either(most, p->stages[i].need);
@@ -196,8 +195,8 @@ static uint64_t whole_need(const cubed_plan *p)
 static bool has_room(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     (void)ctx;
-    const uint64_t need = whole_need(now);
-    return need <= now->allowed_mem - now->reserved_mem || need <= whole_need(before);
+    const uint64_t need = cb_opt_whole_need(now);
+    return need <= now->allowed_mem - now->reserved_mem || need <= cb_opt_whole_need(before);
 }
 
 static size_t most_mem(const cubed_plan *p)
@@ -215,7 +214,7 @@ static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *do
     cb_node *n = &p->ir.nodes[d->root];
     CB_TRY(set_tasks(p->ir.zone, &d->plan.pass[0], n, err));
     CB_TRY(cb_opt_tile(p, s, cb_opt_task_mem(p), err));
-    *done = whole_need(p) <= p->allowed_mem - p->reserved_mem;
+    *done = cb_opt_whole_need(p) <= p->allowed_mem - p->reserved_mem;
     if (*done) return CUBED_OK;
     *s = before;
     n->task_chunks = NULL;
@@ -265,8 +264,7 @@ static uint64_t source_chunks(const cubed_plan *p, const cb_stage *s)
     return (uint64_t)cb_grid_count(&seen);
 }
 
-/* Predicts the time of a stage in the same way as the planner. */
-static double seconds_of(const cb_stage *s)
+double cb_opt_stage_seconds(const cb_stage *s)
 {
     return ((double)s->bytes_read + (double)s->bytes_written) / CB_RECHUNK_BANDWIDTH +
            ((double)s->chunks_read + (double)s->chunks_written) * CB_RECHUNK_LATENCY;
@@ -284,7 +282,7 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
     }
     if (!cb_judge_is_needed(p, s)) return CUBED_OK;
     /* A view through a reshape has no grid, so the search cannot find better tasks than the trials. */
-    if (cb_stage_reshapes(s)) d.most_seconds = WORTH_A_DETOUR * seconds_of(s);
+    if (cb_stage_reshapes(s)) d.most_seconds = WORTH_A_DETOUR * cb_opt_stage_seconds(s);
     CB_TRY(cb_judge_new(p, s, &judge, err));
     d.judge = &judge;
     cubed_status st = plan_way(p, stage, &d, rewritten, err);
