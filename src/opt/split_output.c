@@ -98,14 +98,27 @@ static int64_t far_pieces(const cubed_plan *p, const cb_stage *s, int d)
     return (int64_t)fmin((double)useful, pieces_in_time(p, s, stored_pieces(p, s, d)));
 }
 
+/* Returns true if the stage reads chunks from a store with latency. */
+static bool waits_for_requests(const cubed_plan *p, const cb_stage *s)
+{
+    for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
+        const cb_load *l = &s->reduce->body.branches[0].loads[v];
+        if (l->kind == CB_LOAD_STORED && cb_node_waits_for(p, l->node)) return true;
+    }
+    return false;
+}
+
 static int64_t near_pieces(const cubed_plan *p, const cb_stage *s)
 {
     const int64_t workers = (int64_t)p->max_workers;
     if (is_encoded(p, s, true)) return workers;
-    const size_t piece = cb_min_size(PIECE_BYTES, (p->allowed_mem - p->reserved_mem) / 4 + 1);
+    /* From a store with latency, each piece of a chunk is at least one request. */
+    const bool waits = waits_for_requests(p, s);
+    const size_t share = (p->allowed_mem - p->reserved_mem) / 4 + 1;
+    const size_t piece = waits ? share : cb_min_size(PIECE_BYTES, share);
     /* Each worker gets the same number of pieces. */
     const int64_t pieces = cb_ceil_div((int64_t)(block_bytes(p, s) / piece) + 1, workers) * workers;
-    return cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
+    return cb_min_i64(cb_max_i64(pieces, waits ? workers : 2 * workers), 64 * workers);
 }
 
 /* Chooses the first axis that can be divided, and the number of pieces. */

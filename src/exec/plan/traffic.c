@@ -271,6 +271,25 @@ static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *ext
     return has_to_subread(p, l, bytes, run, v);
 }
 
+/* Returns the number of requests for the part of a chunk that a block of these extents needs: one for each contiguous run. A store
+ * with latency joins runs if the gaps between them are short. */
+static uint64_t requests_of_part(const cubed_plan *p, const cb_load *l, const int64_t *extents)
+{
+    const cb_grid *g = p->ir.nodes[l->node].grid;
+    const cubed_store_vtable *vt = cb_node_waits_for(p, l->node);
+    if (!vt || cb_node_parts(p, l->node) != CB_ZARR_RANGES) return 1;
+    const size_t gap = vt->gap ? vt->gap : CUBED_STORE_GAP;
+    size_t inner = cubed_dtype_size(l->dtype), requests = 1;
+    bool joined = true;
+    for (int d = g->ndim - 1; d >= 0; d--) {
+        const int64_t n = cb_load_extent(p, l, d, extents), chunk = g->axis[d].chunk;
+        if (!joined) requests = cb_sat_mul(requests, (size_t)n);
+        joined = joined && (n >= chunk || cb_sat_mul((size_t)(chunk - n), inner) < gap);
+        inner = cb_sat_mul(inner, (size_t)chunk);
+    }
+    return requests;
+}
+
 /* Decides how a load reads its chunks: sets its flags, and adds its reads in all tasks. */
 static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
                        const int64_t *extents, cb_load *l, cb_stage *s)
@@ -323,6 +342,9 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
     uint64_t bytes =
         l->subread && !streams ? cb_sat_mul(elements, cubed_dtype_size(l->dtype)) : stored;
     cb_traffic_add(s, l->node, reads, bytes);
+    if (!l->subread || !s->reads) return;
+    const uint64_t more = cb_sat_mul(reads, requests_of_part(p, l, extents) - 1);
+    add_scaled(&s->reads->chunks[l->node], more, s->reads);
 }
 
 void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *prog,

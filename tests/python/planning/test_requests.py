@@ -12,7 +12,7 @@ from conftest import check, run
 from cubed.runtime.executors.futures import FuturesExecutor
 from real_servers import running
 from s3_server import Server
-from test_plans_in_s3 import WIDE, put
+from test_plans_in_s3 import WIDE, fetched, put
 
 import zarr
 
@@ -138,6 +138,27 @@ def test_requests_of_the_command(bucket, case):
         assert found["list"] == said["lists"]
         assert abs(found["head"] - said["heads"]) <= 4
         assert found["delete"] + found["deletes"] <= said["deletes"]
+
+
+def test_requests_for_parts_of_chunks(tmp_path, monkeypatch):
+    """Each of two workers reads half of the rows of every chunk: a request for each of four layers.
+    A task for each of many pieces would make many more."""
+    a = np.arange(16 * 400 * 400.0).reshape(16, 400, 400)
+    zarr.create_array(tmp_path / "a", data=a, chunks=(4, 400, 400), compressors=None)
+    with Server(page=1000) as server:
+        for name, value in server.variables.items():
+            monkeypatch.setenv(name, value)
+        put(server, "a", tmp_path / "a")
+        bucket = Stub(server)
+        args = ("eval", "mean(a, axis=0)", "--in", f"a={bucket.url}/a", "--out", f"{bucket.url}/o")
+        (said,) = json.loads(check(run(*args, *QUIET, "--plan", "--json")).out)["traffic"]
+        bucket.forget()
+        check(run(*args, *QUIET))
+        parts = [r for r in server.requests if r.op == "get" and "/c/" in r.key]
+        assert len({(r.key, r.headers.get("range")) for r in parts}) == 4 * 2 * 4
+        assert 0 <= said["gets"] - 4 * 2 * 4 <= 8
+        out = fetched(server, "o", tmp_path / "fetched")
+    np.testing.assert_allclose(out, a.mean(axis=0), rtol=1e-13)
 
 
 @pytest.mark.parametrize("bucket", ["stub", "versitygw"], indirect=True)
