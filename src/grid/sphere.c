@@ -135,25 +135,30 @@ static double clamped(double z, double low, double high)
     return (z < low ? low : z > high ? high : z) - low;
 }
 
+/* Smaller heights are on the equator: their signs are rounding errors. */
+static const double ON_EQUATOR = 1e-15;
+
 /* Finds the positions on the chord from a to b, from 0 to 1 and in order, at which the edge has height z. The point on the
  * sphere above the chord's point q has this height if q.z = z * |q|. */
 static int crossings(cb_vec a, cb_vec b, double z, double *at)
 {
-    const cb_vec d = {b.x - a.x, b.y - a.y, b.z - a.z};
-    const double dd = cb_vec_dot(d, d), ad = cb_vec_dot(a, d), aa = cb_vec_dot(a, a);
-    const double q2 = d.z * d.z - z * z * dd, q1 = a.z * d.z - z * z * ad;
-    const double q0 = a.z * a.z - z * z * aa;
-    const double root = q1 * q1 - q2 * q0;
+    const cb_vec d = {b.x - a.x, b.y - a.y, b.z - a.z}, normal = cb_vec_cross(a, d);
+    const cb_vec e = {a.x * d.z - d.x * a.z, a.y * d.z - d.y * a.z, 0};
+    const double q2 = d.z * d.z - z * z * cb_vec_dot(d, d);
+    const double q1 = a.z * d.z - z * z * cb_vec_dot(a, d);
+    const double q0 = a.z * a.z - z * z * cb_vec_dot(a, a);
+    /* The discriminant q1^2 - q2 q0 is z^2 times this number. Differences of q would be rounding errors near the equator. */
+    const double root = cb_vec_dot(e, e) - z * z * cb_vec_dot(normal, normal);
     int n = 0;
     if (root < 0) return 0;
     /* Computes both roots without cancellation. */
-    const double s = -(q1 + (q1 >= 0 ? sqrt(root) : -sqrt(root)));
+    const double s = -(q1 + (q1 >= 0 ? fabs(z) : -fabs(z)) * sqrt(root));
     const double roots[2] = {q2 != 0 ? s / q2 : -1, s != 0 ? q0 / s : -1};
     for (int i = 0; i < 2; i++) {
         const double t = roots[i];
         const double h = a.z + t * d.z;
-        /* The other root has the height -z. */
-        if (!(t > 0 && t < 1) || (h < 0) != (z < 0)) continue;
+        /* The other root has the height -z. At the equator both roots are equal. */
+        if (!(t > 0 && t < 1) || (fabs(z) > ON_EQUATOR && (h < 0) != (z < 0))) continue;
         at[n++] = t;
     }
     if (n == 2 && at[0] > at[1]) {
