@@ -1,7 +1,9 @@
 /* Grids from numbers: checks them, and computes bounds of regular grids. */
 #include "grid/grid.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -15,6 +17,31 @@ static cubed_status check_numbers(const char *what, const double *v, int64_t n, 
         if (!(fabs(v[i]) <= most))
             return cb_fail(err, CUBED_E_ARG, "grid: %s %lld is %g, expected degrees from -%g to %g",
                            what, (long long)i, v[i], most, most);
+    }
+    return CUBED_OK;
+}
+
+const char *cb_grid_cell_text(int ndim, const int64_t *shape, int64_t i, char out[CB_GRID_CELL_CAP])
+{
+    if (ndim == 1)
+        snprintf(out, CB_GRID_CELL_CAP, "%" PRId64, i);
+    else
+        snprintf(out, CB_GRID_CELL_CAP, "(%" PRId64 ", %" PRId64 ")", i / shape[1], i % shape[1]);
+    return out;
+}
+
+/* Checks the numbers of cells, of which each has `corners` bounds; 0: centres. */
+static cubed_status check_cell_numbers(const cubed_grid_cells *c, const char *what, const double *v,
+                                       int64_t n, int corners, double most, cubed_error *err)
+{
+    char at[CB_GRID_CELL_CAP], corner[32] = "";
+    const int each = corners ? corners : 1;
+    for (int64_t i = 0; i < n * each; i++) {
+        if (fabs(v[i]) <= most) continue;
+        if (corners) snprintf(corner, sizeof corner, ", corner %d,", (int)(i % each));
+        return cb_fail(
+            err, CUBED_E_ARG, "grid: %s of cell %s%s is %g, expected degrees from -%g to %g", what,
+            cb_grid_cell_text(c->ndim, c->shape, i / each, at), corner, v[i], most, most);
     }
     return CUBED_OK;
 }
@@ -69,6 +96,15 @@ static cubed_status check_cells(const cubed_grid_cells *c, int64_t *n, cubed_err
     if (c->corners > 0 &&
         (nlat > INT64_MAX / 16 / c->corners || nlon > INT64_MAX / 16 / c->corners))
         return cb_fail(err, CUBED_E_UNSUPPORTED, "grid: cells have %d bounds", c->corners);
+    if (!c->regular) {
+        CB_TRY(check_cell_numbers(c, "latitude", c->lat, *n, 0, MOST_LAT, err));
+        CB_TRY(check_cell_numbers(c, "longitude", c->lon, *n, 0, MOST_LON, err));
+        if (c->corners == 0) return CUBED_OK;
+        CB_TRY(check_cell_numbers(c, "bound of latitude", c->lat_bounds, *n, c->corners, MOST_LAT,
+                                  err));
+        return check_cell_numbers(c, "bound of longitude", c->lon_bounds, *n, c->corners, MOST_LON,
+                                  err);
+    }
     CB_TRY(check_numbers("latitude", c->lat, nlat, MOST_LAT, err));
     CB_TRY(check_numbers("longitude", c->lon, nlon, MOST_LON, err));
     if (c->corners) {
@@ -76,7 +112,7 @@ static cubed_status check_cells(const cubed_grid_cells *c, int64_t *n, cubed_err
         CB_TRY(
             check_numbers("bound of longitude", c->lon_bounds, nlon * c->corners, MOST_LON, err));
     }
-    return c->regular ? check_monotonic("latitude", c->lat, nlat, err) : CUBED_OK;
+    return check_monotonic("latitude", c->lat, nlat, err);
 }
 
 static double clamp_lat(double v) { return fmin(90, fmax(-90, v)); }

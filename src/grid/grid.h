@@ -49,6 +49,11 @@ static inline double cb_grid_lon(const cubed_grid *g, int64_t i)
     return g->lon[g->regular ? i % g->shape[1] : i];
 }
 
+enum { CB_GRID_CELL_CAP = 48 };
+/* Writes the position of cell i to out, such as "(2, 3)" or "7", and returns out. */
+const char *cb_grid_cell_text(int ndim, const int64_t *shape, int64_t i,
+                              char out[CB_GRID_CELL_CAP]);
+
 /* Builder that appends rows of weights one after another. */
 typedef struct cb_weights_builder {
     cubed_weights *w;
