@@ -139,11 +139,11 @@ typedef struct cubed_weights cubed_weights;
  * Bilinear weights need a source that is regular or has two dimensions. Beyond the outermost latitudes of a regular source that
  * goes around the earth, bilinear weights are inverse great-circle distances to the four nearest centres, as in CDO.
  * CUBED_REMAP_DISTANCE uses inverse straight-line distances, as CDO does; CDO rounds their squares to float32. Bicubic weights
- * need the same grids as bilinear weights, and may be negative. Conservative weights need the bounds of both grids; weights of
- * second order also need regular grids. Edges are parts of great circles, except those of cells between two latitudes and two
- * longitudes, which follow the latitudes, in any grid, as in CDO. Cells must be convex. Masked cells have no weights: nearest and
- * distance weights use the other centres, and the rows of other methods are scaled; a row with a negative weight that loses a
- * cell is empty.
+ * need the same grids as bilinear weights, and may be negative. Conservative weights need the bounds of both grids. In second
+ * order, the gradient inside a cell fits the differences to neighbours, and weights may be negative. Edges are parts of great
+ * circles, except those of cells between two latitudes and two longitudes, which follow the latitudes, in any grid, as in CDO.
+ * Edges of a cell must not cross. Masked cells have no weights: nearest and distance weights use the other centres, and the rows of other
+ * methods are scaled; a row with a negative weight that loses a cell is empty.
  *
  * options  NULL: the defaults
  * out      freed with cubed_weights_unref

@@ -62,6 +62,8 @@ typedef struct cb_weights_builder {
         memory;    /* maximum number of bytes for the weights and `held`; 0 if there is no limit */
     uint64_t held; /* bytes in use in addition to the weights, such as an index of cells */
     const bool *source_mask, *target_mask; /* masks of the grids; NULL: all cells are in use */
+    /* part of a row's sum; weights that are not larger are removed, because they are rounding errors of sums that are 0 */
+    double residue;
 } cb_weights_builder;
 
 /* Fails with CUBED_E_BUDGET if weights need more than `allowed` bytes. If `allowed` is 0, there is no limit. */
@@ -71,6 +73,9 @@ CUBED_MUST_CHECK cubed_status cb_weights_check_memory(uint64_t need, uint64_t al
 CUBED_MUST_CHECK cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *shape,
                                                uint64_t memory, cb_weights_builder *b,
                                                cubed_error *err);
+/* Counts memory that is in use in addition to the weights, before it is allocated. */
+CUBED_MUST_CHECK cubed_status cb_weights_hold(cb_weights_builder *b, size_t bytes,
+                                              cubed_error *err);
 /* Counts the memory of an index of n boxes, before it is made. */
 CUBED_MUST_CHECK cubed_status cb_weights_hold_index(cb_weights_builder *b, int64_t n,
                                                     cubed_error *err);

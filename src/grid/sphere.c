@@ -6,10 +6,13 @@
  * Parts between circles of latitude need no corners on these circles. The projection to longitude and height above the
  * equator's plane preserves areas (Lambert 1772). So an area is an integral of heights along the edges (Green's theorem, as
  * in Jones 1999 for SCRIP). The integral of heights along a great circle, which is the area between the edge and the
- * equator, has a closed form. */
+ * equator, has a closed form.
+ *
+ * The integral of the position over a part of the sphere is half the integral of r x dr along its boundary (Stokes). */
 #include "grid/sphere.h"
 
 #include <math.h>
+#include <stddef.h>
 
 cb_vec cb_vec_of(double lat, double lon)
 {
@@ -40,6 +43,20 @@ static cb_vec unit(cb_vec a)
 
 /* Corners whose squared distance is smaller are treated as one corner. A centimetre on the earth is a distance of 1.6e-9. */
 static const double SAME2 = 1e-24;
+/* A polygon whose area is at most this part of its squared extent is a line. */
+static const double LINE = 1e-11;
+/* Sines of angles that are larger than this one, in absolute value, are not rounding errors. */
+static const double ANGLE = 1e-9;
+
+/* Returns the square of the largest distance between two corners. */
+static double extent2(const cb_polygon *p)
+{
+    double far2 = 0;
+    for (int i = 0; i < p->n; i++) {
+        for (int j = 0; j < i; j++) far2 = fmax(far2, cb_vec_distance2(p->at[i], p->at[j]));
+    }
+    return far2;
+}
 
 void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corners)
 {
@@ -49,11 +66,12 @@ void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corn
         if (p->n == 0 || cb_vec_distance2(v, p->at[p->n - 1]) > SAME2) p->at[p->n++] = v;
     }
     while (p->n > 1 && cb_vec_distance2(p->at[0], p->at[p->n - 1]) <= SAME2) p->n--;
-    if (p->n < 3) {
+    const double area = p->n < 3 ? 0 : cb_polygon_area(p);
+    if (p->n < 3 || (fabs(area) <= LINE * extent2(p) && !cb_polygon_crosses_itself(p))) {
         p->n = 0;
         return;
     }
-    if (cb_polygon_area(p) < 0) {
+    if (area < 0) {
         for (int i = 0, j = p->n - 1; i < j; i++, j--) {
             const cb_vec v = p->at[i];
             p->at[i] = p->at[j];
@@ -110,6 +128,40 @@ double cb_polygon_area(const cb_polygon *p)
     return area;
 }
 
+/* Returns the sine of the angle from edge a-b to the edge from b to c; positive to the left. */
+static double turning(cb_vec a, cb_vec b, cb_vec c)
+{
+    const cb_vec ab = {b.x - a.x, b.y - a.y, b.z - a.z}, bc = {c.x - b.x, c.y - b.y, c.z - b.z};
+    return cb_vec_dot(b, cb_vec_cross(ab, bc)) / sqrt(cb_vec_dot(ab, ab) * cb_vec_dot(bc, bc));
+}
+
+bool cb_polygon_is_convex(const cb_polygon *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        if (turning(p->at[i], p->at[(i + 1) % p->n], p->at[(i + 2) % p->n]) < -ANGLE) return false;
+    }
+    return true;
+}
+
+/* Returns true if c and d are on different sides of the edge a-b, and neither is on it. */
+static bool are_apart(cb_vec a, cb_vec b, cb_vec c, cb_vec d)
+{
+    const double e = turning(a, b, c), f = turning(a, b, d);
+    return fabs(e) > ANGLE && fabs(f) > ANGLE && (e < 0) != (f < 0);
+}
+
+bool cb_polygon_crosses_itself(const cb_polygon *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        for (int j = i + 2; j < p->n; j++) {
+            const int end = j + 1 < p->n ? j + 1 : 0;
+            const cb_vec a = p->at[i], b = p->at[i + 1], c = p->at[j], d = p->at[end];
+            if (end != i && are_apart(a, b, c, d) && are_apart(c, d, a, b)) return true;
+        }
+    }
+    return false;
+}
+
 /* --- Bands of latitude --------------------------------------------------------------------------------- */
 
 /* Returns true at a pole. The planes of two meridians a quarter of a degree apart meet within 1e-13 of the pole. */
@@ -130,9 +182,10 @@ static double height_integral(cb_vec a, cb_vec b, double dlon)
     return 2 * atan(tan(dlon / 2) * (ta + tb) / (1 + ta * tb));
 }
 
-static double clamped(double z, double low, double high)
+/* Returns the height above the lower circle of a point whose height z is limited to the band. */
+static double clamped(double z, const cb_band *band)
 {
-    return (z < low ? low : z > high ? high : z) - low;
+    return (z < band->low ? band->low : z > band->high ? band->high : z) - band->low;
 }
 
 /* Smaller heights are on the equator: their signs are rounding errors. */
@@ -169,8 +222,37 @@ static int crossings(cb_vec a, cb_vec b, double z, double *at)
     return n;
 }
 
-static double edge_integral(cb_vec a, cb_vec b, double low, double high)
+/* Integrates r x dr along the great circle from a to b. */
+static cb_vec arc_moment(cb_vec a, cb_vec b)
 {
+    /* The difference of the points keeps the digits of short arcs. */
+    const cb_vec n = cb_vec_cross(a, (cb_vec){b.x - a.x, b.y - a.y, b.z - a.z});
+    const double sine = sqrt(cb_vec_dot(n, n));
+    const double by = sine > 0 ? atan2(sine, cb_vec_dot(a, b)) / sine : 1;
+    return (cb_vec){n.x * by, n.y * by, n.z * by};
+}
+
+/* Integrates r x dr along a circle of latitude with height z and a radius, from the longitude of a over `dlon` to that of b. */
+static cb_vec circle_moment(cb_vec a, cb_vec b, double z, double radius, double dlon)
+{
+    const double ra = sqrt(a.x * a.x + a.y * a.y), rb = sqrt(b.x * b.x + b.y * b.y);
+    const double zr = z * radius;
+    return (cb_vec){-zr * (b.y / rb - a.y / ra), zr * (b.x / rb - a.x / ra),
+                    radius * radius * dlon};
+}
+
+static void add(cb_vec *to, cb_vec v)
+{
+    to->x += v.x;
+    to->y += v.y;
+    to->z += v.z;
+}
+
+/* Integrates along an edge whose height is limited to a band: the height above the lower circle, over the longitude, or r x dr if
+ * `moment` is not NULL. */
+static double edge_integral(cb_vec a, cb_vec b, const cb_band *band, cb_vec *moment)
+{
+    const double low = band->low, high = band->high;
     double at[6] = {0};
     int n = 1;
     double sum = 0;
@@ -193,7 +275,11 @@ static double edge_integral(cb_vec a, cb_vec b, double low, double high)
         const cb_vec middle =
             unit((cb_vec){a.x + m * (b.x - a.x), a.y + m * (b.y - a.y), a.z + m * (b.z - a.z)});
         const double dlon = turn(from, to);
-        if (middle.z >= high)
+        if (moment)
+            add(moment, middle.z >= high  ? circle_moment(from, to, high, band->high_radius, dlon)
+                        : middle.z <= low ? circle_moment(from, to, low, band->low_radius, dlon)
+                                          : arc_moment(from, to));
+        else if (middle.z >= high)
             sum += (high - low) * dlon;
         else if (middle.z > low)
             sum += height_integral(from, to, dlon) - low * dlon;
@@ -202,7 +288,75 @@ static double edge_integral(cb_vec a, cb_vec b, double low, double high)
     return sum;
 }
 
-double cb_polygon_band_area(const cb_polygon *p, double low, double high)
+cb_vec cb_polygon_moment(const cb_polygon *p)
+{
+    cb_vec sum = {0, 0, 0};
+    for (int i = 0; i < p->n; i++) add(&sum, arc_moment(p->at[i], p->at[i + 1 < p->n ? i + 1 : 0]));
+    return (cb_vec){sum.x / 2, sum.y / 2, sum.z / 2};
+}
+
+/* Returns the point with the longitude of a, and the height z and radius limited to the band. */
+static cb_vec limited(cb_vec a, double z, double radius, const cb_band *band)
+{
+    const double r = sqrt(a.x * a.x + a.y * a.y);
+    if (z < band->low) z = band->low, radius = band->low_radius;
+    if (z > band->high) z = band->high, radius = band->high_radius;
+    return (cb_vec){a.x / r * radius, a.y / r * radius, z};
+}
+
+/* Integrates r x dr over a pole from a to b, whose heights are limited to the band. */
+static cb_vec pole_moment(cb_vec a, cb_vec b, double pole, const cb_band *band)
+{
+    const double ra = sqrt(a.x * a.x + a.y * a.y), rb = sqrt(b.x * b.x + b.y * b.y);
+    const cb_vec a_end = limited(a, pole, 0, band), b_end = limited(b, pole, 0, band);
+    const double z = a_end.z, radius = z == pole  ? 0
+                                       : pole > 0 ? band->high_radius
+                                                  : band->low_radius;
+    cb_vec sum = arc_moment(limited(a, a.z, ra, band), a_end);
+    add(&sum, circle_moment(a, b, z, radius, turn(a, b)));
+    add(&sum, arc_moment(b_end, limited(b, b.z, rb, band)));
+    return sum;
+}
+
+cb_vec cb_polygon_band_moment(const cb_polygon *p, const cb_band *band)
+{
+    cb_vec sum = {0, 0, 0};
+    for (int i = 0; i < p->n; i++) {
+        const cb_vec a = p->at[i];
+        int j = i + 1 < p->n ? i + 1 : 0;
+        if (is_pole(a)) continue;
+        const bool over_pole = is_pole(p->at[j]);
+        const double pole = p->at[j].z > 0 ? 1 : -1;
+        while (is_pole(p->at[j])) j = j + 1 < p->n ? j + 1 : 0;
+        if (over_pole)
+            add(&sum, pole_moment(a, p->at[j], pole, band));
+        else
+            (void)edge_integral(a, p->at[j], band, &sum);
+    }
+    return (cb_vec){sum.x / 2, sum.y / 2, sum.z / 2};
+}
+
+cb_band cb_band_of(double south, double north)
+{
+    return (cb_band){.low = sin(south * CB_DEGREE),
+                     .high = sin(north * CB_DEGREE),
+                     .low_radius = fabs(south) == 90 ? 0 : cos(south * CB_DEGREE),
+                     .high_radius = fabs(north) == 90 ? 0 : cos(north * CB_DEGREE)};
+}
+
+cb_vec cb_lonlat_moment(double south, double north, double west, double east)
+{
+    const double s = south * CB_DEGREE, n = north * CB_DEGREE;
+    const double w = west * CB_DEGREE, e = east * CB_DEGREE;
+    /* Differences as products keep the digits of small cells. */
+    const double middle = (s + n) / 2, high = n - s, wide = e - w;
+    const double r = high / 2 + cos(2 * middle) * sin(high) / 2; /* integral of cos^2 */
+    const double chord = 2 * sin(wide / 2), along = (w + e) / 2;
+    return (cb_vec){r * chord * cos(along), r * chord * sin(along),
+                    sin(2 * middle) * sin(high) / 2 * wide};
+}
+
+double cb_polygon_band_area(const cb_polygon *p, const cb_band *band)
 {
     double area = 0;
     for (int i = 0; i < p->n; i++) {
@@ -214,9 +368,9 @@ double cb_polygon_band_area(const cb_polygon *p, double low, double high)
         const double z = p->at[j].z;
         while (is_pole(p->at[j])) j = j + 1 < p->n ? j + 1 : 0;
         if (over_pole)
-            area -= clamped(z, low, high) * turn(a, p->at[j]);
+            area -= clamped(z, band) * turn(a, p->at[j]);
         else
-            area -= edge_integral(a, p->at[j], low, high);
+            area -= edge_integral(a, p->at[j], band, NULL);
     }
     return area;
 }
@@ -245,14 +399,10 @@ static void pad(cb_space_box *box, double bulge)
 
 void cb_polygon_box(const cb_polygon *p, cb_space_box *box)
 {
-    double far2 = 0;
     *box = NOTHING;
-    for (int i = 0; i < p->n; i++) {
-        widen(box, p->at[i]);
-        for (int j = 0; j < i; j++) far2 = fmax(far2, cb_vec_distance2(p->at[i], p->at[j]));
-    }
+    for (int i = 0; i < p->n; i++) widen(box, p->at[i]);
     /* A part of the sphere within a circle whose chord is d rises at most d^2 / 2 over a plane through its corners. */
-    pad(box, fmin(2, far2 / 2));
+    pad(box, fmin(2, extent2(p) / 2));
 }
 
 void cb_lonlat_box(double south, double north, double west, double east, cb_space_box *box)

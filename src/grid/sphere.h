@@ -1,4 +1,4 @@
-/* Points, convex cells and areas on the unit sphere. */
+/* Points, cells and areas on the unit sphere. */
 #ifndef CB_GRID_SPHERE_H
 #define CB_GRID_SPHERE_H
 
@@ -28,16 +28,36 @@ typedef struct cb_polygon {
 } cb_polygon;
 
 /* Makes a polygon of corners in degrees, in either order. Removes repeated corners. Sets p->n to 0 if fewer than three corners
- * are left. */
+ * are left, or if they are on one line. */
 void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corners);
 /* Cuts p along the plane through the origin with that normal, and keeps the part on the side to which `normal` points. */
 void cb_polygon_cut(cb_polygon *p, cb_vec normal);
-/* Replaces p by the part of p that is inside the convex polygon `by`. */
+/* Replaces p by the part of p that is inside the convex polygon `by`. If p is concave, the parts may be joined by edges without
+ * area. */
 void cb_polygon_clip(cb_polygon *p, const cb_polygon *by);
 double cb_polygon_area(const cb_polygon *p);
-/* Returns the area of the part of p between two parallels, whose latitudes have the sines `low` and `high`. p spans less than 180
- * degrees of longitude. A pole is either a corner of p or outside of p. */
-double cb_polygon_band_area(const cb_polygon *p, double low, double high);
+bool cb_polygon_is_convex(const cb_polygon *p);
+/* Returns true if two edges cross, as those of corners in a wrong order do. */
+bool cb_polygon_crosses_itself(const cb_polygon *p);
+
+/* The part of the sphere between two circles of latitude: their heights above the equator's plane, which are sines of latitudes,
+ * and their radii. */
+typedef struct cb_band {
+    double low, high, low_radius, high_radius;
+} cb_band;
+
+/* Returns the band between two latitudes in degrees, from south to north. */
+cb_band cb_band_of(double south, double north);
+/* Returns the area of the part of p in a band. p spans less than 180 degrees of longitude. A pole is either a corner of p or outside
+ * of p. */
+double cb_polygon_band_area(const cb_polygon *p, const cb_band *band);
+
+/* Return the integral of the position over a polygon, and over its part in a band as for cb_polygon_band_area. Divided by the area,
+ * the integral is the centroid. */
+cb_vec cb_polygon_moment(const cb_polygon *p);
+cb_vec cb_polygon_band_moment(const cb_polygon *p, const cb_band *band);
+/* Returns this integral over a cell between two latitudes and two longitudes in degrees. */
+cb_vec cb_lonlat_moment(double south, double north, double west, double east);
 
 /* A bounding box in space, with sides parallel to the axes. */
 typedef struct cb_space_box {

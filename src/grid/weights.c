@@ -34,10 +34,15 @@ static cubed_status check_room(const cb_weights_builder *b, size_t room, cubed_e
     return cb_weights_check_memory(cb_sat_add(need, b->held), b->memory, err);
 }
 
+cubed_status cb_weights_hold(cb_weights_builder *b, size_t bytes, cubed_error *err)
+{
+    b->held = cb_sat_add(b->held, bytes);
+    return check_room(b, b->w->room, err);
+}
+
 cubed_status cb_weights_hold_index(cb_weights_builder *b, int64_t n, cubed_error *err)
 {
-    b->held = cb_sat_add(b->held, cb_space_bytes(n));
-    return check_room(b, b->w->room, err);
+    return cb_weights_hold(b, cb_space_bytes(n), err);
 }
 
 /* Reallocates the lists for `room` weights. Keeps the present weights. */
@@ -191,6 +196,21 @@ static void drop_masked(const cb_weights_builder *b, int64_t first)
     w->n = is_negative && to < w->n ? first : to;
 }
 
+/* Removes weights that are at most b->residue of the last row's sum. */
+static void drop_residues(const cb_weights_builder *b, int64_t first)
+{
+    cubed_weights *w = b->w;
+    double sum = 0;
+    int64_t to = first;
+    for (int64_t i = first; i < w->n; i++) sum += w->value[i];
+    for (int64_t i = first; i < w->n; i++) {
+        if (fabs(w->value[i]) <= b->residue * fabs(sum)) continue;
+        w->column[to] = w->column[i];
+        w->value[to++] = w->value[i];
+    }
+    w->n = to;
+}
+
 enum { FEW_WEIGHTS = 32 };
 
 void cb_weights_end_row(cb_weights_builder *b, bool normalise)
@@ -206,6 +226,7 @@ void cb_weights_end_row(cb_weights_builder *b, bool normalise)
     else if (!is_sorted(column, n))
         sort_many(column, w->value + first, n);
     merge_last_row(w, first);
+    if (b->residue > 0) drop_residues(b, first);
     if (b->source_mask) drop_masked(b, first);
     for (int64_t i = first; i < w->n; i++) sum += w->value[i];
     for (int64_t i = first; normalise && sum != 0 && i < w->n; i++) w->value[i] /= sum;

@@ -1,8 +1,8 @@
 /* Conservative weights (Jones 1999): the share of a target cell's area that each source cell covers.
  *
- * In second order, the field has a gradient inside each source cell, computed from differences of its neighbours. The
- * gradient is multiplied by the distance from the centroid of the cell to the centroid of the shared area. This conserves
- * integrals.
+ * In second order, the field has a gradient inside each source cell, computed from differences of its neighbours
+ * (gradient.h). The gradient is multiplied by the distance from the centroid of the cell to the centroid of the shared area.
+ * This conserves integrals.
  *
  * Areas shared by cells of two regular grids are products of overlaps along both axes. Cells of other grids are found by
  * their boxes in space and clipped (sphere.h). */
@@ -11,11 +11,16 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "grid/gradient.h"
 #include "grid/grid.h"
 #include "grid/space_index.h"
 
 /* Cells that touch overlap by rounding errors, which are smaller than this fraction of the smaller cell. */
 static const double SLIVER = 1e-13;
+
+/* Effects of gradients that cancel within a target cell leave weights of about this size. A missing value in a neighbour would
+ * make the target cell missing. */
+static const double RESIDUE = 1e-12;
 
 enum { MOST_CORNERS = CB_POLYGON_MOST / 4 };
 
@@ -201,7 +206,7 @@ static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
 
 /* A cell: a box of a regular grid, between latitudes and longitudes in degrees, or a polygon. */
 typedef struct cell {
-    bool is_box;
+    bool is_box, is_convex;
     double south, north, west, east;
     cb_polygon polygon;
     double area;
@@ -210,7 +215,7 @@ typedef struct cell {
 
 static void set_box(cell *c, double y0, double y1, double x0, double x1)
 {
-    c->is_box = true;
+    c->is_box = c->is_convex = true;
     c->south = fmin(y0, y1);
     c->north = fmax(y0, y1);
     c->west = fmin(x0, x1);
@@ -279,11 +284,26 @@ static void cell_of(const cubed_grid *g, int64_t i, cell *c)
     if (n == 4 && find_box(lat, lon, c)) return;
     c->is_box = false;
     cb_polygon_of(&c->polygon, lat, lon, n);
+    c->is_convex = cb_polygon_is_convex(&c->polygon);
     c->area = cb_polygon_area(&c->polygon);
     if (c->polygon.n > 0)
         cb_polygon_box(&c->polygon, &c->around);
     else
         c->around = (cb_space_box){{2, 2, 2}, {-2, -2, -2}}; /* a box that overlaps no other box */
+}
+
+/* Like cell_of. Fails if edges of a cell in use cross. */
+static cubed_status checked_cell(const cubed_grid *g, const char *grid, int64_t i, cell *c,
+                                 cubed_error *err)
+{
+    char at[CB_GRID_CELL_CAP];
+    cell_of(g, i, c);
+    if (c->is_convex || (g->mask && !g->mask[i]) || !cb_polygon_crosses_itself(&c->polygon))
+        return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG,
+                   "remap: edges of cell %s of the %s cross, expected bounds in the order of the "
+                   "corners around the cell; change their order, or mask the cell",
+                   cb_grid_cell_text(g->ndim, g->shape, i, at), grid);
 }
 
 /* Returns the normal of a meridian's plane: its half-space has the points to the east of this longitude. */
@@ -292,13 +312,20 @@ static cb_vec east_of(double lon)
     return (cb_vec){-sin(lon * CB_DEGREE), cos(lon * CB_DEGREE), 0};
 }
 
-/* Returns the area that a box shares with another cell. A box wider than 90 degrees is divided, because two planes of
- * meridians bound at most half of the sphere. */
-static double box_overlap(const cell *box, const cell *other)
+static void add_moment(cb_vec *to, cb_vec v)
+{
+    to->x += v.x;
+    to->y += v.y;
+    to->z += v.z;
+}
+
+/* Returns the area that a box shares with another cell, and adds its moment to *moment, if that is not NULL. A box wider than 90
+ * degrees is divided, because two planes of meridians bound at most half of the sphere. */
+static double box_overlap(const cell *box, const cell *other, cb_vec *moment)
 {
     const int parts = (int)ceil((box->east - box->west) / 90);
     const double step = (box->east - box->west) / parts;
-    const double low = sin(box->south * CB_DEGREE), high = sin(box->north * CB_DEGREE);
+    const cb_band band = cb_band_of(box->south, box->north);
     double area = 0;
     for (int k = 0; k < parts; k++) {
         const cb_vec west = east_of(box->west + k * step);
@@ -307,31 +334,59 @@ static double box_overlap(const cell *box, const cell *other)
         east = (cb_vec){-east.x, -east.y, 0};
         cb_polygon_cut(&p, west);
         cb_polygon_cut(&p, east);
-        if (p.n > 0) area += cb_polygon_band_area(&p, low, high);
+        if (p.n > 0) area += cb_polygon_band_area(&p, &band);
+        if (p.n > 0 && moment) add_moment(moment, cb_polygon_band_moment(&p, &band));
     }
     return area;
 }
 
-static double common_box(const cell *a, const cell *b)
+static double common_box(const cell *a, const cell *b, cb_vec *moment)
 {
     const double north = fmin(a->north, b->north), south = fmax(a->south, b->south);
     const double turns = 360 * floor((a->west - b->west) / 360);
     double wide = 0;
-    for (int k = -1; k <= 2; k++) {
-        const double west = b->west + turns + 360 * k, east = b->east + turns + 360 * k;
-        wide += fmax(0, fmin(a->east, east) - fmax(a->west, west));
-    }
     if (!(north > south)) return 0;
+    for (int k = -1; k <= 2; k++) {
+        const double west = fmax(a->west, b->west + turns + 360 * k);
+        const double east = fmin(a->east, b->east + turns + 360 * k);
+        wide += fmax(0, east - west);
+        if (moment && east > west) add_moment(moment, cb_lonlat_moment(south, north, west, east));
+    }
     return (sin(north * CB_DEGREE) - sin(south * CB_DEGREE)) * wide * CB_DEGREE;
 }
 
-static double shared_area(const cell *a, const cell *b)
+/* Returns the area that two polygons share, by one triangle of `by` after another. The signed areas of the triangles add up to
+ * the area of `by`, also if it is concave. */
+static double triangles_overlap(const cb_polygon *of, const cb_polygon *by, cb_vec *moment)
 {
-    if (a->is_box && b->is_box) return common_box(a, b);
-    if (a->is_box) return box_overlap(a, b);
-    if (b->is_box) return box_overlap(b, a);
-    cb_polygon p = a->polygon;
-    cb_polygon_clip(&p, &b->polygon);
+    double area = 0;
+    for (int k = 1; k + 1 < by->n; k++) {
+        cb_polygon p = *of, t = {.n = 3, .at = {by->at[0], by->at[k], by->at[k + 1]}};
+        const double sign = cb_polygon_area(&t) < 0 ? -1 : 1;
+        if (sign < 0) {
+            t.at[1] = by->at[k + 1];
+            t.at[2] = by->at[k];
+        }
+        cb_polygon_clip(&p, &t);
+        if (p.n == 0) continue;
+        area += sign * cb_polygon_area(&p);
+        const cb_vec m = moment ? cb_polygon_moment(&p) : (cb_vec){0, 0, 0};
+        if (moment) add_moment(moment, (cb_vec){sign * m.x, sign * m.y, sign * m.z});
+    }
+    return area;
+}
+
+/* Returns the area that two cells share. Sets *moment to the integral of the position over it, if `moment` is not NULL. */
+static double shared_area(const cell *a, const cell *b, cb_vec *moment)
+{
+    if (moment) *moment = (cb_vec){0, 0, 0};
+    if (a->is_box && b->is_box) return common_box(a, b, moment);
+    if (a->is_box) return box_overlap(a, b, moment);
+    if (b->is_box) return box_overlap(b, a, moment);
+    if (!a->is_convex && !b->is_convex) return triangles_overlap(&a->polygon, &b->polygon, moment);
+    cb_polygon p = b->is_convex ? a->polygon : b->polygon;
+    cb_polygon_clip(&p, b->is_convex ? &b->polygon : &a->polygon);
+    if (p.n > 0 && moment) *moment = cb_polygon_moment(&p);
     return p.n > 0 ? cb_polygon_area(&p) : 0;
 }
 
@@ -339,23 +394,77 @@ typedef struct clipping {
     cb_weights_builder *b;
     const cubed_grid *source;
     cell target, other;
+    cb_gradients gradients; /* centroids is NULL in first order */
 } clipping;
+
+/* Returns the mean position of a cell's points; the zero vector if the cell is empty. */
+static cb_vec centroid_of(const cell *c)
+{
+    if (!(c->area > 0)) return (cb_vec){0, 0, 0};
+    const cb_vec m = c->is_box ? cb_lonlat_moment(c->south, c->north, c->west, c->east)
+                               : cb_polygon_moment(&c->polygon);
+    return (cb_vec){m.x / c->area, m.y / c->area, m.z / c->area};
+}
+
+/* Adds the effect of the gradient in source cell i. `area` and `moment` are those of the shared part. */
+static cubed_status add_gradient(clipping *c, int32_t i, double area, cb_vec moment,
+                                 cubed_error *err)
+{
+    const cb_vec own = c->gradients.centroids[i];
+    const cb_vec offset = {moment.x - area * own.x, moment.y - area * own.y,
+                           moment.z - area * own.z};
+    const cb_gradient *g;
+    double sum = 0;
+    CB_TRY(cb_gradient_of(&c->gradients, i, &c->other.around, &g, err));
+    for (int k = 0; k < g->n; k++) {
+        const double weight = cb_vec_dot(g->by[k], offset);
+        sum += weight;
+        CB_TRY(cb_weights_add(c->b, g->cell[k], weight, err));
+    }
+    return cb_weights_add(c->b, i, -sum, err);
+}
 
 static cubed_status add_shared(void *ctx, int32_t i, cubed_error *err)
 {
     clipping *c = ctx;
+    const bool second_order = c->gradients.centroids != NULL;
+    cb_vec moment;
     cell_of(c->source, i, &c->other);
-    const double area = shared_area(&c->target, &c->other);
+    const double area = shared_area(&c->target, &c->other, second_order ? &moment : NULL);
     if (!(area > SLIVER * fmin(c->target.area, c->other.area))) return CUBED_OK;
-    return cb_weights_add(c->b, i, area, err);
+    CB_TRY(cb_weights_add(c->b, i, area, err));
+    /* The gradient has no effect on the mean over a whole cell. */
+    const bool is_part = area < c->other.area * (1 - 10 * SLIVER);
+    return second_order && is_part ? add_gradient(c, i, area, moment, err) : CUBED_OK;
+}
+
+/* Allocates what gradients need: the centroids, which the caller computes, and the cache. */
+static cubed_status begin_gradients(clipping *c, const cb_space_index *index, cb_zone *zone,
+                                    cb_vec **centroids, cubed_error *err)
+{
+    const size_t n = (size_t)c->source->n;
+    *centroids = cb_zone_alloc(zone, n * sizeof **centroids);
+    cb_gradient *cache = cb_zone_alloc(zone, CB_GRADIENT_CACHE * sizeof *cache);
+    if (!*centroids || !cache)
+        return cb_fail(err, CUBED_E_NOMEM, "out of memory: centroids of %zu cells", n);
+    for (int k = 0; k < CB_GRADIENT_CACHE; k++) cache[k].of = -1;
+    c->gradients =
+        (cb_gradients){.grid = c->source, .index = index, .centroids = *centroids, .cache = cache};
+    return CUBED_OK;
 }
 
 static cubed_status of_cells(cb_weights_builder *b, const cubed_grid *source,
-                             const cubed_grid *target, cb_zone *zone, cubed_error *err)
+                             const cubed_grid *target, bool second_order, cb_zone *zone,
+                             cubed_error *err)
 {
     const cubed_allocator *a = source->alloc;
     cb_space_index index;
+    cb_vec *centroids = NULL;
     CB_TRY(cb_weights_hold_index(b, source->n, err));
+    if (second_order)
+        CB_TRY(cb_weights_hold(
+            b, (size_t)source->n * sizeof *centroids + CB_GRADIENT_CACHE * sizeof(cb_gradient),
+            err));
     clipping *c = cb_zone_alloc(zone, sizeof *c);
     cb_space_box *boxes = cb_alloc(a, (size_t)source->n * sizeof *boxes);
     cubed_status st = CUBED_OK;
@@ -366,13 +475,16 @@ static cubed_status of_cells(cb_weights_builder *b, const cubed_grid *source,
     }
     c->b = b;
     c->source = source;
+    c->gradients = (cb_gradients){.centroids = NULL};
+    if (second_order) CB_GO(begin_gradients(c, &index, zone, &centroids, err));
     for (int64_t i = 0; i < source->n; i++) {
-        cell_of(source, i, &c->other);
+        CB_GO(checked_cell(source, "source", i, &c->other, err));
         boxes[i] = c->other.around;
+        if (second_order) centroids[i] = centroid_of(&c->other);
     }
     CB_GO(cb_space_sort(zone, boxes, source->n, &index, err));
     for (int64_t i = 0; i < target->n; i++) {
-        cell_of(target, i, &c->target);
+        CB_GO(checked_cell(target, "target", i, &c->target, err));
         CB_GO(cb_space_overlaps(&index, &c->target.around, add_shared, c, err));
         cb_weights_end_row(b, true);
     }
@@ -385,11 +497,6 @@ cubed_status cb_weights_of_areas(cb_weights_builder *b, const cubed_grid *source
                                  const cubed_grid *target, bool second_order, cubed_error *err)
 {
     cb_zone *zone;
-    if (second_order && !(source->regular && target->regular))
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "remap: conservative weights of second order need two regular grids, but "
-                       "the %s has cells; choose conservative",
-                       source->regular ? "target" : "source");
     if (!source->lat_bounds || !target->lat_bounds)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "remap: conservative weights need the bounds of cells, but the %s has no "
@@ -400,9 +507,10 @@ cubed_status cb_weights_of_areas(cb_weights_builder *b, const cubed_grid *source
             err, CUBED_E_UNSUPPORTED, "remap: cells have up to %d corners, expected at most %d",
             source->corners > target->corners ? source->corners : target->corners, MOST_CORNERS);
     CB_TRY(cb_zone_new(source->alloc, &zone, err));
+    if (second_order) b->residue = RESIDUE;
     cubed_status st = source->regular && target->regular
                           ? of_regular(b, source, target, second_order, zone, err)
-                          : of_cells(b, source, target, zone, err);
+                          : of_cells(b, source, target, second_order, zone, err);
     cb_zone_free(zone);
     return st;
 }

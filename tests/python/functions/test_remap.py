@@ -189,7 +189,7 @@ def test_masked_cells_are_as_missing_values(method, kind):
     rng = np.random.default_rng(5)
     source, target = remapping.grid("r24x12"), remapping.grid("r17x10")
     if kind != "axes":
-        if method == "conservative2" or (kind == "list" and method in ("bilinear", "bicubic")):
+        if kind == "list" and method in ("bilinear", "bicubic"):
             pytest.skip("this method needs axes")
         source = as_cells(source, unstructured=kind == "list")
     used = rng.random(source.shape) < 0.7
@@ -848,8 +848,6 @@ def test_coordinates_in_radians(units):
 def test_methods_that_are_not_there():
     with pytest.raises(ValueError, match="method is 'cubic', expected one of 'bilinear', "):
         remapping.make_weights("r6x4", "r3x2", "cubic")
-    with pytest.raises(NotImplementedError, match="need two regular grids, but the source has"):
-        remapping.make_weights(as_cells(remapping.grid("r6x4")), "r3x2", "conservative2")
     with pytest.raises(NotImplementedError, match="but this source is unstructured"):
         remapping.make_weights(as_cells(remapping.grid("r6x4"), True), "r3x2")
     bare = remapping.Grid(np.zeros((2, 2)), np.ones((2, 2)))
