@@ -434,22 +434,22 @@ static cubed_status call_coordinates(const cb_call *c)
 static const cb_row rows[] = {
     ROW("affine_transform", affine_params, call_affine,
         "`output_shape`, and the type of `input` unless `output` names another.", CUBED_ATTRS_SAME,
-        0, "An image at the positions of an affine map."),
+        0, "Transforms an image by an affine map."),
     ROW("map_coordinates", coordinates_params, call_coordinates,
         "The shape of `coordinates` without its first axis, and the type of `input` unless "
         "`output` names another.",
-        CUBED_ATTRS_SAME, 0, "Values of an image at coordinates."),
+        CUBED_ATTRS_SAME, 0, "Interpolates an image at given coordinates."),
     ROW("rotate", rotate_params, call_rotate,
         "A larger shape, or with `reshape=False` that of `input`, and its type unless `output` "
         "names another.",
-        CUBED_ATTRS_SAME, 0, "An image that is rotated in a plane."),
-    ROW("shift", shift_params, call_shift, SAME, CUBED_ATTRS_SAME, 0, "An image that is moved."),
+        CUBED_ATTRS_SAME, 0, "Rotates an image in a plane."),
+    ROW("shift", shift_params, call_shift, SAME, CUBED_ATTRS_SAME, 0, "Shifts an image."),
     ROW("spline_filter", filter_params, call_filter, "The shape of `input`.", CUBED_ATTRS_NONE,
         ALL_AXES, "Coefficients of the splines through the elements of an image."),
     ROW("spline_filter1d", filter1d_params, call_filter, "The shape of `input`.", CUBED_ATTRS_NONE,
         ONE_AXIS, "Coefficients of the splines through the elements of an image along an axis."),
     ROW("zoom", zoom_params, call_zoom,
         "The shape of `input` times `zoom`, rounded, and its type unless `output` names another.",
-        CUBED_ATTRS_SAME, 0, "An image that is scaled."),
+        CUBED_ATTRS_SAME, 0, "Scales an image."),
 };
 const cb_rows cb_interpolation_rows = ROWS(rows);

@@ -276,15 +276,15 @@ static cubed_status call_isin(const cb_call *c)
 
 static const cb_row rows[] = {
     {{"argmax", CATEGORY,
-      .summary = "The position of the largest element; of equal elements, the first.",
+      .summary = "The position of the largest element; the first one if several are equal.",
       .returns = POSITION, PARAMS(extreme_params)},
      .call = call_argmax},
     {{"argmin", CATEGORY,
-      .summary = "The position of the smallest element; of equal elements, the first.",
+      .summary = "The position of the smallest element; the first one if several are equal.",
       .returns = POSITION, PARAMS(extreme_params)},
      .call = call_argmin},
     {{"argpartition", CATEGORY,
-      .summary = "The positions of the elements that `partition` returns, in its order.",
+      .summary = "The positions of the elements in the order in which `partition` returns them.",
       .returns = "int64, of the shape of `a`, or of one dimension.", PARAMS(partition_params),
       .coords = CUBED_COORDS_CUT},
      .call = call_partition,
@@ -328,7 +328,8 @@ static const cb_row rows[] = {
       .attrs = CUBED_ATTRS_VIEW, .coords = CUBED_COORDS_CUT},
      .call = call_partition},
     {{"searchsorted", CATEGORY,
-      .summary = "The positions at which `x2` has to be inserted so that `x1` stays sorted.",
+      .summary = "The positions at which elements of `x2` can be inserted into `x1` so that it "
+                 "stays sorted.",
       .returns = "int64, of the shape of `x2`.", PARAMS(searchsorted_params)},
      .call = call_searchsorted},
     {{"select", CATEGORY,

@@ -88,6 +88,17 @@ static const char *reduction_word(const char *reduction)
     return reduction;
 }
 
+/* Returns the word for a frequency or a part of dates. */
+static const char *period_word(const char *period)
+{
+    static const char *const words[][2] = {{"h", "hour"},        {"D", "day"},
+                                           {"MS", "month"},      {"YS", "year"},
+                                           {"QS-DEC", "season"}, {"dayofyear", "day of the year"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(period, words[i][0])) return words[i][1];
+    return period;
+}
+
 bool calendar_call_describe(const char *name, char *usage, size_t usage_cap, char *purpose,
                             size_t purpose_cap)
 {
@@ -95,10 +106,10 @@ bool calendar_call_describe(const char *name, char *usage, size_t usage_cap, cha
     if (!find_family(name, &c)) return false;
     const bool takes_q = order_name_takes_q(c.reduction);
     snprintf(usage, usage_cap, "%s(x%s, dim=\"time\")", name, takes_q ? ", q" : "");
-    const int n = snprintf(purpose, purpose_cap, "The %s of the elements %s \"%s\", as in CDO.",
-                           reduction_word(c.reduction),
-                           c.component ? "of all times with the same" : "in each interval of time",
-                           c.component ? c.component : c.frequency);
+    const int n =
+        snprintf(purpose, purpose_cap, "The %s of the elements of %s %s, as in CDO.",
+                 reduction_word(c.reduction), c.component ? "all times with the same" : "each",
+                 period_word(c.component ? c.component : c.frequency));
     if (n < 0 || (size_t)n >= purpose_cap) return true;
     snprintf(purpose + n, purpose_cap - (size_t)n, " Missing values %s.%s",
              c.skip_nan ? "are skipped" : "make the result missing",

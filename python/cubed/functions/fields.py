@@ -62,7 +62,7 @@ __all__ = [
 def fldavg(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     """The mean of a field, weighted by area; NaN if an element is missing.
 
-    As the mean, but one missing element makes the result NaN.
+    Unlike for the mean without missing elements, one missing element makes the result NaN.
 
     In an expression, such as ``cubed.eval("fldavg(t2m)", t2m=place)``, axes and areas are found by
     the coordinates.
@@ -289,7 +289,8 @@ def fldstd(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
 def fldstd1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     """The sample standard deviation of a field, weighted by area.
 
-    The root of the variance of the sample, as by the function whose name ends in ``var1``.
+    The square root of the sample variance, which the function with ``var1`` at the end of its name
+    computes.
 
     In an expression, such as ``cubed.eval("fldstd1(t2m)", t2m=place)``, axes and areas are found by
     the coordinates.
@@ -607,7 +608,7 @@ def gridarea(
 def meravg(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     """The mean of each meridian, weighted by area; NaN if an element is missing.
 
-    As the mean, but one missing element makes the result NaN.
+    Unlike for the mean without missing elements, one missing element makes the result NaN.
 
     In an expression, such as ``cubed.eval("meravg(t2m)", t2m=place)``, the axis and areas are found
     by the coordinates.
@@ -834,7 +835,8 @@ def merstd(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
 def merstd1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     """The sample standard deviation of each meridian, weighted by area.
 
-    The root of the variance of the sample, as by the function whose name ends in ``var1``.
+    The square root of the sample variance, which the function with ``var1`` at the end of its name
+    computes.
 
     In an expression, such as ``cubed.eval("merstd1(t2m)", t2m=place)``, the axis and areas are
     found by the coordinates.
@@ -1043,7 +1045,7 @@ def merpctl(
 def vertavg(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     """The mean of each column, weighted by layer; NaN if an element is missing.
 
-    As the mean, but one missing element makes the result NaN.
+    Unlike for the mean without missing elements, one missing element makes the result NaN.
 
     In an expression, such as ``cubed.eval("vertavg(t)", t=place)``, the axis and layers are found
     by the coordinates.
@@ -1270,7 +1272,8 @@ def vertstd(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
 def vertstd1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     """The sample standard deviation of each column, weighted by layer.
 
-    The root of the variance of the sample, as by the function whose name ends in ``var1``.
+    The square root of the sample variance, which the function with ``var1`` at the end of its name
+    computes.
 
     In an expression, such as ``cubed.eval("vertstd1(t)", t=place)``, the axis and layers are found
     by the coordinates.
@@ -1430,7 +1433,7 @@ def vertvar1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
 def zonavg(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The mean of each circle of latitude; NaN if an element is missing.
 
-    As the mean, but one missing element makes the result NaN.
+    Unlike for the mean without missing elements, one missing element makes the result NaN.
 
     In an expression, such as ``cubed.eval("zonavg(t2m)", t2m=place)``, the axis is found by the
     coordinates.
@@ -1628,7 +1631,8 @@ def zonstd(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 def zonstd1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The sample standard deviation of each circle of latitude.
 
-    The root of the variance of the sample, as by the function whose name ends in ``var1``.
+    The square root of the sample variance, which the function with ``var1`` at the end of its name
+    computes.
 
     In an expression, such as ``cubed.eval("zonstd1(t2m)", t2m=place)``, the axis is found by the
     coordinates.

@@ -33,7 +33,7 @@ def affine_transform(
     cval: complex = 0,
     prefilter: bool = True,
 ) -> Array:
-    """An image at the positions of an affine map.
+    """Transforms an image by an affine map.
 
     The value at position i of the result is that of `input` at the position matrix @ i + offset.
     Values are computed in float64. Results of integer types are rounded, and limited to the type.
@@ -109,7 +109,7 @@ def map_coordinates(
     cval: complex = 0,
     prefilter: bool = True,
 ) -> Array:
-    """Values of an image at coordinates.
+    """Interpolates an image at given coordinates.
 
     Values are computed in float64. Results of integer types are rounded, and limited to the type.
 
@@ -178,7 +178,7 @@ def rotate(
     cval: complex = 0,
     prefilter: bool = True,
 ) -> Array:
-    """An image that is rotated in a plane.
+    """Rotates an image in a plane.
 
     Values are computed in float64. Results of integer types are rounded, and limited to the type.
 
@@ -249,7 +249,7 @@ def shift(
     cval: complex = 0,
     prefilter: bool = True,
 ) -> Array:
-    """An image that is moved.
+    """Shifts an image.
 
     Values are computed in float64. Results of integer types are rounded, and limited to the type.
 
@@ -385,7 +385,7 @@ def zoom(
     *,
     grid_mode: bool = False,
 ) -> Array:
-    """An image that is scaled.
+    """Scales an image.
 
     Values are computed in float64. Results of integer types are rounded, and limited to the type.
 

@@ -64,7 +64,8 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Array:
 def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Array, ...]:
     """Finds the minimum and maximum of each labelled object, and their positions.
 
-    The first of several equal elements, or the first NaN, has the position.
+    If several elements are equal, the position is that of the first one. If an object contains NaN,
+    it is that of the first NaN.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def histogram_labels(
 def maximum_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
     """Finds the maximum of each labelled object.
 
-    In SciPy: ``maximum``. NaN is the maximum of an object that has it.
+    In SciPy: ``maximum``. The maximum of an object that contains NaN is NaN.
 
     Parameters
     ----------
@@ -190,7 +191,8 @@ def maximum_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
 def maximum_position(input: Any, labels: Any = None, index: Any = None) -> Array:
     """Finds the position of the first maximum of each labelled object.
 
-    The first of several equal elements, or the first NaN, is the maximum.
+    If several elements are equal, the position is that of the first one. If an object contains NaN,
+    it is that of the first NaN.
 
     Parameters
     ----------
@@ -258,8 +260,8 @@ def mean_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
 def median_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
     """Computes the median of each labelled object.
 
-    In SciPy: ``median``. NaN is the median of an object that has it. SciPy takes NaN as the largest
-    number if `index` is a list.
+    In SciPy: ``median``. The median of an object that contains NaN is NaN. If `index` is a list,
+    SciPy instead treats NaN as the largest number.
 
     A task holds all elements of the image if they fit. Otherwise the image is read several times
     for each object.
@@ -297,8 +299,8 @@ def median_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
 def minimum_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
     """Finds the minimum of each labelled object.
 
-    In SciPy: ``minimum``. NaN is the minimum of an object that has it. SciPy takes NaN as the
-    largest number if `index` is a list.
+    In SciPy: ``minimum``. The minimum of an object that contains NaN is NaN. If `index` is a list,
+    SciPy instead treats NaN as the largest number.
 
     Parameters
     ----------
@@ -333,7 +335,8 @@ def minimum_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
 def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Array:
     """Finds the position of the first minimum of each labelled object.
 
-    The first of several equal elements, or the first NaN, is the minimum.
+    If several elements are equal, the position is that of the first one. If an object contains NaN,
+    it is that of the first NaN.
 
     Parameters
     ----------

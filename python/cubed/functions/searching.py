@@ -37,7 +37,7 @@ __all__ = [
 def argmax(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The position of the largest element; of equal elements, the first.
+    """The position of the largest element; the first one if several are equal.
 
     Complex numbers are in order by their real parts, then by their imaginary ones.
 
@@ -77,7 +77,7 @@ def argmax(
 def argmin(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The position of the smallest element; of equal elements, the first.
+    """The position of the smallest element; the first one if several are equal.
 
     Complex numbers are in order by their real parts, then by their imaginary ones.
 
@@ -115,7 +115,7 @@ def argmin(
 
 
 def argpartition(a: Any, kth: Shape, axis: int | None = -1) -> Array:
-    """The positions of the elements that `partition` returns, in its order.
+    """The positions of the elements in the order in which `partition` returns them.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ def partition(a: Any, kth: Shape, axis: int | None = -1) -> Array:
 
 
 def searchsorted(x1: Any, x2: Any, /, side: str = "left", sorter: Any = None) -> Array:
-    """The positions at which `x2` has to be inserted so that `x1` stays sorted.
+    """The positions at which elements of `x2` can be inserted into `x1` so that it stays sorted.
 
     The position is before equal elements, or after them for ``side="right"``. All of `x1` is read
     for each block of `x2`.

@@ -305,7 +305,7 @@ class Functions:
         return call(self._owner, "dayadd", (("c", c),), {"dim": dim})
 
     def dayavg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "D", as in CDO.
+        """The mean of the elements of each day, as in CDO.
 
         Missing values make the result missing.
 
@@ -340,7 +340,7 @@ class Functions:
         return call(self._owner, "daydiv", (("c", c),), {"dim": dim})
 
     def daymax(self, dim: str = "time") -> Any:
-        """The maximum of the elements in each interval of time "D", as in CDO.
+        """The maximum of the elements of each day, as in CDO.
 
         Missing values are skipped.
 
@@ -357,7 +357,7 @@ class Functions:
         return call(self._owner, "daymax", (), {"dim": dim})
 
     def daymean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "D", as in CDO.
+        """The mean of the elements of each day, as in CDO.
 
         Missing values are skipped.
 
@@ -374,7 +374,7 @@ class Functions:
         return call(self._owner, "daymean", (), {"dim": dim})
 
     def daymin(self, dim: str = "time") -> Any:
-        """The minimum of the elements in each interval of time "D", as in CDO.
+        """The minimum of the elements of each day, as in CDO.
 
         Missing values are skipped.
 
@@ -409,7 +409,7 @@ class Functions:
         return call(self._owner, "daymul", (("c", c),), {"dim": dim})
 
     def daypctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "D", as in CDO.
+        """The percentile of the elements of each day, as in CDO.
 
         Missing values are skipped.
 
@@ -460,7 +460,7 @@ class Functions:
         return call(self._owner, "days_in_month", (), {"dim": dim})
 
     def daystd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "D", as in CDO.
+        """The standard deviation of the elements of each day, as in CDO.
 
         Missing values are skipped.
 
@@ -477,7 +477,7 @@ class Functions:
         return call(self._owner, "daystd", (), {"dim": dim})
 
     def daystd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "D", as in CDO.
+        """The standard deviation of the elements of each day, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -512,7 +512,7 @@ class Functions:
         return call(self._owner, "daysub", (("c", c),), {"dim": dim})
 
     def daysum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "D", as in CDO.
+        """The sum of the elements of each day, as in CDO.
 
         Missing values are skipped.
 
@@ -529,7 +529,7 @@ class Functions:
         return call(self._owner, "daysum", (), {"dim": dim})
 
     def dayvar(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "D", as in CDO.
+        """The variance of the elements of each day, as in CDO.
 
         Missing values are skipped.
 
@@ -546,7 +546,7 @@ class Functions:
         return call(self._owner, "dayvar", (), {"dim": dim})
 
     def dayvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "D", as in CDO.
+        """The variance of the elements of each day, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -1554,7 +1554,7 @@ class Functions:
         return call(self._owner, "highest_one_day_precipitation", (), {"freq": freq, "dim": dim})
 
     def houravg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "h", as in CDO.
+        """The mean of the elements of each hour, as in CDO.
 
         Missing values make the result missing.
 
@@ -1571,7 +1571,7 @@ class Functions:
         return call(self._owner, "houravg", (), {"dim": dim})
 
     def hourmax(self, dim: str = "time") -> Any:
-        """The maximum of the elements in each interval of time "h", as in CDO.
+        """The maximum of the elements of each hour, as in CDO.
 
         Missing values are skipped.
 
@@ -1588,7 +1588,7 @@ class Functions:
         return call(self._owner, "hourmax", (), {"dim": dim})
 
     def hourmean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "h", as in CDO.
+        """The mean of the elements of each hour, as in CDO.
 
         Missing values are skipped.
 
@@ -1605,7 +1605,7 @@ class Functions:
         return call(self._owner, "hourmean", (), {"dim": dim})
 
     def hourmin(self, dim: str = "time") -> Any:
-        """The minimum of the elements in each interval of time "h", as in CDO.
+        """The minimum of the elements of each hour, as in CDO.
 
         Missing values are skipped.
 
@@ -1622,7 +1622,7 @@ class Functions:
         return call(self._owner, "hourmin", (), {"dim": dim})
 
     def hourpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "h", as in CDO.
+        """The percentile of the elements of each hour, as in CDO.
 
         Missing values are skipped.
 
@@ -1658,7 +1658,7 @@ class Functions:
         return call(self._owner, "hourrange", (), {"dim": dim})
 
     def hourstd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "h", as in CDO.
+        """The standard deviation of the elements of each hour, as in CDO.
 
         Missing values are skipped.
 
@@ -1675,7 +1675,7 @@ class Functions:
         return call(self._owner, "hourstd", (), {"dim": dim})
 
     def hourstd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "h", as in CDO.
+        """The standard deviation of the elements of each hour, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -1692,7 +1692,7 @@ class Functions:
         return call(self._owner, "hourstd1", (), {"dim": dim})
 
     def hoursum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "h", as in CDO.
+        """The sum of the elements of each hour, as in CDO.
 
         Missing values are skipped.
 
@@ -1709,7 +1709,7 @@ class Functions:
         return call(self._owner, "hoursum", (), {"dim": dim})
 
     def hourvar(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "h", as in CDO.
+        """The variance of the elements of each hour, as in CDO.
 
         Missing values are skipped.
 
@@ -1726,7 +1726,7 @@ class Functions:
         return call(self._owner, "hourvar", (), {"dim": dim})
 
     def hourvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "h", as in CDO.
+        """The variance of the elements of each hour, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -1796,7 +1796,7 @@ class Functions:
         return call(self._owner, "monadd", (("c", c),), {"dim": dim})
 
     def monavg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "MS", as in CDO.
+        """The mean of the elements of each month, as in CDO.
 
         Missing values make the result missing.
 
@@ -1831,7 +1831,7 @@ class Functions:
         return call(self._owner, "mondiv", (("c", c),), {"dim": dim})
 
     def monmax(self, dim: str = "time") -> Any:
-        """The maximum of the elements in each interval of time "MS", as in CDO.
+        """The maximum of the elements of each month, as in CDO.
 
         Missing values are skipped.
 
@@ -1848,7 +1848,7 @@ class Functions:
         return call(self._owner, "monmax", (), {"dim": dim})
 
     def monmean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "MS", as in CDO.
+        """The mean of the elements of each month, as in CDO.
 
         Missing values are skipped.
 
@@ -1865,7 +1865,7 @@ class Functions:
         return call(self._owner, "monmean", (), {"dim": dim})
 
     def monmin(self, dim: str = "time") -> Any:
-        """The minimum of the elements in each interval of time "MS", as in CDO.
+        """The minimum of the elements of each month, as in CDO.
 
         Missing values are skipped.
 
@@ -1900,7 +1900,7 @@ class Functions:
         return call(self._owner, "monmul", (("c", c),), {"dim": dim})
 
     def monpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "MS", as in CDO.
+        """The percentile of the elements of each month, as in CDO.
 
         Missing values are skipped.
 
@@ -1936,7 +1936,7 @@ class Functions:
         return call(self._owner, "monrange", (), {"dim": dim})
 
     def monstd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "MS", as in CDO.
+        """The standard deviation of the elements of each month, as in CDO.
 
         Missing values are skipped.
 
@@ -1953,7 +1953,7 @@ class Functions:
         return call(self._owner, "monstd", (), {"dim": dim})
 
     def monstd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "MS", as in CDO.
+        """The standard deviation of the elements of each month, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -1988,7 +1988,7 @@ class Functions:
         return call(self._owner, "monsub", (("c", c),), {"dim": dim})
 
     def monsum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "MS", as in CDO.
+        """The sum of the elements of each month, as in CDO.
 
         Missing values are skipped.
 
@@ -2005,7 +2005,7 @@ class Functions:
         return call(self._owner, "monsum", (), {"dim": dim})
 
     def monvar(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "MS", as in CDO.
+        """The variance of the elements of each month, as in CDO.
 
         Missing values are skipped.
 
@@ -2022,7 +2022,7 @@ class Functions:
         return call(self._owner, "monvar", (), {"dim": dim})
 
     def monvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "MS", as in CDO.
+        """The variance of the elements of each month, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -2244,7 +2244,7 @@ class Functions:
         return call(self._owner, "runvar1", (("length", length),), {"dim": dim})
 
     def seasavg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "QS-DEC", as in CDO.
+        """The mean of the elements of each season, as in CDO.
 
         Missing values make the result missing.
 
@@ -2261,7 +2261,7 @@ class Functions:
         return call(self._owner, "seasavg", (), {"dim": dim})
 
     def seasmax(self, dim: str = "time") -> Any:
-        """The maximum of the elements in each interval of time "QS-DEC", as in CDO.
+        """The maximum of the elements of each season, as in CDO.
 
         Missing values are skipped.
 
@@ -2278,7 +2278,7 @@ class Functions:
         return call(self._owner, "seasmax", (), {"dim": dim})
 
     def seasmean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "QS-DEC", as in CDO.
+        """The mean of the elements of each season, as in CDO.
 
         Missing values are skipped.
 
@@ -2295,7 +2295,7 @@ class Functions:
         return call(self._owner, "seasmean", (), {"dim": dim})
 
     def seasmin(self, dim: str = "time") -> Any:
-        """The minimum of the elements in each interval of time "QS-DEC", as in CDO.
+        """The minimum of the elements of each season, as in CDO.
 
         Missing values are skipped.
 
@@ -2312,7 +2312,7 @@ class Functions:
         return call(self._owner, "seasmin", (), {"dim": dim})
 
     def seaspctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "QS-DEC", as in CDO.
+        """The percentile of the elements of each season, as in CDO.
 
         Missing values are skipped.
 
@@ -2348,7 +2348,7 @@ class Functions:
         return call(self._owner, "seasrange", (), {"dim": dim})
 
     def seasstd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "QS-DEC", as in CDO.
+        """The standard deviation of the elements of each season, as in CDO.
 
         Missing values are skipped.
 
@@ -2365,7 +2365,7 @@ class Functions:
         return call(self._owner, "seasstd", (), {"dim": dim})
 
     def seasstd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "QS-DEC", as in CDO.
+        """The standard deviation of the elements of each season, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -2382,7 +2382,7 @@ class Functions:
         return call(self._owner, "seasstd1", (), {"dim": dim})
 
     def seassum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "QS-DEC", as in CDO.
+        """The sum of the elements of each season, as in CDO.
 
         Missing values are skipped.
 
@@ -2399,7 +2399,7 @@ class Functions:
         return call(self._owner, "seassum", (), {"dim": dim})
 
     def seasvar(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "QS-DEC", as in CDO.
+        """The variance of the elements of each season, as in CDO.
 
         Missing values are skipped.
 
@@ -2416,7 +2416,7 @@ class Functions:
         return call(self._owner, "seasvar", (), {"dim": dim})
 
     def seasvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "QS-DEC", as in CDO.
+        """The variance of the elements of each season, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3174,7 +3174,7 @@ class Functions:
         return call(self._owner, "ydayadd", (("c", c),), {"dim": dim})
 
     def ydayavg(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "dayofyear", as in CDO.
+        """The mean of the elements of all times with the same day of the year, as in CDO.
 
         Missing values make the result missing.
 
@@ -3209,7 +3209,7 @@ class Functions:
         return call(self._owner, "ydaydiv", (("c", c),), {"dim": dim})
 
     def ydaymax(self, dim: str = "time") -> Any:
-        """The maximum of the elements of all times with the same "dayofyear", as in CDO.
+        """The maximum of the elements of all times with the same day of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -3226,7 +3226,7 @@ class Functions:
         return call(self._owner, "ydaymax", (), {"dim": dim})
 
     def ydaymean(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "dayofyear", as in CDO.
+        """The mean of the elements of all times with the same day of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -3243,7 +3243,7 @@ class Functions:
         return call(self._owner, "ydaymean", (), {"dim": dim})
 
     def ydaymin(self, dim: str = "time") -> Any:
-        """The minimum of the elements of all times with the same "dayofyear", as in CDO.
+        """The minimum of the elements of all times with the same day of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -3278,7 +3278,7 @@ class Functions:
         return call(self._owner, "ydaymul", (("c", c),), {"dim": dim})
 
     def ydaypctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same "dayofyear", as in CDO.
+        """The percentile of the elements of all times with the same day of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -3315,7 +3315,8 @@ class Functions:
         return call(self._owner, "ydayrange", (), {"dim": dim})
 
     def ydaystd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same "dayofyear", as in CDO.
+        """The standard deviation of the elements of all times with the same day of the year, as in
+        CDO.
 
         Missing values are skipped.
 
@@ -3332,7 +3333,8 @@ class Functions:
         return call(self._owner, "ydaystd", (), {"dim": dim})
 
     def ydaystd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same "dayofyear", as in CDO.
+        """The standard deviation of the elements of all times with the same day of the year, as in
+        CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3367,7 +3369,7 @@ class Functions:
         return call(self._owner, "ydaysub", (("c", c),), {"dim": dim})
 
     def ydaysum(self, dim: str = "time") -> Any:
-        """The sum of the elements of all times with the same "dayofyear", as in CDO.
+        """The sum of the elements of all times with the same day of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -3384,7 +3386,7 @@ class Functions:
         return call(self._owner, "ydaysum", (), {"dim": dim})
 
     def ydayvar(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same "dayofyear", as in CDO.
+        """The variance of the elements of all times with the same day of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -3401,7 +3403,7 @@ class Functions:
         return call(self._owner, "ydayvar", (), {"dim": dim})
 
     def ydayvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same "dayofyear", as in CDO.
+        """The variance of the elements of all times with the same day of the year, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3618,7 +3620,7 @@ class Functions:
         return call(self._owner, "yearadd", (("c", c),), {"dim": dim})
 
     def yearavg(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "YS", as in CDO.
+        """The mean of the elements of each year, as in CDO.
 
         Missing values make the result missing.
 
@@ -3653,7 +3655,7 @@ class Functions:
         return call(self._owner, "yeardiv", (("c", c),), {"dim": dim})
 
     def yearmax(self, dim: str = "time") -> Any:
-        """The maximum of the elements in each interval of time "YS", as in CDO.
+        """The maximum of the elements of each year, as in CDO.
 
         Missing values are skipped.
 
@@ -3670,7 +3672,7 @@ class Functions:
         return call(self._owner, "yearmax", (), {"dim": dim})
 
     def yearmean(self, dim: str = "time") -> Any:
-        """The mean of the elements in each interval of time "YS", as in CDO.
+        """The mean of the elements of each year, as in CDO.
 
         Missing values are skipped.
 
@@ -3687,7 +3689,7 @@ class Functions:
         return call(self._owner, "yearmean", (), {"dim": dim})
 
     def yearmin(self, dim: str = "time") -> Any:
-        """The minimum of the elements in each interval of time "YS", as in CDO.
+        """The minimum of the elements of each year, as in CDO.
 
         Missing values are skipped.
 
@@ -3737,7 +3739,7 @@ class Functions:
         return call(self._owner, "yearmul", (("c", c),), {"dim": dim})
 
     def yearpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements in each interval of time "YS", as in CDO.
+        """The percentile of the elements of each year, as in CDO.
 
         Missing values are skipped.
 
@@ -3773,7 +3775,7 @@ class Functions:
         return call(self._owner, "yearrange", (), {"dim": dim})
 
     def yearstd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "YS", as in CDO.
+        """The standard deviation of the elements of each year, as in CDO.
 
         Missing values are skipped.
 
@@ -3790,7 +3792,7 @@ class Functions:
         return call(self._owner, "yearstd", (), {"dim": dim})
 
     def yearstd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements in each interval of time "YS", as in CDO.
+        """The standard deviation of the elements of each year, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3825,7 +3827,7 @@ class Functions:
         return call(self._owner, "yearsub", (("c", c),), {"dim": dim})
 
     def yearsum(self, dim: str = "time") -> Any:
-        """The sum of the elements in each interval of time "YS", as in CDO.
+        """The sum of the elements of each year, as in CDO.
 
         Missing values are skipped.
 
@@ -3842,7 +3844,7 @@ class Functions:
         return call(self._owner, "yearsum", (), {"dim": dim})
 
     def yearvar(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "YS", as in CDO.
+        """The variance of the elements of each year, as in CDO.
 
         Missing values are skipped.
 
@@ -3859,7 +3861,7 @@ class Functions:
         return call(self._owner, "yearvar", (), {"dim": dim})
 
     def yearvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements in each interval of time "YS", as in CDO.
+        """The variance of the elements of each year, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -3966,7 +3968,7 @@ class Functions:
         return call(self._owner, "ymonadd", (("c", c),), {"dim": dim})
 
     def ymonavg(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "month", as in CDO.
+        """The mean of the elements of all times with the same month, as in CDO.
 
         Missing values make the result missing.
 
@@ -4001,7 +4003,7 @@ class Functions:
         return call(self._owner, "ymondiv", (("c", c),), {"dim": dim})
 
     def ymonmax(self, dim: str = "time") -> Any:
-        """The maximum of the elements of all times with the same "month", as in CDO.
+        """The maximum of the elements of all times with the same month, as in CDO.
 
         Missing values are skipped.
 
@@ -4018,7 +4020,7 @@ class Functions:
         return call(self._owner, "ymonmax", (), {"dim": dim})
 
     def ymonmean(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "month", as in CDO.
+        """The mean of the elements of all times with the same month, as in CDO.
 
         Missing values are skipped.
 
@@ -4035,7 +4037,7 @@ class Functions:
         return call(self._owner, "ymonmean", (), {"dim": dim})
 
     def ymonmin(self, dim: str = "time") -> Any:
-        """The minimum of the elements of all times with the same "month", as in CDO.
+        """The minimum of the elements of all times with the same month, as in CDO.
 
         Missing values are skipped.
 
@@ -4070,7 +4072,7 @@ class Functions:
         return call(self._owner, "ymonmul", (("c", c),), {"dim": dim})
 
     def ymonpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same "month", as in CDO.
+        """The percentile of the elements of all times with the same month, as in CDO.
 
         Missing values are skipped.
 
@@ -4106,7 +4108,7 @@ class Functions:
         return call(self._owner, "ymonrange", (), {"dim": dim})
 
     def ymonstd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same "month", as in CDO.
+        """The standard deviation of the elements of all times with the same month, as in CDO.
 
         Missing values are skipped.
 
@@ -4123,7 +4125,7 @@ class Functions:
         return call(self._owner, "ymonstd", (), {"dim": dim})
 
     def ymonstd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same "month", as in CDO.
+        """The standard deviation of the elements of all times with the same month, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -4158,7 +4160,7 @@ class Functions:
         return call(self._owner, "ymonsub", (("c", c),), {"dim": dim})
 
     def ymonsum(self, dim: str = "time") -> Any:
-        """The sum of the elements of all times with the same "month", as in CDO.
+        """The sum of the elements of all times with the same month, as in CDO.
 
         Missing values are skipped.
 
@@ -4175,7 +4177,7 @@ class Functions:
         return call(self._owner, "ymonsum", (), {"dim": dim})
 
     def ymonvar(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same "month", as in CDO.
+        """The variance of the elements of all times with the same month, as in CDO.
 
         Missing values are skipped.
 
@@ -4192,7 +4194,7 @@ class Functions:
         return call(self._owner, "ymonvar", (), {"dim": dim})
 
     def ymonvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same "month", as in CDO.
+        """The variance of the elements of all times with the same month, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -4227,7 +4229,7 @@ class Functions:
         return call(self._owner, "yseasadd", (("c", c),), {"dim": dim})
 
     def yseasavg(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "season", as in CDO.
+        """The mean of the elements of all times with the same season, as in CDO.
 
         Missing values make the result missing.
 
@@ -4262,7 +4264,7 @@ class Functions:
         return call(self._owner, "yseasdiv", (("c", c),), {"dim": dim})
 
     def yseasmax(self, dim: str = "time") -> Any:
-        """The maximum of the elements of all times with the same "season", as in CDO.
+        """The maximum of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped.
 
@@ -4279,7 +4281,7 @@ class Functions:
         return call(self._owner, "yseasmax", (), {"dim": dim})
 
     def yseasmean(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same "season", as in CDO.
+        """The mean of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped.
 
@@ -4296,7 +4298,7 @@ class Functions:
         return call(self._owner, "yseasmean", (), {"dim": dim})
 
     def yseasmin(self, dim: str = "time") -> Any:
-        """The minimum of the elements of all times with the same "season", as in CDO.
+        """The minimum of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped.
 
@@ -4331,7 +4333,7 @@ class Functions:
         return call(self._owner, "yseasmul", (("c", c),), {"dim": dim})
 
     def yseaspctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same "season", as in CDO.
+        """The percentile of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped.
 
@@ -4367,7 +4369,7 @@ class Functions:
         return call(self._owner, "yseasrange", (), {"dim": dim})
 
     def yseasstd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same "season", as in CDO.
+        """The standard deviation of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped.
 
@@ -4384,7 +4386,7 @@ class Functions:
         return call(self._owner, "yseasstd", (), {"dim": dim})
 
     def yseasstd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same "season", as in CDO.
+        """The standard deviation of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -4419,7 +4421,7 @@ class Functions:
         return call(self._owner, "yseassub", (("c", c),), {"dim": dim})
 
     def yseassum(self, dim: str = "time") -> Any:
-        """The sum of the elements of all times with the same "season", as in CDO.
+        """The sum of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped.
 
@@ -4436,7 +4438,7 @@ class Functions:
         return call(self._owner, "yseassum", (), {"dim": dim})
 
     def yseasvar(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same "season", as in CDO.
+        """The variance of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped.
 
@@ -4453,7 +4455,7 @@ class Functions:
         return call(self._owner, "yseasvar", (), {"dim": dim})
 
     def yseasvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same "season", as in CDO.
+        """The variance of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
