@@ -26,14 +26,15 @@ class PlanTooLargeError(CubedError, MemoryError, ValueError):
     enough_mem: int = 0
 
     def _say_for_what(self, part: str) -> PlanTooLargeError:
-        """Adds the part of the computation that the advice applies to, and returns the error."""
+        """Adds to the message the part of the computation to which the advice applies. Returns the
+        error."""
         text = str(self)
         if "allow at least" in text and not text.endswith((_OF_NUMBERS, _OF_RESULT)):
             self.args = (f"{text}; {part}",)
         return self
 
 
-#: Parts of a computation that the advice of an error may apply to.
+#: The parts of a computation to which the advice of an error may apply.
 _OF_NUMBERS = (
     "this holds for the numbers that are computed first: results depend on them, and may need more"
 )

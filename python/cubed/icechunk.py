@@ -124,7 +124,7 @@ class IcechunkStoreCallback(Callback):
         self._done = False
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Resets the state of an earlier run."""
+        """Discards the result of the previous run."""
         self._done = False
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:

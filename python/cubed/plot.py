@@ -61,7 +61,8 @@ def draw(
 
     if colors is not None and colors not in colormaps:
         raise ValueError(f"colors is {colors!r}, expected a colour map of Matplotlib's (RdBu_r)")
-    # Variables that describe others, such as bounds, become coordinates, which are not drawn.
+    # Variables that describe other variables, such as bounds, become coordinates, which are not
+    # drawn.
     opened = xr.open_dataset(
         os.fspath(store), engine="cubed", decode_coords="all", spec=spec, chunks={}
     )
@@ -101,9 +102,10 @@ def _panels(ds: xr.Dataset) -> list[list[str]]:
 def _thinned(ds: xr.Dataset) -> tuple[xr.Dataset, dict[str, int]]:
     """Computes the data, reduced to _MOST elements per dimension; also returns the factors."""
     steps = {str(dim): -(-n // _MOST) for dim, n in ds.sizes.items() if n > _MOST}
-    # Positions replace missing coordinates.
+    # If an axis has no coordinate, the positions of its elements are used.
     ds = ds.assign_coords({dim: range(ds.sizes[dim]) for dim in steps if dim not in ds.coords})
-    # Use the first coordinate of each group: dates of some calendars have no mean.
+    # Each group has the coordinate of its first element, because means of dates do not exist in
+    # some calendars.
     thin = ds.coarsen(steps, boundary="trim", coord_func="min").mean() if steps else ds
     return thin.compute(), steps
 

@@ -90,7 +90,7 @@ def grid(target: Any) -> Grid:
     Returns
     -------
     Grid
-        The grid. Its coordinates are read now.
+        The grid. Its coordinates are read immediately.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def _bounds_of(x: Any, name: Hashable, like: NDArray) -> NDArray | None:
 
 
 def _pole_of(x: Any) -> tuple[float, float, float] | None:
-    """The rotated pole of the grid mapping of an object of Xarray, as CF has it."""
+    """Returns the rotated pole from the CF grid mapping of an object of Xarray."""
     places = {**x.coords, **getattr(x, "variables", {})}
     named = {v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in places.values()}
     named.add(x.attrs.get("grid_mapping", x.encoding.get("grid_mapping")))
@@ -213,7 +213,7 @@ def _pole_of(x: Any) -> tuple[float, float, float] | None:
 
 
 def _rotated_axes(x: Any) -> list[Hashable]:
-    """Names of the axes about a rotated pole: latitudes, longitudes."""
+    """Returns the names of the axes that are relative to a rotated pole: latitudes, longitudes."""
     standard, usual = ("grid_latitude", "grid_longitude"), ("rlat", "rlon")
     found: list[Hashable] = []
     for which in range(2):
@@ -673,7 +673,7 @@ def _remap_labelled(
                         f"remap: x is of {v.dtype}, expected real numbers; the method nearest"
                         " accepts all types"
                     )
-                continue  # dates and names of cells have no mean
+                continue  # dates, and names of cells, have no mean
             kept[name] = moved(v)
         elif not on_grid:
             kept[name] = v
@@ -694,7 +694,8 @@ def _spec_of(x: Any) -> Spec | None:
 
 
 def _lazy_data(v: Any) -> Any:
-    """Returns the array of a variable, as a lazy one if its elements are still in a file."""
+    """Returns the array of a variable. If its elements have not been read from a file yet, the
+    array is lazy."""
     if v.chunks is None and not v._in_memory and v.ndim > 0:
         v = v.chunk("auto", chunked_array_type="cubed")
     return v.data

@@ -278,7 +278,7 @@ class Spec:
         """Returns the values for comparisons, in which `executor` and `executor_name` are one
         setting."""
         values = dict(self._values)
-        values.pop("intermediate_store", None)  # `intermediates` identifies the place
+        values.pop("intermediate_store", None)  # `intermediates` identifies the location
         name = values.pop("executor_name")
         return values if name is None else {**values, "executor": name}
 
@@ -294,7 +294,7 @@ class Spec:
         given.pop("intermediates", None)
         given.pop("intermediate_options", None)
         if isinstance(given.get("intermediate_store"), dict):
-            given["intermediate_store"] = {}  # leave out its contents
+            given["intermediate_store"] = {}  # the contents are omitted
         if "storage_options" in given:  # options may contain secrets
             given["storage_options"] = dict.fromkeys(given["storage_options"], "...")
         if "executor_options" in given:

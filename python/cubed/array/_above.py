@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cubed.planning._compute import plan as plan
     from cubed.planning._compute import visualize as visualize
 else:
-    #: The module of each name; some names are modules themselves.
+    #: The module that contains each name. Some names are modules themselves.
     PLACES = {
         "_create": "cubed.io._create",
         "_store": "cubed.io._store",

@@ -276,7 +276,7 @@ class Array(Methods, Operators):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule of the values, computed now, in new memory of the CPU.
+        """A DLPack capsule of the values, computed immediately, in new memory of the CPU.
 
         Raises
         ------
@@ -300,15 +300,15 @@ class Array(Methods, Operators):
 
     def __getitem__(self, key: Any, /) -> Array:
         """Selects a part, as in NumPy. Lazy, but the number of true elements of a mask is computed
-        now."""
+        immediately."""
         return getitem(self, key)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         """Assigns to a part: the object gets a new lazy value of the same type.
 
         Arrays that were created from this object earlier do not change. The number of elements of a
-        mask is computed now if the key has other parts, or if the value has an element for each
-        selected row.
+        mask is computed immediately if the key has other parts, or if the value has one element for
+        each selected row.
 
         Raises
         ------

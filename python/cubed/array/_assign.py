@@ -20,7 +20,8 @@ from cubed.base._warnings import casting, warn
 
 
 def setitem(x: Array, key: Any, value: Any) -> Array:
-    """Returns x after x[key] = value, as a new array of the same type and chunks."""
+    """Returns the result of the assignment x[key] = value, as a new array with the type and chunks
+    of x."""
     entries = expand_key(x, key)
     spec = common_spec(x, value, *entries)
     v = _value(x, value)
@@ -43,7 +44,7 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
 
 
 def _value(x: Array, value: Any) -> _core.Array:
-    """Returns the value to assign in the type of x; strings only in the same kind of string."""
+    """Casts the value to the type of x. A string is cast only to the same kind of strings."""
     to = x.dtype
     if kind_of(to) in "biuf" and _is_complex(value):
         raise TypeError(f"{value!r} cannot be assigned to elements of {to}: it is complex")
@@ -86,7 +87,8 @@ def _converted(value: Any, to: np.dtype[Any]) -> NDArray:
 
 
 def _warn_of_lost(values: NDArray, to: np.dtype[Any]) -> None:
-    """Warns if floats assigned to integers are not finite. Needs no memory for the check."""
+    """Warns if floats that are assigned to integers are not finite. The check allocates no
+    memory."""
     if kind_of(values.dtype) != "f" or not values.size:
         return
     with np.errstate(invalid="ignore"):

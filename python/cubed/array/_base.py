@@ -1,7 +1,7 @@
-"""State of lazy arrays: the engine's array, its spec, and its properties.
+"""The state of lazy arrays: the array of the engine, the spec, and properties.
 
-:class:`cubed.Array` adds methods and operators. Modules that :class:`cubed.Array` imports use
-`Array` of this module instead.
+:class:`cubed.Array` adds methods and operators. Modules that :class:`cubed.Array` imports use the
+class `Array` of this module instead.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ArrayBase(metaclass=_dask.NamedType):
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """A copy of the attributes of a stored array that still describe the values."""
+        """Attributes of the stored array that also describe the values of this array. A copy."""
         from cubed.base._attributes import plain_attributes  # lazy: rarely needed
 
         return plain_attributes(self._x.attrs)
@@ -183,6 +183,6 @@ def _meet_xarray() -> None:
     """Registers lazy arrays with Xarray, once, if a program has imported it."""
     global _xarray_met
     if not all(hasattr(sys.modules["xarray"], name) for name in ("__all__", "DataArray")):
-        return  # Xarray is only partly imported
+        return  # the import of Xarray has not ended
     importlib.import_module("cubed.xarray._patches").install()
     _xarray_met = True

@@ -14,8 +14,9 @@ from cubed.array._calls import COPIES, OBJECTS, call_on_each
 from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._types import DTypeLike, NDArray
 
-#: Kinds of types whose elements may have any bytes. Bytes that become bools are compared with 0.
-#: Strings need valid code points, so only strings of the same width are reinterpreted as strings.
+#: Kinds of types for which all combinations of bytes are valid elements. Bytes that become bools
+#: are compared with 0. Strings need valid code points, so only strings of the same width are
+#: reinterpreted as strings.
 _KINDS = "biufcmMS"
 
 

@@ -1,4 +1,5 @@
-"""Calls of Python functions on blocks: the split of arrays into blocks, and the results."""
+"""Calls of Python functions on blocks: how arrays are split into blocks, and what the results
+are."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def refuse_lazy(title: str, args: Iterable[Any], kwargs: Mapping[str, Any]) -> N
 
 
 def title_of(operation: str, function: Any) -> str:
-    """Returns the name of an operation in messages and plans, such as ``map_blocks(f)``."""
+    """Returns the name that messages and plans show for an operation, such as ``map_blocks(f)``."""
     name = getattr(function, "__name__", None)
     inner = getattr(function, "func", None)  # functools.partial
     return f"{operation}({name or getattr(inner, '__name__', None) or type(function).__name__})"
@@ -119,7 +120,8 @@ def cut_of(extents: Sequence[int], what: str) -> Cut:
 
 
 def merged(cut: Cut, several: int, what: str) -> Cut:
-    """Returns the split with each group of `several` neighbouring blocks merged into one."""
+    """Returns a split in which each group of `several` neighbouring blocks is merged into one
+    block."""
     extent, chunk = cut
     if not isinstance(chunk, tuple):
         return extent, chunk * several
@@ -127,7 +129,7 @@ def merged(cut: Cut, several: int, what: str) -> Cut:
 
 
 def finer(cut: Cut, most: int) -> Cut:
-    """Returns the split with its blocks divided into blocks of at most `most` elements."""
+    """Returns a split in which blocks are divided so that each has at most `most` elements."""
     extent, chunk = cut
     if not isinstance(chunk, tuple):
         return extent, min(chunk, most)
@@ -138,8 +140,8 @@ def finer(cut: Cut, most: int) -> Cut:
 def common(cuts: Sequence[Cut]) -> Cut:
     """Returns one split for several axes of the same extent.
 
-    If all are regular, the blocks have the smallest chunk's extent. Otherwise there is a boundary
-    wherever one of the axes has one.
+    If all are regular, the blocks have the smallest chunk's extent. Otherwise blocks begin and end
+    at all chunk boundaries of all axes.
     """
     if all(cut == cuts[0] for cut in cuts):
         return cuts[0]
@@ -150,7 +152,7 @@ def common(cuts: Sequence[Cut]) -> Cut:
 
 
 def cuts(x: _core.Array) -> list[Cut]:
-    """Returns for each axis of an array how it is split into chunks."""
+    """Returns for each axis of an array its split into chunks."""
     chunks = engine_chunks(x)
     return [
         (n, c if isinstance(c, tuple) else min(c, max(1, n)))
@@ -171,8 +173,8 @@ class Operand:
 
 @dataclass
 class Output:
-    """A result: its type, the split of each axis, and its indices. An index None means that each
-    block contains the whole axis."""
+    """A result: its type, the split of each axis, and the index of each axis. If the index of an
+    axis is None, each block contains the whole axis."""
 
     dtype: np.dtype[Any]
     cuts: list[Cut]
@@ -219,9 +221,9 @@ def _unify_one(index: Hashable, mine: list[Cut], title: str, align: bool) -> lis
 def join(unified: Mapping[Hashable, list[Cut]]) -> dict[Hashable, Cut]:
     """Returns for each index how the results are split into blocks along it.
 
-    Results have the split of the operand with the most blocks along the index; the first one if
-    several have the same number. Operands that are broadcast along the index (extent 1) do not
-    count, unless all are.
+    Results are split like the operand with the most blocks along the index, or like the first of
+    several with this number. Operands that are broadcast along the index (extent 1) are ignored,
+    unless all operands are broadcast.
     """
     return {
         index: max([c for c in mine if c[0] != 1] or mine, key=count)
@@ -248,11 +250,11 @@ def run_blocks(
     """Returns the lazy results of a function on blocks.
 
     The function is called once for each combination of blocks along the indices of the outputs. If
-    an axis of an operand has an index that no output has, the call gets the whole axis.
+    an axis of an operand has an index that no output has, each call gets the whole axis.
 
     `held_mem` is the number of bytes that the runner itself holds, in addition to those of a call.
 
-    The runner gets a block number for each index of the outputs, in the order of the outputs.
+    The runner receives a block number for each index of the outputs, in the order of the outputs.
     """
     symbols: dict[Hashable, int] = {}
     for out in outputs:
@@ -263,7 +265,8 @@ def run_blocks(
     inputs = []
     for x in operands:
         mine = [left[index].pop(0) for index in x.indices]
-        # The engine makes no calls for an axis without elements. Here, such an axis has one block.
+        # The engine makes no calls if an axis has no elements, although such an axis has one block
+        # here.
         numbers = [
             symbols.get(index, -1) if cut[0] else -1
             for index, cut in zip(x.indices, mine, strict=True)
@@ -301,7 +304,7 @@ def run_blocks(
 
 
 def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]) -> list[int]:
-    """Returns the extents of the largest block; axes without a symbol are not split."""
+    """Returns the extents of the largest block. Axes with a negative symbol are not split."""
     longest = (max(c) if isinstance(c, tuple) else c for c in chunks)
     return [n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)]
 
@@ -309,7 +312,7 @@ def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]
 def made_of(
     arrays: Sequence[Array], make: Callable[..., tuple[Array, ...]], *memory: int
 ) -> tuple[Array, ...]:
-    """Returns the results of make(arrays, *memory).
+    """Returns the results of the call make(arrays, *memory).
 
     `make` chooses blocks by the chunks of the arrays and by a TaskMem, which is in `memory`.
 

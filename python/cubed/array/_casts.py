@@ -18,8 +18,8 @@ from cubed.base._types import NDArray
 def cast_text(x: Array, dtype: np.dtype[Any]) -> Array:
     """Casts x if one of the two types is a string type, or `dtype` is object.
 
-    The engine changes the length of strings, and casts them to bool. NumPy casts other types block
-    by block, because only NumPy knows its formats of numbers and dates.
+    The engine changes the length of strings, and casts them to bool. NumPy casts all other types,
+    block by block, because the engine does not have NumPy's text formats of numbers and dates.
 
     Raises
     ------

@@ -26,14 +26,14 @@ def engine_chunks(x: _core.Array) -> Chunks:
 
 def in_chunks(x: _core.Array, chunks: Chunks, asked: Any = None) -> _core.Array:
     """Rechunks a new array with regular chunks if irregular chunks are requested. If the chunks
-    were chosen automatically, chunks of other arrays take precedence over them."""
+    were chosen automatically, an operation prefers the chunks of other arrays."""
     if is_auto(asked):
         _core.yield_chunks(x)
     return x if longest(chunks) == chunks else _core.rechunk(x, chunks)
 
 
 class _Bytes:
-    """The memory of a NumPy array as bytes, from the lowest to the highest address."""
+    """Returns the memory of a NumPy array as bytes, from the lowest to the highest address."""
 
     def __init__(self, a: NDArray) -> None:
         spans = [(n - 1) * stride for n, stride in zip(a.shape, a.strides, strict=True)]
@@ -57,7 +57,7 @@ def _memory_of(a: NDArray) -> tuple[NDArray, int]:
         flat = (a if a.flags.c_contiguous else a.T).reshape(-1)
         return flat.view(
             np.uint8
-        ), 0  # the buffer protocol does not support these types, so pass bytes
+        ), 0  # the buffer protocol does not support these types, so bytes are passed
     memory = np.asarray(_Bytes(a))
     return memory, a.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
 

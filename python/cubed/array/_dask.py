@@ -11,24 +11,26 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-#: Functions that make an array of Dask. Functions of this package with these names do not.
+#: Functions of dask.array that make an array. The functions of this package with these names make
+#: none of Dask's.
 _CONVERSIONS = frozenset(("array", "asanyarray", "asarray", "from_array"))
 
 
 def refusal() -> str | None:
-    """Returns a message with the calling function of dask.array and its replacement; else None."""
+    """If the caller is a function of dask.array, returns a message that names it and its
+    replacement; otherwise None."""
     function = wrapped = None  # the functions of dask.array.fft are closures over NumPy's
     for frame in _callers(sys._getframe(2)):
         module = frame.f_globals.get("__name__", "")
         if module.partition(".")[0] != "dask":
             break
-        if module.startswith("dask.array"):  # outermost: the program called it
+        if module.startswith("dask.array"):  # the outermost one, which the program called
             wrapped = frame.f_locals.get("fft_func", wrapped)
             function = module, getattr(wrapped, "__name__", frame.f_code.co_name)
     if function is None:
         return None
     module, name = function
-    # Functions of dask.array are public there, or in modules such as dask.array.fft.
+    # Functions are public in dask.array, or in modules such as dask.array.fft.
     part = module.removeprefix("dask.array").strip(".")
     home = part if part in ("fft", "linalg", "ma", "random") else ""
     theirs = ".".join(filter(None, ("dask.array", home, name)))

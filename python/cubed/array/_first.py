@@ -1,4 +1,5 @@
-"""Numbers that a function computes first, because shapes of its results depend on them."""
+"""Numbers that a function computes before it returns lazy results, whose shapes depend on these
+numbers."""
 
 from __future__ import annotations
 
@@ -18,15 +19,15 @@ _R = TypeVar("_R")
 class _Call:
     """The state of one call of a function with the decorator computes_first.
 
-    Such a function computes small arrays now, because the shapes of its result depend on
-    their numbers.
+    Such a function immediately computes small arrays, because the shapes of its results depend on
+    the values.
     """
 
     def __init__(self) -> None:
         #: Numbers that were computed, in order.
         self.computed: list[tuple[Any, ...]] = []
-        #: Arrays whose elements would have been computed if the function were not only planned.
-        #: None if the function computes them.
+        #: In a call that only makes plans, the arrays whose elements would have been computed; None
+        #: in other calls.
         self.skipped: list[tuple[Array, ...]] | None = None
         #: Whether results may be larger than planned, because numbers were guessed.
         self.is_guessed = False
@@ -47,29 +48,29 @@ _current: ContextVar[_Call | None] = ContextVar("_current", default=None)
 
 
 def computed_first(arrays: Sequence[Array], guesses: Sequence[Any]) -> tuple[Any, ...]:
-    """Computes the elements of arrays now.
+    """Computes the elements of arrays immediately.
 
-    If the function is only planned, returns the numbers that its call has already computed,
-    otherwise the guesses. Callers that plan the largest possible result pass the guess None.
+    In a call that only makes plans, returns the numbers that the first call computed, and guesses
+    for all others. Callers that plan for the largest possible result pass None as the guess.
     """
     call = _current.get()
     return tuple(_above.compute(*arrays)) if call is None else call.compute(arrays, guesses)
 
 
 def numbers_before() -> list[tuple[Any, ...]] | None:
-    """Returns, while a function is only planned, the numbers that its refused call computed; else
-    None."""
+    """Returns, in a call that only makes plans, the numbers that the refused call computed;
+    otherwise None."""
     call = _current.get()
     return None if call is None or call.skipped is None else call.computed
 
 
 def computes_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Decorates a function that computes numbers, so that advice of a refusal holds for all its
-    plans.
+    """Decorates a function that computes numbers: if a plan is refused, the advice holds for all
+    its plans.
 
-    A refused function is called once more without computing: numbers that are not known yet are
-    guessed. The plans of the numbers and of the results, which run one after another, are then
-    checked together.
+    If one of its plans is refused, the function is called a second time, and in this call only
+    makes plans: numbers that are not known yet are guessed. The plans for the numbers and for the
+    results are then checked together.
     """
 
     @functools.wraps(function)
@@ -94,7 +95,8 @@ def computes_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
 def _check_all(
     state: _Call, refused: PlanTooLargeError, call: Callable[[], Any]
 ) -> PlanTooLargeError:
-    """Returns the error for the numbers and the results, with advice that applies to both."""
+    """Returns the error for the plans of the numbers and of the results, with advice that holds for
+    all of them."""
     state.skipped = []
     try:
         found = list(_arrays(call()))

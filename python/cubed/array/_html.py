@@ -11,11 +11,11 @@ from cubed.base._words import counted
 
 #: Pixels of the longest axis.
 SIDE = 120.0
-#: Finer grids are drawn as if they had this number of chunks along an axis.
+#: A grid with more chunks along an axis is drawn as if it had this number.
 MOST_LINES = 40
 #: The height of a label.
 LINE = 16
-#: Maximum number of boxes next to one another. Further axes are described in words.
+#: Maximum number of boxes. Further axes are described in words.
 MOST_PICTURES = 2
 #: Pixels to the right and up for one pixel of length along the third axis.
 SLOPE = (0.5, 0.4)
@@ -36,7 +36,8 @@ def _lines(chunks: tuple[int, ...], length: float) -> list[float]:
 
 
 def _lengths(x: Array, axis: int) -> tuple[int, ...]:
-    """Lengths of the chunks along an axis. If there are many, they are drawn as equal."""
+    """Lengths of the chunks along an axis. If there are many chunks, all are drawn with the same
+    length."""
     if x.numblocks[axis] > MOST_LINES:
         return (x.shape[axis],) + (0,) * MOST_LINES
     key = tuple(slice(None) if d == axis else slice(0, 1) for d in range(x.ndim))
@@ -44,7 +45,7 @@ def _lengths(x: Array, axis: int) -> tuple[int, ...]:
 
 
 def _labels(x: Array) -> list[str]:
-    """The extent of each axis, with its name if it has one."""
+    """Returns the extent of each axis, with the name of the axis if it has one."""
     names = x._x.dim_names or (None,) * x.ndim
     return [f"{name}: {n}" if name else str(n) for name, n in zip(names, x.shape, strict=True)]
 
@@ -60,7 +61,7 @@ class _Grid:
         labels = _labels(x)
         self.labels = [""] * (3 - len(axes)) + [labels[d] for d in axes]
         lengths = [(1,)] * (3 - len(axes)) + [_lengths(x, d) for d in axes]
-        # A sliver is drawn wide enough to see.
+        # A very short axis is drawn long enough to be visible.
         sizes = [max(side * sum(n) / longest, side / 8) for n in lengths]
         if len(axes) < 3:
             sizes[0] = 0.0
@@ -105,8 +106,8 @@ class _Grid:
 def grid_svg(x: Array, side: float = SIDE) -> str:
     """Returns the chunk grid as SVG: the last axes as a box, the axes before as a box to its left.
 
-    `side` is the length of the longest axis in pixels. For axes beyond these, a label states the
-    number of such pictures.
+    `side` is the length of the longest axis in pixels. If there are more axes, a label above the
+    picture states the extents of the others.
     """
     if not x.ndim:
         return ""

@@ -15,7 +15,7 @@ from cubed.array._select import get_masked
 
 
 def getitem(x: Array, key: Any) -> Array:
-    """Returns x[key], as in NumPy. If the key is a mask, its true elements are counted now.
+    """Returns x[key], as in NumPy. If the key is a mask, its true elements are counted immediately.
 
     A string selects a field of records, and a list of strings makes records of these fields.
     """
@@ -37,8 +37,8 @@ def getitem(x: Array, key: Any) -> Array:
 def get_advanced(x: Array, entries: list[Any], first: bool = False) -> Array:
     """Returns x[entries] if some of the entries are arrays.
 
-    With `first`, the axes of the positions are the first axes of the result, as in vindex. Only
-    masks are computed now. The run checks lazy positions.
+    If `first` is true, the axes of the positions are the first axes of the result, as in vindex.
+    Only masks are computed immediately. Lazy positions are checked by the run.
     """
     spec = common_spec(x, *entries)
     mask = leading_mask(x, entries)

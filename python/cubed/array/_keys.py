@@ -22,8 +22,8 @@ Axes = tuple[int, ...]
 def expand_key(x: Array, key: Any) -> list[Any]:
     """Returns the key as a list of entries for all axes of x, in order.
 
-    Integers, slices and arrays of positions index one axis each. A mask indexes as many axes as it
-    has dimensions. None is a new axis. An Ellipsis that remains in the result covers no axis.
+    An integer, a slice or an array of positions indexes one axis. A mask indexes as many axes as it
+    has dimensions. None is a new axis. If the result contains an Ellipsis, it stands for no axis.
     Integers in the result are not negative.
 
     Raises
@@ -121,7 +121,8 @@ def _position(k: int, n: int, axis: int) -> int:
 
 
 def positions_within(at: NDArray, n: int, axis: int) -> NDArray:
-    """Makes positions along an axis not negative; IndexError if one is out of range."""
+    """Converts negative positions along an axis; raises IndexError if a position is out of
+    range."""
     if at.size and not (-n <= at.min() and at.max() < n):
         _position(int(at.min() if at.min() < -n else at.max()), n, axis)
     if at.dtype.kind == "u" or not at.size or at.min() >= 0:
@@ -143,7 +144,7 @@ def _common_shape(shapes: list[Axes]) -> Axes:
 
 def engine_key(x: Array, entries: list[Any]) -> tuple[Any, ...]:
     """Converts an expanded key to the engine's: masks become positions, whose number is computed
-    now.
+    immediately.
 
     Raises
     ------
@@ -171,7 +172,8 @@ def engine_key(x: Array, entries: list[Any]) -> tuple[Any, ...]:
 
 
 def _positions(e: Any, spec: Any) -> list[Any]:
-    """Converts an array in a key to arrays of positions: NumPy's if the key is in memory."""
+    """Converts an array in a key to arrays of positions; they are NumPy's if the array is in
+    memory."""
     if not is_mask(e):
         return [e._x if isinstance(e, Array) else e]
     if e.ndim == 0:  # a new axis of extent 1 or 0

@@ -23,7 +23,7 @@ def _api() -> Any:
 
 
 def _extents(given: tuple[Any, ...]) -> tuple[int, ...]:
-    """Returns the same tuple for the arguments of f(2, 3) and f((2, 3))."""
+    """Returns the arguments as one tuple: f(2, 3) and f((2, 3)) give the same tuple."""
     if len(given) == 1 and isinstance(given[0], (Sequence, np.ndarray)):
         given = tuple(given[0])
     return tuple(operator.index(n) for n in given)
@@ -293,7 +293,7 @@ class Methods(ArrayBase):
         return _api().imag(self) if self.dtype.kind == "c" else _api().zeros_like(self)
 
     def nonzero(self) -> tuple[Array, ...]:
-        """Coordinates of the elements that are not 0; their number is computed now."""
+        """Coordinates of the elements that are not 0; their number is computed immediately."""
         return _api().nonzero(self)
 
     def round(self, decimals: int = 0) -> Array:
@@ -332,7 +332,8 @@ class Methods(ArrayBase):
         return _api().reshape(self, _extents(shape), order=order, **chunks)
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Array:
-        """The array without all axes of extent 1, or without the given ones."""
+        """The array without its axes of extent 1: without all of them, or without the given
+        ones."""
         return _api().squeeze(self, axis)
 
     def swapaxes(self, axis1: int, axis2: int) -> Array:
@@ -374,5 +375,6 @@ class Methods(ArrayBase):
 
     @property
     def vindex(self) -> PointIndex:
-        """Indexing by points: arrays of positions are broadcast, and their axes come first."""
+        """Indexing by points: arrays of positions are broadcast, and their axes are the first axes
+        of the result."""
         return PointIndex(self)

@@ -62,7 +62,8 @@ _NOTHING = object()
 
 
 def _own(cls: type, name: str) -> bool:
-    """Whether a class of another library defines an attribute itself, not only inherits NumPy's."""
+    """Whether a class of another library defines an attribute, instead of inheriting it from
+    NumPy."""
     found = getattr(cls, name, _NOTHING)
     known = (getattr(c, name, _NOTHING) for c in (np.ndarray, np.generic))
     is_ours = issubclass(cls, Array)
@@ -70,7 +71,8 @@ def _own(cls: type, name: str) -> bool:
 
 
 def _is_foreign(cls: Any) -> bool:
-    """Whether a class is an array of another library that must not be converted implicitly.
+    """Whether a class is a class of arrays of another library, which must not be converted
+    implicitly.
 
     False for NumPy's classes and for classes that only convert to NumPy's arrays. Also False for
     pandas, because its data are in memory and functions other than ufuncs may use its values.
@@ -81,7 +83,7 @@ def _is_foreign(cls: Any) -> bool:
 
 
 def _has_ufunc(cls: Any) -> bool:
-    """Whether a class defines `__array_ufunc__`, also as None."""
+    """Whether a class defines `__array_ufunc__`, including as None."""
     return _own(cls, "__array_ufunc__")
 
 
@@ -114,7 +116,7 @@ def refusal(other: Any, what: str = "") -> str:
 
 def held(other: Any) -> str | None:
     """Returns the name of an attribute of a foreign object that is a lazy array, or None."""
-    if getattr(other, "chunks", None) is None:  # reading `data` might load them
+    if getattr(other, "chunks", None) is None:  # reading `data` could load the elements
         return None
     for name in ("magnitude", "data"):
         if isinstance(getattr(other, name, None), Array):
@@ -169,7 +171,7 @@ def by_other(name: str, left: Any, right: Any, is_ours: Any) -> Any:
     other = right if is_ours(left) else left
     if not _is_like(other):
         return NotImplemented
-    if other is right:  # the left operand's method was called before
+    if other is right:  # Python has already called the left operand's method
         owner = next((c for c in type(other).__mro__ if _REFLECTED[name] in vars(c)), None)
         result = getattr(owner, _REFLECTED[name])(other, left) if owner else NotImplemented
         if result is not NotImplemented:
@@ -207,13 +209,13 @@ def ask_function(func: Any, types: Any, args: Any, kwargs: dict[str, Any]) -> An
         result = type(other).__array_function__(other, func, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    if not others:  # NumPy found such objects in containers of its own, so NumPy raises the error
+    if not others:  # NumPy found such objects in its own containers, so NumPy raises the error
         return NotImplemented
     raise TypeError(refusal(others[0], f"{func.__module__}.{func.__name__}"))
 
 
 def _flat(value: Any) -> Iterator[Any]:
-    """Yields the items of nested lists and tuples, and the values of dictionaries."""
+    """Yields the items of nested lists and tuples, and the values of nested dictionaries."""
     if isinstance(value, (list, tuple)):
         for v in value:
             if isinstance(v, (list, tuple, dict)):

@@ -39,7 +39,7 @@ def common_spec(*arrays: Any) -> Spec | None:
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether a value is a Python scalar, which takes the type of the other operand."""
+    """Whether a value is a Python scalar, which is converted to the type of the other operand."""
     return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
 
 
@@ -61,7 +61,7 @@ def scalar_type(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The promoted type; TypeError if the types do not promote."""
-    if a.kind == b.kind and a.kind in "mMSU":  # the finer unit, or the longer string
+    if a.kind == b.kind and a.kind in "mMSU":  # that with the finer unit or longer string
         return np.promote_types(a, b)
     if a.names or b.names:
         if a == b:
@@ -79,7 +79,8 @@ def scalar_array(value: Any, dtype: np.dtype[Any]) -> _core.Array:
 
 
 def beside(value: Any, dtype: np.dtype[Any]) -> _core.Array:
-    """Converts an operand for an array of this type; Python scalars take the array's type."""
+    """Converts an operand for an operation with an array of this type. Python scalars are converted
+    to this type."""
     if is_scalar(value) and dtype.kind not in "mM":
         return scalar_array(value, scalar_type(value, dtype))
     if isinstance(value, (np.number, np.bool_)) and value.dtype.kind != "m":
@@ -125,8 +126,8 @@ def check_arrays(values: Sequence[Any]) -> None:
 
 
 def core_of(value: Any, made: bool = False) -> _core.Array:
-    """The engine's array of an Array, a NumPy array or a scalar. Raises TypeError for masked arrays
-    and for arrays of other libraries.
+    """Returns the engine's array for an Array, a NumPy array or a scalar. Raises TypeError for
+    masked arrays and for arrays of other libraries.
     """
     if isinstance(value, Array):
         return value._x
@@ -159,14 +160,16 @@ _FLOATING = frozenset(("divide", "atan2", "hypot", "logaddexp", "copysign", "nex
 
 
 def _wide_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> _core.Array:
-    """Converts a Python scalar of such an operation to an array of a type that can hold it."""
+    """Converts the Python scalar of such an operation to an array of a type that can represent it,
+    or to infinity."""
     own = scalar_type(value, dtype)
     if own.kind not in "iu" or isinstance(value, bool):
         return scalar_array(value, own)
     for d in (own, np.dtype(np.int64), np.dtype(np.uint64)):
         if np.iinfo(d).min <= value <= np.iinfo(d).max:
             return scalar_array(value, d)
-    # Rounding could turn a value beyond all integers into a valid one: use infinity.
+    # Rounding could convert an integer outside the type's range to a valid value, so infinity is
+    # used.
     wide = math.inf if value > 0 else -math.inf
     return scalar_array(value if name in _FLOATING else wide, np.dtype(np.float64))
 
@@ -183,7 +186,7 @@ def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | No
     if not dtypes:
         raise TypeError("at least one operand must be an array")
     for d in dtypes:
-        if d.kind in "mM":  # numbers combined with times have their own rules for types
+        if d.kind in "mM":  # operations on numbers and times have other rules for types
             cores = [core_of(v) if a is None else a for a, v in zip(arrays, values, strict=True)]
             return cores, common_spec(*values)
     dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*map(computed_type, dtypes))
@@ -235,7 +238,7 @@ def multiply(left: Any, right: Any) -> Array:
     if not (_is_operand(left) and _is_operand(right)):
         return by_other("matmul", left, right, lambda v: isinstance(v, Array))
     if not all(isinstance(v, (Array, np.ndarray)) for v in (left, right)):
-        return NotImplemented  # a number has no axis to sum over
+        return NotImplemented  # a number has no axis over which to sum
     return Array._new(_core.call("matmul", core_of(left), core_of(right)), common_spec(left, right))
 
 
@@ -257,7 +260,7 @@ def normalize_axis(axis: SupportsIndex, ndim: int) -> int:
         raise TypeError(f"axis is {axis!r}, expected an integer") from None
     if not -ndim <= a < ndim:
         text = f"axis {a} is out of range for an array with {ndim} axes"
-        raise np.exceptions.AxisError(text)  # an IndexError and a ValueError
+        raise np.exceptions.AxisError(text)  # AxisError is an IndexError and a ValueError
     return a % ndim if ndim else a
 
 

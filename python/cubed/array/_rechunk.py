@@ -81,7 +81,8 @@ def rechunk(
 
 
 def _balanced(extent: int, chunk: int | tuple[int, ...]) -> int | tuple[int, ...]:
-    """Returns the extent of nearly equal chunks: one chunk fewer if the last was at most a half."""
+    """Returns the extent of chunks of nearly equal extents. If the last chunk had at most half of
+    the extent, there is one chunk fewer."""
     if isinstance(chunk, tuple):
         count, shortest, longest = len(chunk), min(chunk), max(chunk)
     else:

@@ -20,13 +20,13 @@ def flatten(x: _core.Array) -> _core.Array:
 
 
 def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, int]:
-    """Computes offsets or one number now; also returns the last, which plans assume to be
-    `most`."""
+    """Computes offsets or one number immediately. Also returns the last value, for which plans
+    assume the maximum `most`."""
     (found,) = computed_first([Array._new(offsets, spec)], [None])
 
     def known(lazy: _core.Array) -> _core.Array:
-        """Returns the offsets, or for another `allowed_mem`, whose offsets differ, zeros
-        instead."""
+        """Returns the offsets. If the plan is made with another `allowed_mem`, for which the
+        offsets differ, returns zeros."""
         same = found is not None and found.shape == lazy.shape
         return core_of(found if same else np.zeros(lazy.shape, np.int64))
 
@@ -34,7 +34,8 @@ def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, in
 
 
 def counted_call(name: str, spec: Any, *values: Any) -> Any:
-    """Calls a function of the catalogue that counts elements: their number is computed now."""
+    """Calls a function of the catalogue that counts elements. It computes their number
+    immediately."""
     task_mem = (spec or DEFAULT).task_mem
     offsets, most = _core.call_offsets(name, *values, -1, None, task_mem)
     if offsets is None:

@@ -30,7 +30,8 @@ class OuterIndex:
 
 
 class PointIndex:
-    """x.vindex: arrays of positions are broadcast against each other; their axes come first."""
+    """x.vindex: arrays of positions are broadcast with each other. Their axes are the first axes of
+    the result."""
 
     def __init__(self, x: Any) -> None:
         self._x = x
@@ -95,7 +96,7 @@ class BlockView:
         if len(lists) > 1:
             raise NotImplementedError(f"blocks: lists for axes {lists}, expected one at most")
         out = self._x
-        for d, k in enumerate(given):  # one axis at a time: extents of the other axes stay
+        for d, k in enumerate(given):  # separate, so that other axes do not change
             chosen = self._chosen(d, k)
             out = getitem(out, (*(slice(None),) * d, self._elements(d, chosen)))
             if not isinstance(chosen, range) or chosen.step != 1:

@@ -1,4 +1,4 @@
-"""Infinite values and NaN in formulas that would otherwise confuse them."""
+"""Infinite values and NaN in formulas that would otherwise treat them wrongly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from cubed.array_api.searching_functions import where
 
 
 def complex_of(re: Array, im: Array) -> Array:
-    """Makes complex numbers ``re + im * 1j`` from parts, but `im` never changes the real part.
+    """Makes complex numbers ``re + im * 1j`` from their parts, so that `im` never changes the real
+    part.
 
     The product of 1j and an infinity or NaN has a NaN for its real part.
     """
@@ -21,5 +22,6 @@ def complex_of(re: Array, im: Array) -> Array:
 
 
 def without_infinities(x: Array) -> Array:
-    """Replaces infinite elements by NaN, so that every linear combination with one is NaN."""
+    """Replaces infinite elements by NaN, so that every linear combination that contains one is
+    NaN."""
     return where(isinf(x), x.dtype.type(np.nan), x) if x.dtype.kind in "fc" else x

@@ -110,8 +110,8 @@ def _of_lists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
 
 
 def _steps(optimize: Any, n: int) -> tuple[int, ...]:
-    """Returns the operands of each step, as bits. The result of a step is appended to the
-    operands."""
+    """Returns for each step a number whose bits select the operands of the step. The result of a
+    step is appended to the operands."""
     named = optimize[0] if isinstance(optimize, (list, tuple)) and optimize else optimize
     if named is None or isinstance(named, (bool, np.bool_)) or named in ("greedy", "optimal"):
         return ()

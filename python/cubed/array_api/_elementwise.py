@@ -51,7 +51,8 @@ def elemwise(function: Any, *args: Any, **options: Any) -> Array:
 
 
 def by_blocks(ufunc: np.ufunc, *args: Any) -> Any:
-    """Calls a ufunc on blocks; NotImplemented for several results, or for Python objects."""
+    """Calls a ufunc on blocks. Returns NotImplemented if the ufunc has several results, or returns
+    Python objects."""
     if ufunc.nout != 1:
         return NotImplemented
     given = [a if np.isscalar(a) else as_lazy(a) for a in args]

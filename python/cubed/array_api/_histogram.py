@@ -37,7 +37,7 @@ def _weights(weights: Any) -> _core.Array | None:
 
 
 def _limits(x: Array) -> NDArray:
-    """Computes the smallest and the largest element now."""
+    """Computes the smallest and the largest element immediately."""
     if x.size == 0:
         return np.array([0.0, 1.0])
     y = x.astype("uint8") if x.dtype.kind == "b" else x
@@ -48,7 +48,8 @@ _ESTIMATORS = ("auto", "doane", "fd", "rice", "scott", "sqrt", "sturges")
 
 
 def _estimated(x: Array, name: str, limits: Any, weights: Any) -> int:
-    """Returns the number of bins by NumPy's rule; the spread of the values is computed now."""
+    """Returns the number of bins by NumPy's rule. Computes the statistics of the values
+    immediately."""
     if name not in _ESTIMATORS:
         raise ValueError(f"histogram: bins is {name!r}, expected one of {', '.join(_ESTIMATORS)}")
     if weights is not None:
@@ -103,8 +104,8 @@ def _width(name: str, n: float, ptp: float, spread: list[float], f: Array, insid
 
 
 def computed_now(value: Any) -> Any:
-    """Computes lazy arrays and Dask's delayed values, also in sequences; returns other values as
-    is."""
+    """Computes lazy arrays and Dask's delayed values, also in sequences; returns other values
+    unchanged."""
     if isinstance(value, Array):
         return compute(value)[0]
     if isinstance(value, (list, tuple)):
@@ -113,8 +114,8 @@ def computed_now(value: Any) -> Any:
 
 
 def bin_edges(x: Array, bins: Any, range: Any, weights: Any) -> NDArray:
-    """Returns the edges of the bins of a histogram. Limits and spread of the values are computed
-    now."""
+    """Returns the edges of the bins of a histogram. Computes the statistics of the values that the
+    edges depend on immediately."""
     bins, range = computed_now(bins), computed_now(range)
     if isinstance(range, (int, float)) or (isinstance(range, (list, tuple)) and len(range) != 2):
         raise ValueError(f"histogram: range is {range!r}, expected two numbers (start, end)")
@@ -146,11 +147,11 @@ def histogram(
     bins : int or sequence, default 10
         Number of bins of equal width, their ascending edges, or the name of NumPy's estimate of
         their number: ``"auto"``, ``"doane"``, ``"fd"``, ``"rice"``, ``"scott"``, ``"sqrt"`` or
-        ``"sturges"``, for which the spread of the elements is computed now. Lazy arrays and delayed
-        values of Dask are computed now, also in `range`.
+        ``"sturges"``, for which statistics of the elements are computed immediately. Lazy arrays
+        and delayed values of Dask, also in `range`, are computed immediately.
     range : tuple of float or None
         The first and the last edge of a number of bins. None: the smallest and the largest element,
-        which are computed now.
+        which are computed immediately.
     density : bool, default False
         Divide by the sum and by the widths of bins: the integral is 1.
     weights : array_like or None
@@ -205,7 +206,7 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
     ----------
     x : Array of int
         Non-negative integers, in one dimension. The smallest and the largest element are computed
-        now.
+        immediately.
     weights : array_like or None
         Weights, in the shape of `x`: sum the weights instead of counting.
     minlength : int, default 0

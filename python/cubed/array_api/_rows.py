@@ -19,7 +19,8 @@ from cubed.array_api.utility_functions import any
 def unique_along(
     x: Array, axis: int, return_index: bool, return_inverse: bool, return_counts: bool
 ) -> tuple[Array, ...]:
-    """Returns the distinct parts along an axis in sorted order; their number is computed now."""
+    """Returns the distinct parts along an axis, in sorted order. Computes their number
+    immediately."""
     d = normalize_axis(axis, x.ndim)
     rows = moveaxis(x, d, 0)
     n = rows.shape[0]

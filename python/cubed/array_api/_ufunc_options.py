@@ -71,7 +71,8 @@ def _mask(name: str, where: Any) -> Array:
 
 
 def loop_types(ufunc: np.ufunc, *args: Any, **options: Any) -> tuple[np.dtype[Any], ...]:
-    """Returns the operand and result types of NumPy's loop for operands; scalars have no type."""
+    """Returns the operand and result types of the loop that NumPy uses for these operands. Python
+    scalars have no type."""
     given = [
         a.dtype if not is_scalar(a) else np.dtype(bool) if isinstance(a, bool) else type(a)
         for a in args

@@ -27,7 +27,7 @@ __all__ = ["histogram2d", "histogram_bin_edges", "histogramdd"]
 
 @computes_first
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
-    """Returns the edges of the bins of :func:`histogram`. Limits of the values are computed now.
+    """Returns the edges of the bins of :func:`histogram`. They are computed immediately.
 
     Parameters
     ----------
@@ -36,7 +36,8 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     bins : int or sequence, default 10
         Number of bins, or their edges.
     range : tuple of float or None
-        The first and the last edge; None: the smallest and the largest element, computed now.
+        The first and the last edge. None: the smallest and the largest element, which are computed
+        immediately.
     weights : array_like or None
         Weight of each element; None: 1.
 
@@ -68,7 +69,7 @@ def histogramdd(
         Number of bins of equal width, for each axis or for all axes; or edges for each axis.
     range : tuple of float or None
         The first and the last edge of each axis. None: the smallest and the largest coordinate,
-        which are computed now.
+        which are computed immediately.
     density : bool, default False
         Divide by the sum and by the volume of bins: the integral is 1.
     weights : array_like or None

@@ -94,6 +94,6 @@ def modf(x: Any, /) -> tuple[Array, Array]:
     """
     a = _floating("modf", x)
     whole = trunc(a)
-    # Infinity less itself is NaN, but its fraction is 0.
+    # The difference of two infinities is NaN, but the fraction of infinity is 0.
     fraction = copysign(where(isinf(a), 0.0, a - whole), a)
     return fraction.astype(a.dtype), whole.astype(a.dtype)

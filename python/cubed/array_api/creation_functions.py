@@ -111,7 +111,8 @@ def arange(
         _check_first(d, start, step, n)
     extents = normalize_chunks(chunks, (n,), d.itemsize)
     if whole and n:
-        # Integers are exact modulo 2**64. The last element of other ranges must fit into int64.
+        # Integers that are computed modulo 2**64 are exact. For other ranges, the last element must
+        # fit into int64.
         last = start + (n - 1) * step
         whole = d.kind in "iu" or max(builtins.abs(start), builtins.abs(last)) < 2**63
     if whole:
@@ -125,7 +126,8 @@ _MOST = 2**60  # elements of an axis
 
 
 def _check_first(dtype: np.dtype[Any], start: Any, step: Any, n: int) -> None:
-    """Raises OverflowError if one of the first two elements is beyond the type, like NumPy."""
+    """Raises OverflowError, like NumPy, if the type cannot represent one of the first two
+    elements."""
     info = np.iinfo(dtype)
     for value in (start, start + step)[:n]:
         if not info.min <= int(value) <= info.max:
@@ -172,7 +174,7 @@ def asarray(
     Array
         An array of the shape of `obj`, of type `dtype` or the type that NumPy gives the values.
         Memory of NumPy's arrays is read when a result is computed, unless `copy` is true. Lazy
-        arrays in nested sequences are computed now.
+        arrays in nested sequences are computed immediately.
 
     Examples
     --------
@@ -384,7 +386,7 @@ def eye(
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
-    k = max(-n_rows, min(k, columns))  # diagonals further out are also empty
+    k = max(-n_rows, min(k, columns))  # diagonals further from the main one are also empty
     out = _core.call("eye", n_rows, columns, k, name_of(d), None, longest(extents))
     return Array._new(in_chunks(out, extents, chunks), spec)
 

@@ -27,7 +27,7 @@ def positions_within(indices: Any, extent: int, mode: str) -> Any:
     if mode not in ("wrap", "clip"):
         raise ValueError(f"take: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
     if extent == 0:
-        return indices  # any position is an error later
+        return indices  # the computation raises an error for any position
     if not isinstance(indices, Array):
         at = np.asarray(indices)
         return np.remainder(at, extent) if mode == "wrap" else np.clip(at, 0, extent - 1)
@@ -142,7 +142,7 @@ def shuffle(x: Array, indexer: Sequence[Sequence[int]], axis: int) -> Array:
 
 
 def _groups(indexer: Any, extent: int) -> list[Any]:
-    """The positions of each group, which the axis has."""
+    """Returns the positions of each group; raises IndexError if one is outside of the axis."""
     if not isinstance(indexer, (list, tuple)):
         raise ValueError(f"shuffle: indexer is {indexer!r}, expected a list of lists of positions")
     groups = []

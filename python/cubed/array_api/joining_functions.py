@@ -121,7 +121,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     Returns
     -------
     Array
-        Type of `a`. Lazy, but the true elements of a lazy condition are counted now.
+        Type of `a`. Lazy, but the true elements of a lazy condition are counted immediately.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
 
 @computes_first
 def trim_zeros(filt: Any, trim: str = "fb") -> Array:
-    """Removes zeros at the front and at the end of a vector. They are counted now.
+    """Removes zeros at the front and at the end of a vector. The zeros are counted immediately.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def intersect1d(
 ) -> Any:
     """Returns the distinct elements that are in both arrays, in ascending order.
 
-    Their number is computed now.
+    Their number is computed immediately.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def unique(
 ) -> Any:
     """Returns distinct elements in ascending order, or distinct parts along an axis.
 
-    Their number is computed now.
+    Their number is computed immediately.
 
     Parameters
     ----------

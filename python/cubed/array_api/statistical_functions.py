@@ -39,7 +39,8 @@ def reduced(
     where: Any = True,
     weights: Any = None,
 ) -> Array:
-    """Reduces with the options `dtype`, `initial` (first value) and `where` (a mask)."""
+    """Reduces an array, with the options `dtype`, `initial` (an additional first value) and `where`
+    (a mask)."""
     x = lazy(x)
     to = None if dtype is None else name_of(dtype)
     if to is not None:

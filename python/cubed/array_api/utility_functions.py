@@ -140,6 +140,6 @@ def _between(x: Array, axis: int, prepend: Any, append: Any) -> Array:
     """Adds elements before and after x along an axis; a number counts as one element."""
     edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     given = [as_lazy(p) for p in (prepend, x, append) if p is not None]
-    if x.dtype.kind == "m":  # NumPy treats such integers as timedeltas in the unit of x
+    if x.dtype.kind == "m":  # NumPy treats these integers as timedeltas in the unit of x
         given = [p.astype(x.dtype) if p.dtype.kind in "iu" else p for p in given]
     return concat([p if p.ndim else broadcast_to(p, edge) for p in given], axis=axis)

@@ -79,7 +79,7 @@ def putmask(a: Array, mask: Any, values: Any) -> None:
     mask : array_like of bool
         As many elements as `a` has.
     values : array_like
-        Values, which are repeated over all of `a`.
+        Values, which are repeated until there is one for each element of `a`.
 
     Raises
     ------
@@ -111,8 +111,8 @@ def place(arr: Array, mask: Any, vals: Any) -> None:
     arr : Array
         The lazy array, which gets a new lazy value.
     mask : array_like of bool
-        As many elements as `arr` has. If there are several values, the elements are counted now,
-        which computes the mask.
+        As many elements as `arr` has. If there are several values, the true elements are counted
+        immediately, which computes the mask.
     vals : array_like
         Values, which are repeated.
 
@@ -233,7 +233,7 @@ def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
     a : Array
         The lazy array, which gets a new lazy value; at least two axes.
     val : array_like
-        A value, or several, which are repeated.
+        A value, or several values, which are repeated until the diagonal is filled.
     wrap : bool, default False
         Whether the diagonal of a matrix with more rows than columns begins again below its end.
 
@@ -259,7 +259,7 @@ def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
     v = _flat("fill_diagonal", a, val, "unsafe")
     if not a.size or not v.size:
         return
-    # In C order, the elements of a diagonal are one step along each axis apart.
+    # The distance between elements of the diagonal, in C order: one step along each axis.
     step = sum(math.prod(a.shape[d + 1 :]) for d in range(a.ndim))
     at = _places(a)
     chosen = at % step == 0
@@ -301,7 +301,8 @@ def _put(x: Array, at: Array, values: Array) -> None:
     for n in reversed(x.shape[1:]):
         key.append(at % n)
         at = at // n
-    x[(at, *reversed(key))] = values  # a position that is too large makes the first index too large
+    # If a position is too large, its first index is also too large.
+    x[(at, *reversed(key))] = values
 
 
 def _along(x: Array, axis: int) -> Array:
@@ -336,7 +337,8 @@ def _flat(title: str, x: Array, values: Any, casting: Any) -> Array:
 
 
 def _flat_indices(title: str, x: Array, given: Any, mode: str) -> Array:
-    """Returns positions in C order as a vector, with positions out of range treated by the mode."""
+    """Returns positions in C order as a vector, after treating positions out of range as `mode`
+    states."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"{title}: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
     at = ravel(as_lazy(given))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-#: The attribute that holds the types of the others: CUBED_ATTRIBUTE_TYPES of the C library.
+#: The attribute that contains the types of the other attributes: CUBED_ATTRIBUTE_TYPES of the C
+#: library.
 _TYPES = "_nczarr_attr"
 
 
@@ -20,7 +21,8 @@ def plain_attributes(text: str) -> dict[str, Any]:
 
 
 def typed_attributes(text: str) -> dict[str, Any]:
-    """Returns attributes as netCDF4 does: numbers with a stated type are NumPy scalars."""
+    """Returns attributes like the package netCDF4: numbers whose type is stored become NumPy
+    scalars of this type."""
     attrs: dict[str, Any] = json.loads(text)
     types = attrs.pop(_TYPES, {}).get("types", {})
     for name, type_ in types.items():
@@ -33,7 +35,8 @@ def typed_attributes(text: str) -> dict[str, Any]:
 
 
 def json_attributes(attrs: Mapping[Any, Any]) -> dict[str, Any]:
-    """Returns the attributes that JSON can hold, with numbers and arrays of NumPy as Python's."""
+    """Returns the attributes that JSON can represent. Numbers and arrays of NumPy become numbers
+    and lists of Python."""
     found: dict[str, Any] = {}
     for name, value in attrs.items():
         plain = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value

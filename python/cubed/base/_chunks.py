@@ -128,7 +128,8 @@ def explicit_chunks(
 
 
 def _aligned(size: int, base: int) -> int:
-    """Returns the largest multiple of base up to size, otherwise an equal part of base."""
+    """Returns the largest multiple of base that is at most size. If base is larger than size,
+    returns the extent of equal parts of base, as few as possible, that are at most size."""
     return size // base * base if size >= base else -(-base // -(-base // size))
 
 
@@ -139,7 +140,7 @@ def _without_elements(chunks: Any, shape: Sequence[int]) -> Any:
 
 
 def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
-    """Returns an entry for each axis, and the limit for automatic ones or None."""
+    """Returns an entry for each axis, and the limit for automatic entries, or None."""
     chunks = _extents(chunks)
     if isinstance(chunks, str):
         return ["auto"] * ndim, None if chunks == "auto" else parse_bytes(chunks)
@@ -207,7 +208,8 @@ def _entry(
 def _fill_auto(
     entries: list[int | None], shape: Sequence[int], itemsize: int, limit: int
 ) -> tuple[int, ...]:
-    """Divides the rest of the limit equally among automatic axes."""
+    """Chooses the extents of automatic axes, equal if the shape allows it, so that a chunk has at
+    most `limit` bytes."""
     left = [d for d, e in enumerate(entries) if e is None]
     room = max(1.0, limit / itemsize / math.prod(e for e in entries if e is not None))
     out = [0 if e is None else e for e in entries]

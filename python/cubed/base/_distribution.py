@@ -23,7 +23,7 @@ def install_command(extra: str, *packages: str) -> str:
 
     try:
         listed = requires(_core.distribution) or []
-    except PackageNotFoundError:  # modules of a clone, not installed
+    except PackageNotFoundError:  # modules of a clone that is not installed
         return shlex.join(["pip", "install", *(packages or [f".[{extra}]"])])
     found = []
     for requirement in listed:
@@ -36,7 +36,7 @@ def install_command(extra: str, *packages: str) -> str:
 
 def dependencies() -> list[str]:
     """Returns the requirements of this distribution without its extras, with version bounds."""
-    from importlib.metadata import requires  # lazy: slow import
+    from importlib.metadata import requires  # lazy: the import is slow
 
     return [r for r in requires(_core.distribution) or [] if ";" not in r]
 

@@ -101,7 +101,8 @@ def packed(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def sized(dtype: DTypeLike, source: np.dtype[Any]) -> np.dtype[Any]:
-    """Returns the type that NumPy casts `source` to; strings without a length get one."""
+    """Returns the type to which NumPy casts `source`. If `dtype` is a string type without a length,
+    the result has one."""
     d = np.dtype(dtype)
     if d.kind not in "SU" or d.itemsize:
         return d
@@ -110,8 +111,8 @@ def sized(dtype: DTypeLike, source: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def shortest(dtype: DTypeLike) -> np.dtype[Any]:
-    """Returns the type in which NumPy makes arrays of `dtype`: strings without a length get length
-    1.
+    """Returns the type of an array that NumPy makes with `dtype`: strings without a length become
+    strings of length 1.
     """
     d = np.dtype(dtype)
     return d if d.kind not in "SU" or d.itemsize else np.dtype(f"{d.kind}1")

@@ -1,4 +1,4 @@
-"""Counts memory of imports of libraries that tasks call as memory for code of this process."""
+"""Counts the memory of libraries, which this process imports for tasks, as memory for code."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from cubed import _core
 
 
 def note_package() -> None:
-    """Counts the memory of Python and the package, just after the import: no data exist yet."""
+    """Counts the memory of Python and the package directly after the import, when no data exist."""
     _core.code_count(0, 0)
 
 
 @contextmanager
 def counting_imports() -> Iterator[None]:
-    """Counts the memory of imports in the block."""
+    """Counts the memory that imports within the block allocate."""
     before = _core.resident_kinds()
     try:
         yield

@@ -51,7 +51,7 @@ def add_origins(error: BaseException) -> None:
 
 def _describe(number: int) -> str | None:
     origin = _core.origin(number)
-    if origin is None:  # discarded, because it is old
+    if origin is None:  # the engine has discarded it, because it is old
         return None
     code, position = origin
     line = _line_of(code, position)

@@ -33,7 +33,7 @@ def code_of(make: Callable[..., CodeType], args: tuple[Any, ...], filename: str)
 
 @cache
 def _pickler() -> Any:
-    # lazy: workers that only call functions never pickle any, and have little memory
+    # lazy: workers that only call functions do not need it, and have little memory
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
@@ -53,7 +53,7 @@ def _pickler() -> Any:
                 return make, self._share_strings(args)
             reduced = super().reducer_override(obj)
             if isinstance(obj, FunctionType) and isinstance(reduced, tuple):
-                # functions share one dictionary of globals, which must stay the same object
+                # functions share one dictionary of globals, which must remain the same object
                 _, (_, module, *_), (_, attributes), *_ = reduced
                 for own in (module, attributes):
                     own.update((k, self._share_strings(v)) for k, v in own.items())

@@ -45,7 +45,7 @@ def hidden(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def secret_names(options: Mapping[str, Any] | None) -> list[str]:
-    """Returns the names of given options whose values are secrets, also in options of options."""
+    """Returns the names of the given options whose values are secrets, including nested options."""
     found = []
     for name, value in (options or {}).items():
         if isinstance(value, Mapping):

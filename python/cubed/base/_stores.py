@@ -132,7 +132,8 @@ def note_slow(store: Any) -> None:
 
 
 def root_url(root: str) -> str:
-    """Returns the URL of a directory; "::" in its name does not end the store."""
+    """Returns the URL of a directory. In it, "::" in the directory's name is not understood as the
+    end of the store."""
     if "::" not in root:
         return root
     from urllib.parse import quote  # lazy: slow import
@@ -145,7 +146,8 @@ def _of_zarr(x: Any) -> Place | None:
     if kind in ("StorePath", "Group") and x.path:
         return None  # a place within a store: see split_place
     if kind != "ObjectStore":
-        # Version 2 may hold the metadata of a whole store in memory; chunks are in another store.
+        # In zarr-python 2 this store holds the metadata of a whole store in memory. The chunks are
+        # in another store.
         store = getattr(x, "chunk_store", None) or getattr(x, "store", x)
         kind = type(store).__name__
     if kind in ("DirectoryStore", "NestedDirectoryStore"):  # of version 2

@@ -21,7 +21,7 @@ def show_versions(file: TextIO | None = None) -> None:
     """Prints the versions of the package, its libraries, Python and related packages.
 
     For bug reports. Computes nothing, and imports none of the packages. A line ``warning`` says
-    that Cubed for Python is installed in the same folder, which breaks both.
+    that Cubed for Python is installed in the same folder, so that neither works.
 
     Parameters
     ----------

@@ -29,7 +29,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 @contextlib.contextmanager
 def casting() -> Iterator[None]:
-    """Reports NumPy's warnings about overflow and invalid values of a cast at the user's line."""
+    """Reports NumPy's warnings about overflow and invalid values in a cast, at the line of the
+    user's program."""
     import numpy as np  # lazy: diagnostics need no NumPy
 
     found: dict[str, None] = {}

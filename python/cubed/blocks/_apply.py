@@ -48,7 +48,7 @@ class BlockInfo:
     """Makes the argument `block_info` of a function, in Dask's format."""
 
     #: For each array its position in the arguments, and for each axis its split and the index of
-    #: its block number. An index None means that the axis is not split.
+    #: its block number. If the index is None, the axis is not split.
     arrays: tuple[tuple[int, tuple[tuple[Cut, int | None], ...]], ...]
     cuts: tuple[Cut, ...]  # splits of the result
     dtype: np.dtype[Any]
@@ -277,7 +277,7 @@ def _takes_block(function: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
 
 
 def _nothing(title: str, chunks: Any, dtype: np.dtype[Any], spec: Spec | None) -> Array:
-    """Returns zeros in these blocks; they are broadcast, not stored."""
+    """Returns an array of zeros in these blocks. The zeros are broadcast, not stored."""
     try:
         sizes = tuple(
             (operator.index(c),) if not isinstance(c, Sequence) else tuple(map(operator.index, c))
@@ -300,13 +300,14 @@ def map_output(
     new_axis: int | Sequence[int] | None,
     dtype: Any,
 ) -> Output:
-    """Returns the output of map_blocks: the arrays' axes without dropped axes and with new ones."""
+    """Returns the output of map_blocks: its axes are those of the arrays, without dropped axes and
+    with new axes."""
     dropped = () if drop_axis is None else normalize_axes(drop_axis, ndim)
     indices: list[Any] = [d for d in range(ndim) if d not in dropped]
     new = () if new_axis is None else (new_axis,) if isinstance(new_axis, int) else tuple(new_axis)
     for axis in sorted(normalize_axes(new, len(indices) + len(new))):
         indices.insert(axis, ("new", axis))
-    if not joined and chunks is not None:  # no arrays: the chunks define the result
+    if not joined and chunks is not None:  # without arrays, the chunks define the result
         indices = [("new", d) for d in range(len(chunks))]
     cuts: list[Cut] = [joined.get(index, (1, 1)) for index in indices]
     if chunks is not None:

@@ -33,8 +33,8 @@ from cubed.spec import Spec
 
 @dataclass(frozen=True)
 class _NestedCall(Call):
-    #: For each array and each axis that no output has, the extents of the blocks, which the
-    #: function gets as lists.
+    #: For each array, and for each of its axes that no output has: the extents of the blocks, which
+    #: the function receives as lists.
     contracted: tuple[tuple[tuple[int, tuple[int, ...]], ...], ...]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
@@ -43,11 +43,11 @@ class _NestedCall(Call):
 
 
 def _nested(block: NDArray, axes: tuple[tuple[int, tuple[int, ...]], ...]) -> Any:
-    """Splits the block into nested lists of blocks along some axes; views."""
+    """Splits the block into nested lists of blocks along some axes. The blocks are views."""
     if not axes:
         return block
     (axis, extents), rest = axes[0], axes[1:]
-    if len(extents) > 1 and block.shape[axis] == 1:  # this block serves all numbers
+    if len(extents) > 1 and block.shape[axis] == 1:  # the same block is used for all numbers
         return [_nested(block, rest)] * len(extents)
     ends = np.cumsum(extents[:-1])
     return [_nested(part, rest) for part in np.split(block, ends, axis)]

@@ -49,7 +49,8 @@ class Aggregation:
     dtype: Any = None
     min_count: int = 0
     ddof: float = 0
-    fill_absent: bool = False  # fill groups without labels, even in sums, products and counts
+    #: Use the fill value for groups without labels, even in sums, products and counts.
+    fill_absent: bool = False
 
 
 def groupby_reduce(
@@ -125,9 +126,9 @@ def groupby_reduce(
     and each position along the other axes. For medians and quantiles, a task holds whole lines
     along the labelled axes, as many as fit.
 
-    Lazy labels are computed now to find the groups, unless `expected_groups` is given. The run
-    computes them again, block by block. Labels in memory are converted to group numbers of 1 to 8
-    bytes, depending on the number of groups. These numbers are memory of the plan, and must fit
+    Unless `expected_groups` is given, lazy labels are computed immediately to find the groups. The
+    run computes them again, block by block. Labels in memory are converted to group numbers of 1 to
+    8 bytes, depending on the number of groups. These numbers are memory of the plan, and must fit
     into `allowed_mem` without `reserved_mem`.
 
     Examples
@@ -177,10 +178,10 @@ def groupby_reduce(
 def reduce_codes(
     array: Array, codes: Array, axes: tuple[int, ...], ngroups: int, how: Aggregation
 ) -> Array:
-    """Reduces the last axes by group numbers; the axis of groups comes last."""
+    """Reduces the last axes by group numbers. The last axis of the result is that of the groups."""
     first = array.ndim - codes.ndim
     kept = [d for d in range(first, array.ndim) if d not in axes]
-    if kept:  # each position along these axes has its own set of groups
+    if kept:  # there is a separate set of groups for each position along these axes
         count = math.prod(array.shape[d] for d in kept)
         codes = _apart(codes, [d - first for d in kept], ngroups)
         whole = tuple(range(first, array.ndim))
@@ -217,7 +218,8 @@ def quantile_codes(
     how: Aggregation,
     options: Mapping[str, Any],
 ) -> Array:
-    """Medians and quantiles, like :func:`reduce_codes`; several quantiles have a first axis."""
+    """Computes medians and quantiles, like :func:`reduce_codes`. If there are several quantiles,
+    they are the first axis of the result."""
     func, fill_value, dtype = how.func, how.fill_value, how.dtype
     if func.endswith("quantile") and "q" not in options:
         raise TypeError(f"{func} needs finalize_kwargs with q")
@@ -270,7 +272,8 @@ def _reduce(
 
 
 def _fill_of_times(func: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
-    """Returns the fill value of groups of times; None (NaT) for a missing value."""
+    """Returns the fill value for groups of times; None, which means NaT, if the given fill value is
+    a missing value."""
     given = np.asarray(fill_value)
     if given.dtype.kind in "fmM" and np.isnan(given):
         return None
@@ -372,7 +375,7 @@ def _in_bins(by: Any, edges: Any, limit: int) -> tuple[Any, Any]:
 
 
 def parts_of(values: Array | NDArray) -> Iterator[tuple[slice, ...]]:
-    """Yields parts of labels, which are processed one after another."""
+    """Yields the labels in parts, because they are processed one part after another."""
     steps = list(values._x.chunks) if isinstance(values, Array) else [1] * values.ndim
     for d in range(values.ndim - 1, -1, -1):
         room = _PART // math.prod(steps)
@@ -396,7 +399,8 @@ def _groups_of(values: Array | NDArray, sort: bool) -> NDArray:
         whole = tuple(i + s.start for i, s in zip(at, part, strict=True))
         waiting.append((groups[there], np.ravel_multi_index(whole, values.shape)))
         count += len(whole[0])
-        if count > len(found[0]) + _PART:  # so that the cost of all merges is that of the last one
+        # With this limit, all merges together cost about as much as the last one.
+        if count > len(found[0]) + _PART:
             found, count = _merged([found, *waiting]), 0
             waiting = []
     groups, first = _merged([found, *waiting])
@@ -418,8 +422,8 @@ def numbers_of(
     ngroups: int,
     limit: int,
 ) -> Any:
-    """Converts labels to numbers by a function: lazy labels in tasks, others now in the smallest
-    type."""
+    """Converts labels to numbers by a function: lazy labels in tasks, other labels immediately, to
+    the smallest integer type."""
     if isinstance(values, Array):
         extra = lookup_mem(values, groups)
         return map_blocks(function, values, groups, dtype=np.int64, extra_projected_mem=extra)
@@ -483,8 +487,9 @@ def _joined(
 
 
 def _apart(codes: Array, kept: Sequence[int], ngroups: int) -> Array:
-    """Makes group numbers that also differ between positions along the kept axes."""
-    # A counter of the positions along the kept axes, in C order.
+    """Makes group numbers that are different for each position along the axes that are not
+    reduced."""
+    # Number of the position along the axes that are not reduced, in C order.
     shape = [codes.shape[d] if d in kept else 1 for d in range(codes.ndim)]
     chunks = [min(c, n) for c, n in zip(codes._x.chunks, shape, strict=True)]
     number = codes._like(_core.index(shape, [max(1, c) for c in chunks], 0))

@@ -30,7 +30,7 @@ from cubed.base._types import NDArray
 from cubed.blocks._groupby import NAMES, Aggregation, reduce_codes
 from cubed.blocks._tree import DEFAULT_SPLIT_EVERY, finish, groups_of, level
 
-#: Reductions whose fill value also marks groups without labels, whatever their `min_count`.
+#: Reductions whose fill value is also used for groups without labels, independently of `min_count`.
 _WITHOUT_COUNT = ("sum", "prod", "mean", "var", "std", "min", "max", "first", "last")
 
 
@@ -85,7 +85,7 @@ def groupby_reduction(
     Returns
     -------
     Array
-        Groups take the place of the axis. Lazy.
+        An axis of groups replaces the reduced axis. Lazy.
 
     Raises
     ------
@@ -138,7 +138,8 @@ def groupby_reduction(
 
 
 def _dummy(split_every: Any, axis: int, dummy: int) -> Any:
-    """Returns `split_every` for the axis `dummy`, along which the blocks of `axis` are joined."""
+    """Returns the value of `split_every` for the axis `dummy`, along which the blocks of `axis` are
+    joined."""
     if not isinstance(split_every, Mapping):
         return split_every
     return {dummy: split_every.get(axis, split_every.get(axis - dummy, DEFAULT_SPLIT_EVERY))}
@@ -163,8 +164,8 @@ def groupby_blockwise(
         Group numbers, less than `num_groups`, of the elements along the axis, or along the last
         axes of `x` if `by` has several.
     func : callable
-        ``func(block, by_block, axis=, start_group=, num_groups=)`` gives the block of the result,
-        in which groups take the place of the axis.
+        ``func(block, by_block, axis=, start_group=, num_groups=)`` returns the block of the result,
+        in which an axis of groups replaces the reduced axis.
     axis : int, tuple of int or None
         One axis, with labels.
     dtype : dtype or None
@@ -177,12 +178,12 @@ def groupby_blockwise(
     Returns
     -------
     Array
-        Groups take the place of the axis. Lazy.
+        An axis of groups replaces the reduced axis. Lazy.
 
     Notes
     -----
-    The engine computes aggregations of flox that it has, as in :func:`groupby_reduction`. Other
-    functions get the whole axis in one block.
+    The engine computes those aggregations of flox that it has, as in :func:`groupby_reduction`.
+    Other functions get the whole axis in one block.
 
     Examples
     --------
@@ -259,12 +260,12 @@ def native_aggregation(
         known = reduce_codes(x, codes, axes, ngroups, Aggregation("count"))
         return where(known >= max(1, agg.min_count), truth.astype(final), fill).astype(final)
     if final.kind in "iu" and isinstance(fill, (float, np.floating)) and not np.isfinite(fill):
-        fill = None  # flox's conversion of the fill value to an integer is meaningless
+        fill = None  # flox has converted the fill value to an integer, which has no meaning
     counts = "arg" in agg.name or agg.name == "count"
     if counts and fill is not None and fill != np.trunc(fill):
         return None
     ddof = agg.finalize_kwargs.get("ddof", 0)
-    # Without a fill value of the user's, integer sums and products of no elements stay 0 and 1.
+    # If the user passes no fill value, integer sums and products of no elements remain 0 and 1.
     absent = fill is not None and (final.kind not in "iu" or user is not None)
     how = Aggregation(agg.name, fill, final, agg.min_count, ddof, absent)
     return reduce_codes(x, codes, axes, ngroups, how)
@@ -320,7 +321,7 @@ class _Combine:
     step: _Partial
     dummy: int
     last: bool = False
-    aggregate: Callable[..., Any] | None = None  # makes the result of the last combination
+    aggregate: Callable[..., Any] | None = None  # converts the last combination to the result
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         step = self.step
@@ -351,7 +352,7 @@ def _parts(title: str, step: _Partial, x: Array, codes: Array) -> tuple[Array, .
 
 @dataclass(frozen=True)
 class _Whole:
-    """Performs all steps of a reduction in one call on whole axes."""
+    """Performs all steps of a reduction in one call, on whole axes."""
 
     func: Callable[..., Any]
     combine: Callable[..., Any] | None

@@ -53,12 +53,13 @@ class Signature:
 
     inputs: tuple[Dims, ...]
     outputs: tuple[Dims, ...]
-    #: Whether there is one output, which is not in a tuple.
+    #: Whether the function returns a single output without a tuple.
     single: bool
 
 
 def parse_signature(text: str) -> Signature:
-    """Parses a signature in NumPy's notation; several outputs, or one and a comma, are a tuple."""
+    """Parses a signature in NumPy's notation. Several outputs, or one output and a comma, mean that
+    the function returns a tuple."""
     if not _SIGNATURE.fullmatch(text):
         raise ValueError(f"signature {text!r}: expected one such as '(i),(j)->(i,j)'")
     left, right = text.split("->")
@@ -321,8 +322,8 @@ def _narrowed(
     """Splits the loop axes so that the blocks of a call fit; also returns the bytes that it
     allocates.
 
-    Blocks are whole along core dimensions. `memory` None: the splits stay. Only for functions that
-    treat each element of the loop separately.
+    Blocks are whole along core dimensions. If `memory` is None, the splits do not change. Only for
+    functions that treat each element of the loop separately.
     """
     before = {i: max(sizes(cut)) for i, cut in join(unified).items() if i in range(ndim)}
     length = dict(before)
@@ -335,11 +336,12 @@ def _narrowed(
     blocks += [(size * math.prod(core), list(range(ndim))) for size, core in results]
 
     def used(copies: int) -> int:
-        """Returns the bytes of a number of copies of the blocks, and of the memory per element."""
+        """Returns the bytes of `copies` copies of the blocks, and of the memory for each element of
+        the loop."""
         copied = sum(size * math.prod(length[i] for i in loop) for size, loop in blocks)
         return copies * copied + mem.each * math.prod(length.values())
 
-    # A task reads blocks, makes results and returns them, and a second one may be in preparation.
+    # A task reads blocks, makes results and returns them, and a second task may be in preparation.
     while memory is not None and 2 * used(mem.copies + 2) > memory - mem.fixed:
         longest = max(length, key=lambda i: length[i], default=None)
         if longest is None or length[longest] <= 1:
@@ -396,7 +398,7 @@ def _array_places(title: str, args: Sequence[Any], parsed: Signature) -> tuple[i
     found = tuple(
         i for i, (a, dims) in enumerate(zip(args, parsed.inputs, strict=True)) if _is_array(a, dims)
     )
-    if not found:  # if all arguments are numbers, they are arrays without axes
+    if not found:  # if all arguments are numbers, they are treated as arrays without axes
         return tuple(range(len(args)))
     refuse_chunked(title, *(a for i, a in enumerate(args) if i not in found))
     return found

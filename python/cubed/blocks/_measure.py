@@ -23,13 +23,14 @@ _SLACK = 2 << 20
 def _held(block: NDArray) -> NDArray:
     """Returns the bytes that this process holds, and the resident part of them."""
     resident = _core.resident_mem()
-    if not resident:  # systems other than Linux: the maximum so far
+    if not resident:  # on systems other than Linux: the maximum since the start
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    # Private memory counts if a limit is set for it, whether or not it is resident.
+    # If private memory is limited, all of it is counted, even if it is not resident.
     is_limited = resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
     held = max(resident, held_privately() if is_limited else 0)
     process = os.getpid()
-    if _limit.worker_id:  # a child of a worker, which itself runs plans without functions
+    # This is a child of a worker. The worker itself runs only plans without functions.
+    if _limit.worker_id:
         process = _limit.worker_id
         resident = max(resident, _limit.resident_of(process))
         held = max(held, resident)

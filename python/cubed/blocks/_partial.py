@@ -104,12 +104,12 @@ def partial_reduce(
     initial_func : callable or None
         ``initial_func(block)`` is applied to each block before blocks are concatenated.
     split_every : dict
-        By axis to reduce, the number of blocks in a group.
+        For each axis to reduce, the number of blocks in a group.
     dtype : dtype or None
         Type of the results of both functions. None: found by calling them with blocks of one
         element.
     combine_sizes : dict or None
-        By axis, the extent of a group's result if it is not 1.
+        For each axis, the extent of a group's result if it is not 1.
     extra_projected_mem : int, default 0
         Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
@@ -205,7 +205,7 @@ def tree_reduce(
         Blocks that one call combines along an axis; by axis, or in total for all axes.
         Default: 4.
     combine_sizes : dict or None
-        By axis, the extent of a group's result if it is not 1.
+        For each axis, the extent of a group's result if it is not 1.
     extra_projected_mem : int, default 0
         Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None

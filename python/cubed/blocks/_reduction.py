@@ -32,8 +32,8 @@ from cubed.runtime._call import refuse_masked_result, to_array
 
 Axes = tuple[int, ...]
 
-#: Maximum extent of the blocks that functions are tried with. Longer blocks give results of the
-#: same extent.
+#: Maximum extent of the blocks with which functions are tried. If blocks are longer, results have
+#: the same extent as for these.
 _LONGEST_TRIAL = 4096
 
 
@@ -92,13 +92,13 @@ class Step:
 
     title: str
     function: Callable[..., Any]
-    ndim: int  # axes of the array
+    ndim: int  # number of axes of the array
     axes: Axes
     keepdims: bool
     inputs: _Form | None  # form of the inputs; None: blocks of the array
     outputs: _Form | None  # form of the outputs; None: the result
     #: For each reduced axis and each call the extents of the partial results that the call gets one
-    #: by one. None: it gets them concatenated.
+    #: by one. None: the call gets them concatenated.
     pieces: tuple[tuple[tuple[int, ...], ...], ...] | None
 
     def value(self, blocks: Sequence[NDArray], at: Sequence[int] = ()) -> Any:
@@ -278,7 +278,7 @@ def reduction(
 
 @dataclass(frozen=True)
 class _WithDtype:
-    """Calls a function with `dtype`. A class, from which ``compile_function`` takes the
+    """Calls a function with `dtype`. This is a class, so that ``compile_function`` can replace the
     function."""
 
     function: Callable[..., Any]
@@ -383,14 +383,14 @@ class Tree:
         return _Form(self.title, self.axes, kind, names, types, kept, tails)
 
     def _check(self, step: Step, key: Hashable, field: NDArray) -> None:
-        """Raises an error for a field that no array can store."""
+        """Raises an error if the type of a field cannot be stored in an array."""
         what = f"{self.title}: field {key!r} of the result of {step.function}"
         if field.dtype.kind == "O":
             raise TypeError(
                 f"{what} is a Python object, expected an array or a number: partial results are"
                 " stored between tasks"
             )
-        name_of(field.dtype)  # TypeError for types that the engine does not have
+        name_of(field.dtype)  # raises TypeError for types that the engine does not have
         without = step.ndim - len(self.axes)
         if field.ndim < step.ndim and (self.concatenate or field.ndim != without):
             raise ValueError(

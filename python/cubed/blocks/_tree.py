@@ -245,8 +245,8 @@ def level(
 def operands_of(
     arrays: Sequence[Array], mine: Sequence[Cut]
 ) -> tuple[list[Operand], dict[Hashable, list[Cut]]]:
-    """Returns operands with the same blocks. Axes of extent 1, and further axes, go to all
-    calls."""
+    """Rechunks the operands to the same blocks. Axes of extent 1, and further axes, are passed
+    whole to all calls."""
     ndim = len(mine)
     operands = []
     unified: dict[Hashable, list[Cut]] = {
@@ -424,7 +424,7 @@ class _ScanCarry:
 
 @dataclass(frozen=True)
 class _ScanAdd:
-    """Adds the start values; the totals of the first block stay unchanged."""
+    """Adds the start values to the totals of each block except the first."""
 
     binop: Callable[..., Any]
     axis: int
@@ -459,7 +459,7 @@ def scan(
     first = _ScanBlock(func, a, kwargs)
     if dtype is None:
         dtype = infer_dtypes(title, lambda: first([tiny(x._x)], ()))[0]
-    if x.shape[a] == 0:  # there are no blocks whose totals could be combined
+    if x.shape[a] == 0:  # without elements there are no totals of blocks to combine
         return x._like(core_from_numpy(np.empty(x.shape, dtype), x.chunks, made=True))
     indices = tuple(range(x.ndim))
     mine = cuts(x._x)

@@ -27,7 +27,7 @@ def vectorized(
 @dataclass(frozen=True)
 class _WithStrings:
     function: Callable[..., Any]
-    #: For each result "S" or "U" if it has strings, otherwise an empty string.
+    #: For each result, "S" or "U" if it consists of strings, otherwise an empty string.
     kinds: tuple[str, ...]
 
     def __call__(self, *blocks: Any, **kwargs: Any) -> Any:

@@ -37,7 +37,8 @@ def scan(
         ``func(block, axis=)`` returns the running totals of a block. Example: `numpy.cumsum`.
     preop : callable
         ``preop(block, axis=, keepdims=True)`` returns the total of a block. Example: `numpy.sum`.
-        With `include_initial` it is also called for the total of no elements.
+        With `include_initial` it is also called for an empty block, to get the total of no
+        elements.
     binop : callable
         ``binop(before, after)`` combines two totals. Example: `numpy.add`.
     axis : int or None
@@ -45,7 +46,8 @@ def scan(
     dtype : dtype or None
         Type of the totals. None: found by calling `func` with a block of one element.
     include_initial : bool, default False
-        Whether the totals begin with the total of no elements, and omit the last total.
+        Whether the result begins with the total of no elements and does not contain the last total,
+        which is that of all elements.
     split_every : int, dict or None, default 5
         Ignored, for compatibility.
 

@@ -1,4 +1,4 @@
-"""Functions for ``optimize_function=``, with the names of Cubed for Python."""
+"""Functions for ``optimize_function=``, under the names of Cubed for Python."""
 
 from cubed.planning._options import (
     fuse_all_optimize_dag,

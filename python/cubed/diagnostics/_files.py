@@ -10,8 +10,8 @@ from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent, Ta
 
 
 class FileCallback(Callback):
-    """Writes ``directory/COMPUTE_ID/name``, or `path` if that is given (one file, replaced by each
-    computation). `written` is the file of the latest computation.
+    """Writes the file ``directory/COMPUTE_ID/name``. If `path` is given, writes this file, which
+    each computation replaces. `written` is the file of the latest computation.
     """
 
     file_name: str
@@ -74,7 +74,7 @@ class TaskLog:
         self.tasks: list[TaskEndEvent] = []
 
     def by_operation(self) -> dict[str, list[TaskEndEvent]]:
-        """Returns the tasks of each operation that has any."""
+        """Returns the tasks of each operation; operations without tasks are omitted."""
         out: dict[str, list[TaskEndEvent]] = {}
         for task in self.tasks:
             out.setdefault(task.name, []).append(task)
@@ -82,7 +82,7 @@ class TaskLog:
 
 
 class LoggingCallback(Callback):
-    """Keeps the tasks of the latest computation."""
+    """Records the tasks of the latest computation."""
 
     _log: TaskLog
 

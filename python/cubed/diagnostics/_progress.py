@@ -60,7 +60,7 @@ class TextProgressBar(Callback):
         return self.file if self.file is not None else sys.stderr
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Starts at zero."""
+        """Sets the number of completed tasks to zero."""
         self.done, self.total = 0, event.plan.num_tasks
         self.name = ""
         self._started, self._drawn = time.monotonic(), 0.0
@@ -87,7 +87,7 @@ class TextProgressBar(Callback):
             self._draw()
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
-        """Writes the last line."""
+        """Writes the final state of the bar."""
         how = "failed after" if event.error is not None else "done in"
         said = f"{how} {duration(time.monotonic() - self._started)}"
         if self._show:

@@ -15,8 +15,8 @@ REFERENCE_RATE = 1e10
 
 @dataclass(frozen=True)
 class Profile:
-    """A kind of machine. Those in :data:`PROFILES` are round assumptions, not measurements of your
-    machine: make your own with :func:`dataclasses.replace`.
+    """A kind of machine. The profiles in :data:`PROFILES` contain rounded assumptions, not
+    measurements of your machine. Make other profiles with :func:`dataclasses.replace`.
     """
 
     #: Concurrent tasks; None: the plan's workers.
@@ -39,7 +39,7 @@ class Profile:
     memory_price: float = 0.0
 
 
-#: Cloud functions over the cloud's object store.
+#: Functions in a cloud that use the object store of the cloud.
 _FUNCTIONS = Profile(
     workers=1000,
     task_seconds=0.1,
@@ -84,7 +84,8 @@ PROFILES = {
 class Estimate:
     """The estimated time and cost of a plan."""
 
-    #: Total seconds, stage after stage: an upper bound, because stages can overlap.
+    #: Seconds of the plan if its stages run one after another. This is an upper bound, because
+    #: stages can overlap.
     seconds: float
     #: Seconds of all workers together.
     worker_seconds: float
@@ -131,7 +132,7 @@ class Estimate:
 
 
 def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:
-    """Returns the stage with repeated reads removed if `spare` bytes can cache the chunks."""
+    """Returns the stage without repeated reads, if `spare` bytes are enough to cache its chunks."""
     size = sum(x["nbytes"] for x in stage["inputs"] if x["name"] != "memory")
     if not stage["bytes_read"] > size <= spare:
         return stage
@@ -200,7 +201,8 @@ def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
             + s["bytes_written"] / p.write_rate
             + _busy(s) * REFERENCE_RATE / p.compute_rate
         )
-        # Tasks of a stage are alike: the last wave takes as long as a full one.
+        # Tasks of a stage take equally long, so the last wave of tasks takes as long as a full
+        # wave.
         waves = math.ceil(tasks / workers)
         seconds += max(waves * work / tasks, moved / p.total_rate) if tasks else 0.0
         busy += work

@@ -149,7 +149,7 @@ def analyze(plan_df: Any, events_df: Any) -> Any:
     ----------
     plan_df, events_df : pandas.DataFrame
         The tables ``plan`` and ``events`` of :class:`HistoryCallback`, such as its `plan_df` and
-        `events_df`, or read from its files. They stay unchanged.
+        `events_df`, or read from its files. They are not changed.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def analyze(plan_df: Any, events_df: Any) -> Any:
     Raises
     ------
     ValueError
-        If events are of operations that the plan does not have.
+        If events belong to operations that the plan does not have.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class MemoryWarningCallback(Callback):
         self._worst, self._functions = {}, {}
 
     def on_task_end(self, event: TaskEndEvent) -> None:
-        """Keeps the worst task of the operation."""
+        """Records the task of the operation that exceeds its projection most."""
         taken, declared = event.function_mem, event.function_projected_mem
         if taken > max(declared, self._functions.get(event.name, (0, 0))[0]):
             self._functions[event.name] = (taken, declared)

@@ -38,7 +38,7 @@ class ReportCallback(RecordingCallback):
     def _repr_html_(self) -> str:
         if self.written is None:
             return f"<code>{escape(repr(self))}</code>"
-        # Relative links begin at the directory of the notebook, where it runs.
+        # Relative links refer to the directory of the notebook, in which its kernel runs.
         path = PurePath(os.path.relpath(self.written)).as_posix()
         return (
             f'<a href="{escape(quote(path))}" target="_blank">report of the run: {escape(path)}</a>'

@@ -66,7 +66,7 @@ class RichProgressBar(Callback):
         for i, stage in enumerate(event.stages):
             name = operation_name(i, stage)
             label = name if len(name) <= 48 else name[:47] + "…"
-            # Square brackets in a name are not markup.
+            # Square brackets in a name must not be understood as markup.
             self._bars[name] = self._progress.add_task(
                 label.replace("[", r"\["), total=stage["num_tasks"], start=False
             )
@@ -85,5 +85,5 @@ class RichProgressBar(Callback):
         self._progress.stop_task(self._bars[event.name])
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
-        """Keeps the bars as they are."""
+        """Stops the display and leaves the bars visible."""
         self._progress.stop()

@@ -37,7 +37,7 @@ class StatusCallback(RecordingCallback):
         path = self.destination(self._compute_id)
         temporary = path.with_name(f"{path.name}.{os.getpid()}")
         temporary.write_text(self._plan.status(state, error), encoding="utf-8")
-        temporary.replace(path)  # readers see a whole status
+        temporary.replace(path)  # so that readers always see a complete status
         self.written = path
         self._next = time.monotonic() + _SECONDS
 

@@ -61,7 +61,8 @@ class TqdmProgressBar(Callback):
         self._bars[event.name] = self._tqdm(*self.args, **{**options, **self.kwargs})
 
     def on_task_end(self, event: TaskEndEvent) -> None:
-        """Advances the bar. Tasks of an earlier run come before their operation starts."""
+        """Advances the bar. Events of tasks that an earlier run completed precede the start of
+        their operation."""
         if event.name not in self._bars:
             self.on_operation_start(OperationStartEvent(event.name))
         self._bars[event.name].update(event.num_tasks)

@@ -17,8 +17,8 @@ from cubed.base._warnings import warn_of_lost_parts
 from cubed.io._create import as_lazy
 from cubed.spec import DEFAULT, Spec
 
-#: Integers from this one up, or below its negative, do not fit int64: as operands they become
-#: arrays of uint64 or float64.
+#: Integers that are at least this one, or less than its negative, do not fit into int64. As
+#: operands they are converted to arrays of uint64 or float64.
 _BEYOND = 2**63
 
 
@@ -38,7 +38,7 @@ def operand(value: Any) -> Any:
 
 
 def type_for(dtype: DTypeLike, x: Array | None = None) -> str | None:
-    """Returns the name of the type `dtype`, to which x is to be cast; None for None.
+    """Returns the name of the type `dtype`, to which x will be cast; None if `dtype` is None.
 
     Warns like NumPy if the cast discards the imaginary parts of x.
     """

@@ -46,7 +46,8 @@ def quantile_of(
 
 
 def median_of(name: str, x: Any, axis: Axis, keepdims: bool, weights: Any) -> Array:
-    """Medians of an array, which is no list, with or without weights."""
+    """Returns medians with or without weights; raises an error if the argument is a list instead of
+    an array."""
     x = lazy(x)
     w = None if weights is None else as_lazy(weights)._x
     out = _core.call(name, x._x, axis, keepdims, w, task_mem(common_spec(x, weights)))
@@ -70,12 +71,12 @@ def select_of(name: str, condlist: Any, choicelist: Any, default: Any) -> Array:
 def triangle_of(name: str, x: Any, k: int) -> Array:
     """Prepares a triangle of matrices; the number of its diagonal may be any integer."""
     x = lazy(x)
-    far = sum(x.shape)  # diagonals further out change nothing
+    far = sum(x.shape)  # a diagonal further from the main one gives the same result
     return x._like(_core.call(name, x._x, max(-far, min(operator.index(k), far))))
 
 
 def each_of(name: str, arrays: Sequence[Any]) -> tuple[Array, ...]:
-    """Calls a function that returns one array for each array it gets."""
+    """Calls a function that returns one array for each of its arguments."""
     given = [as_lazy(a) for a in arrays]
     made = _core.call(name, [a._x for a in given])
     return tuple(a._like(x) for a, x in zip(given, made, strict=True))

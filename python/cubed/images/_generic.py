@@ -21,7 +21,7 @@ from cubed.functions.interpolation import map_coordinates
 from cubed.io._create import as_lazy
 
 _SCIPY = "scipy.ndimage"
-#: Bytes of SciPy's buffers of lines.
+#: Bytes that SciPy allocates for buffers of lines.
 _BUFFERS = 1 << 20
 #: Boundaries of map_overlap by SciPy's names.
 _BOUNDARIES = {
@@ -397,7 +397,7 @@ class _Mapped:
     mapping: Callable[..., Sequence[float]]
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
-    chunks: tuple[int, ...]  # chunks of the result, except shorter ones at the ends
+    chunks: tuple[int, ...]  # of the result, without shorter last ones
     ndim: int
 
     def __call__(self, block: NDArray, block_id: tuple[int, ...]) -> NDArray:
@@ -421,7 +421,7 @@ def geometric_transform(
     extra_arguments: Sequence[Any] = (),
     extra_keywords: Mapping[str, Any] | None = None,
 ) -> Array:
-    """Interpolates an image at positions that a function computes for each element.
+    """Interpolates an image at positions that a user-defined function computes for each element.
 
     A task calls the function for each element of a block, and passes the positions to
     :func:`map_coordinates`. So each block of the result reads the whole `input`, one chunk after

@@ -32,7 +32,7 @@ from cubed.spec import Spec
 
 @dataclass(frozen=True)
 class _Call:
-    """A function of a user, for all elements of an object."""
+    """A user-defined function that is called with all elements of an object."""
 
     function: Callable[..., Any]
     dtype: np.dtype[Any]
@@ -46,7 +46,8 @@ def _line(x: Array) -> Array:
 
 
 def _numbered(by: Array, chosen: NDArray, spec: Spec | None) -> Array:
-    """Returns the position of each label in `chosen`, which is sorted; its length for others."""
+    """Returns the position of each label in `chosen`, which is sorted. For labels that are not in
+    it, returns its length."""
     table = asarray(chosen, spec=spec)
     before, behind = (searchsorted(table, by, side=side) for side in ("left", "right"))
     return where(behind > before, before, len(chosen))
@@ -144,7 +145,7 @@ def value_indices(arr: Any, *, ignore_value: int | None = None) -> dict[Any, Seq
     arr : array_like of int
         Integers, such as labels.
     ignore_value : int or None
-        A value whose positions are not wanted.
+        A value whose positions are omitted.
 
     Returns
     -------

@@ -23,7 +23,7 @@ from cubed.io._store import place_in
 from cubed.io._store import store as write
 
 _AXIS_TYPES = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
-#: Levels are made until no axis in space is longer.
+#: Levels are made until no spatial axis is longer than this.
 _SMALLEST = 256
 
 
@@ -160,7 +160,8 @@ def _levels(x: Array, steps: Sequence[int]) -> int:
 
 
 def _smaller(x: Array, steps: Sequence[int], method: str) -> Array:
-    """Returns the next level. If a pixel covers fewer pixels than others, the last are repeated."""
+    """Returns the next level. At an end of an axis where a pixel covers fewer pixels, the last ones
+    are repeated."""
     if method == "nearest":
         return x[tuple(slice(None, None, k) for k in steps)]
     missing = [(0, -n % k) for n, k in zip(x.shape, steps, strict=True)]

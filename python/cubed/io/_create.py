@@ -87,7 +87,7 @@ def from_array(
         try:
             opened = Array._new(_core.open(url), spec)
         except NotImplementedError:
-            pass  # zarr-python reads what the engine cannot decode
+            pass  # zarr-python reads arrays that the engine cannot decode
         else:
             return opened if is_auto(chunks) else opened.rechunk(chunks)
     return Array._new(_core_from_object(x, chunks), spec)
@@ -126,11 +126,11 @@ def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
 
 
 def zarr_url(x: Any, memory: bool = False) -> str | None:
-    """Returns STORE::PATH of a zarr-python array that the engine reads, also within Xarray's
-    wrappers.
+    """Returns STORE::PATH of a zarr-python array that the engine can read, also of one within
+    wrappers of Xarray.
 
-    With `memory`, returns a URL for other arrays in memory as well, so that no result replaces an
-    input of its computation.
+    If `memory` is true, also returns a URL for other arrays in memory. It is used to refuse a
+    result that would replace an input of its computation.
     """
     while type(x).__module__.startswith(("xarray.core.indexing", "xarray.backends.")):
         x = getattr(x, "array", getattr(x, "_array", None))
@@ -316,7 +316,7 @@ def asarray(
         if held(obj) == "data" and type(obj).__module__.partition(".")[0] == "xarray":
             return asarray(obj.data, dtype, copy, chunks, spec)  # without labels, like NumPy arrays
         _refuse_held(obj)
-        if getattr(obj, "chunks", None) is not None:  # lazy: the run reads it in parts
+        if getattr(obj, "chunks", None) is not None:  # the array is lazy: the run reads it in parts
             if copy is False:
                 raise ValueError(f"values of {type(obj).__name__} need a copy")
             read = from_array(obj, "auto" if chunks is None else chunks, spec=spec)
@@ -355,7 +355,7 @@ def persist(x: Array, **kwargs: Any) -> Array:
 
 
 def as_lazy(value: Any) -> Array:
-    """Converts an operand, except arrays of other libraries, to an array."""
+    """Converts an operand to an array; raises TypeError for arrays of other libraries."""
     if isinstance(value, Array):
         return value
     refuse_foreign(value)

@@ -124,7 +124,8 @@ def evaluated(
     lengths = [int(numbers.flat[-1]) for (numbers,) in known or ()]
 
     def coordinate(name: str, of: str | None) -> _core.Array | None:
-        """Returns a coordinate, that of the array `of` if there is one."""
+        """Returns a coordinate: that of the array `of` if it has one, otherwise that of another
+        array."""
         first = [arrays[of]] if of is not None and of in arrays else []
         for value in (*first, *labelled.values(), *places):
             if name in getattr(value, "coords", ()):
@@ -142,9 +143,11 @@ def evaluated(
     coordinates: list[tuple[_core.ExpressionCoordinate | None, ...]] = []
 
     def run(inputs: tuple[_core.Array, ...], task_mem: int) -> tuple[_core.Array, ...]:
-        """Returns the results, then arrays of numbers that are not computed: zeros replace them.
+        """Returns the results, followed by the arrays whose numbers were not computed. Zeros
+        replace these numbers.
 
-        Nothing is computed if the arrays are only planned, or made again for another `allowed_mem`.
+        If the call only makes plans, or makes the arrays again for another `allowed_mem`, nothing
+        is computed.
         """
         planned: list[_core.Array] = []
 
@@ -198,7 +201,7 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
     """Returns the lazy array in an object of Xarray, with its dimension names."""
     held = getattr(value, "variable", value)
     if held.chunks is None and not held._in_memory and held.ndim > 0 and held.dtype.kind != "O":
-        # In a file: its elements stay there.
+        # The array is in a file, from which its elements are not read here.
         held = held.chunk("auto", chunked_array_type="cubed", from_array_kwargs={"spec": spec})
     data = held.data
     if isinstance(data, np.ndarray) and data.dtype.kind == "O" and _has_cf_dates(data):
@@ -227,7 +230,8 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
 
 
 def _without_names(x: Array) -> Array:
-    """Returns an array without the attribute that names coordinates, which it does not have."""
+    """Returns an array without the attribute that lists its coordinates, because the array does not
+    have these."""
     attrs = json.loads(x._x.attrs)
     if attrs.pop("coordinates", None) is None:
         return x
@@ -252,7 +256,7 @@ def _check_aligned(labelled: dict[str, Any], apart: Mapping[str, str]) -> None:
 
 
 def _beside(place: str | os.PathLike[str], name: str) -> str:
-    """Returns the place of another array in the same group."""
+    """Returns the location of another array in the same group."""
     text = os.fspath(place)
     store, colons, path = text.rpartition("::")
     group, slash, _ = path.rpartition("/")

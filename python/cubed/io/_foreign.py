@@ -12,8 +12,8 @@ from cubed.exceptions import ArrayExistsError
 
 
 class ForeignPlace:
-    """The place of an array that only the package zarr reads and writes: a path in a store of
-    zarr-python, fsspec or obstore, or in a URL that fsspec supports, with its options.
+    """The location of an array that only the package zarr can read and write: a path in a store of
+    zarr-python, fsspec or obstore, or a path in a URL that fsspec supports with its options.
     """
 
     def __init__(
@@ -63,7 +63,8 @@ class NewArray:
         return self._place.path
 
     def create(self) -> None:
-        """Creates the array. FileExistsError if there is something that must not be replaced."""
+        """Creates the array. Raises FileExistsError if an array or group exists that must not be
+        replaced."""
         import zarr
 
         try:
@@ -90,7 +91,8 @@ class NewArray:
 
 
 def _codecs(compressor: Any) -> dict[str, Any]:
-    """Returns arguments of zarr.create_array; codecs before the array-to-bytes one are filters."""
+    """Returns the arguments of zarr.create_array. Codecs before the one that converts arrays to
+    bytes are passed as filters."""
     if isinstance(compressor, str):
         return {}
     if compressor is None:

@@ -28,7 +28,7 @@ class Reader:
         self._array = array
         self._dtype = dtype
         self.itemsize = dtype.itemsize
-        self.place = place  # no result of the same plan may replace it
+        self.place = place  # set so that a result of the same plan cannot replace it
 
     def __call__(
         self,
@@ -65,8 +65,8 @@ class Reader:
     def __getstate__(self) -> tuple[Any, np.dtype[Any], str | None]:
         store = getattr(self._array, "store", None)
         if in_memory(store) is not None and not hasattr(store, "_store_dict"):
-            # Objects with a dictionary are pickled with it; another process cannot see the memory
-            # of others.
+            # Objects that have a dictionary are pickled with it. Other objects may refer to memory
+            # of this process, which another process cannot read.
             raise TypeError(f"{store} is in the memory of this process")
         return _portable(self._array), self._dtype, self.place
 

@@ -80,7 +80,8 @@ def _chunk_bytes(target: Any) -> int:
 
 
 def aligned(x: Array, target: Any, region: tuple[slice, ...]) -> Array:
-    """Rechunks x, which goes to a region, so that no two chunks share a chunk of the target."""
+    """Rechunks x, which is written to a region, so that no two of its chunks overlap the same chunk
+    of the target."""
     chunks = getattr(target, "shards", None) or getattr(target, "chunks", None)
     if not chunks:
         return x
@@ -105,7 +106,7 @@ def _shares(target: Any, key: tuple[slice, ...]) -> bool:
 
 
 class _Writer:
-    """Writes a block to its place."""
+    """Writes a block to its position in the target."""
 
     def __init__(
         self, target: Held, steps: Sequence[range], edges: Sequence[NDArray], lock: Held
@@ -123,7 +124,7 @@ class _Writer:
         )
         alone = _sharing if _shares(self._target.value, key) else contextlib.nullcontext()
         with self._lock.value or contextlib.nullcontext(), alone:
-            # A copy, because writers may pass it to threads that keep it longer.
+            # A copy, because writers may pass the block to threads that use it after this call.
             self._target.value[key if key else ...] = block.copy()
         return (np.ones((1,) * block.ndim, bool),)
 

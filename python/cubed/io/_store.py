@@ -39,7 +39,8 @@ def _codecs(compressor: Any) -> str | None:
 
 
 class Delayed:
-    """Pending writes. With a lock the engine itself writes nothing."""
+    """Pending writes of arrays. If a lock is given, all arrays are written by Python functions, not
+    by the engine."""
 
     def __init__(self, writes: Sequence[Stored], lock: Any = None) -> None:
         self._writes = writes
@@ -116,11 +117,11 @@ class Delayed:
 
     @property
     def targets(self) -> Sequence[tuple[_core.Array, _core.Target | None]]:
-        """Targets of the plan that writes."""
+        """The targets of the plan that performs the writes."""
         return self._targets
 
     def compute(self, options: RunOptions, values: Sequence[Array] = ()) -> list[NDArray]:
-        """Writes everything and returns `values`, in one plan."""
+        """Writes all arrays and computes `values`, in one plan. Returns the values."""
         if options.update:
             self._check_update()
         files = [(folder, self._check_file(folder)) for folder in self._archives]
@@ -157,7 +158,7 @@ class Delayed:
             )
 
     def _begin(self, path: str, options: RunOptions, silence: int, stack: ExitStack) -> object:
-        """Acquires the right to write a file, until the stack is left."""
+        """Acquires the right to write a file; the exit of `stack` releases it."""
         names = "\n".join(sorted(self._names[path]))
         file = _core.begin_file(
             path, names, self._overwritten[path], bool(options.resume), options.take_over, silence
@@ -166,8 +167,8 @@ class Delayed:
         return file
 
     def _check_file(self, folder: str) -> int:
-        """Returns the bytes of memory needed to create a file of results. Raises if that is
-        impossible.
+        """Returns the bytes of memory that are needed to create a file of results. Raises an error
+        if it cannot be created.
         """
         if not _is_netcdf(self._archives[folder]):
             return 0
@@ -176,7 +177,8 @@ class Delayed:
 
 
 def _archive(url: str) -> tuple[str, str] | None:
-    """Returns the file and the path in it, if the place is in a file to be written."""
+    """Returns the file and the path within it if the target is in a file that is written; None
+    otherwise."""
     from pathlib import Path  # lazy: slow import
 
     store, path, _ = _core.place(url)
@@ -197,7 +199,8 @@ def _archive(url: str) -> tuple[str, str] | None:
 
 
 def _check_replaced(file: str, names: Sequence[str]) -> None:
-    """A file is written as a whole, once: other contents would be lost."""
+    """Checks the targets in a file. Files are written as a whole, so other contents would be
+    lost."""
     from pathlib import Path  # lazy: slow import
 
     if not Path(file).exists():
@@ -214,7 +217,8 @@ def _check_replaced(file: str, names: Sequence[str]) -> None:
 
 
 def _other(file: str, group: str, names: Sequence[str]) -> str | None:
-    """Returns an array or group that is not one of these and not in one, or None."""
+    """Returns an array or group of the file that is neither one of these nor within one of these;
+    None if there is none."""
     try:
         members = _core.members(f"{file}::{group}", False)[2]
     except FileNotFoundError:
@@ -383,11 +387,13 @@ class StoredArrays(tuple[Array, ...]):
     __slots__ = ()
 
     def plan(self, **kwargs: Any) -> Plan:
-        """Returns the plan of writing all of them. Parameters as for :func:`cubed.compute`."""
+        """Returns the plan that writes all arrays. Parameters are those of
+        :func:`cubed.compute`."""
         return self._later().plan(RunOptions.of(kwargs))
 
     def compute(self, **kwargs: Any) -> None:
-        """Writes all of them, in one plan, and returns no values: they may be larger than memory.
+        """Writes all arrays, in one plan. Returns no values, because they may be larger than
+        memory.
 
         Parameters as for :func:`cubed.compute`.
         """
@@ -509,10 +515,10 @@ def store(
     Returns
     -------
     None or tuple of Array
-        None if everything is written now. With ``compute=False`` a tuple of arrays. ``compute()``
-        of one, or :func:`cubed.compute` of several, writes them and returns the stored values;
-        ``compute()`` of the tuple writes all and returns None. Computing or storing arrays made
-        from them also writes them in the same plan, unless they are written already.
+        None after the arrays have been written. With ``compute=False`` a tuple of arrays.
+        ``compute()`` of one, or :func:`cubed.compute` of several, writes them and returns the
+        stored values; ``compute()`` of the tuple writes all and returns None. Computing or storing
+        arrays made from them also writes them in the same plan, unless they are written already.
 
     Raises
     ------
@@ -725,8 +731,8 @@ def to_zarr(
     Returns
     -------
     None or Array
-        None if it is written now. With ``compute=False`` an array: computing it writes it and
-        returns the stored values.
+        None after the array has been written. With ``compute=False`` an array: computing it writes
+        it and returns the stored values.
 
     Examples
     --------

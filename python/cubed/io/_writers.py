@@ -46,17 +46,18 @@ def store(
     later = functools.partial(Delayed(writes, guard).compute, RunOptions.of(kwargs))
     if compute:
         return later()
-    if importlib.util.find_spec("dask"):  # Xarray uses Dask to order its own steps after it
+    # Xarray uses Dask to perform its own steps after the writes.
+    if importlib.util.find_spec("dask"):
         return importlib.import_module("dask").delayed(later)()
     return _Later(later)
 
 
 class _Later:
-    """Delayed writing: ``compute()`` does the work."""
+    """Delayed writes, which ``compute()`` performs."""
 
     def __init__(self, write: Any) -> None:
         self._write = write
 
     def compute(self) -> None:
-        """Does the work."""
+        """Writes the arrays."""
         self._write()

@@ -93,7 +93,7 @@ class MaskedArray(Operators):
         self._values = data
         self._hidden = mask if mask.shape == data.shape else _shapes.broadcast_to(mask, data.shape)
         self._hard = False
-        # A NumPy scalar may come from an array whose type has since been cast.
+        # The fill value may be a NumPy scalar from before a cast of the array.
         derived = isinstance(fill_value, np.generic)
         self._fill = fill_value if derived else checked_fill(fill_value, data.dtype)
 
@@ -158,7 +158,7 @@ class MaskedArray(Operators):
         return len(self._values)
 
     def _each(self, function: Any) -> MaskedArray:
-        """Applies a function to the data, and to the mask."""
+        """Applies a function to the data, and separately to the mask."""
         return MaskedArray(function(self._values), function(self._hidden), self._fill)
 
     # --- Values ------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ class MaskedArray(Operators):
         self._replace(data, hidden)
 
     def _replace(self, data: Array, hidden: Array) -> None:
-        """Gives this object new values and a new mask."""
+        """Replaces the values and the mask of this object."""
         if self._hard:
             data = _where(self._hidden, self._values, data)
             hidden = _elements.logical_or(self._hidden, hidden)
@@ -438,7 +438,7 @@ class MaskedArray(Operators):
         return self._each(lambda x: x.rechunk(chunks))
 
     def compressed(self) -> Array:
-        """The elements that are not masked, in one dimension; they are counted now.
+        """The elements that are not masked, in one dimension; they are counted immediately.
 
         Returns
         -------
@@ -891,7 +891,7 @@ class MaskedArray(Operators):
         return self._running(cumulative_prod, 1, axis, dtype)
 
     def _running(self, total: Any, start: int, axis: int | None, dtype: DTypeLike) -> MaskedArray:
-        """Running sums or products, in which masked elements count as `start`."""
+        """Computes running sums or products, with `start` in place of masked elements."""
         x = self.ravel() if axis is None else self
         (d,) = normalize_axes(axis or 0, x.ndim)
         return MaskedArray(total(x.filled(start), axis=d, dtype=dtype), x.mask, self._fill)
@@ -923,7 +923,8 @@ class MaskedArray(Operators):
     # --- Operators ---------------------------------------------------------------------------
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Calls this module's function for a function of NumPy; others do not support masks."""
+        """Calls the function of this module that corresponds to a function of NumPy. If there is
+        none, raises an error, because other functions do not support masks."""
         name = function.__name__
         if function is not getattr(np, name, None) or name not in FUNCTIONS:
             raise TypeError(f"cubed.ma has no {name}: call it with m.filled(value), or m.data")
@@ -985,12 +986,12 @@ def checked_fill(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _bound(dtype: np.dtype[Any], is_lower: bool) -> Any:
-    """The lower or upper bound of all elements of a type, except for NaN and NaT."""
+    """Returns the lower or the upper bound of the values of a type, without NaN and NaT."""
     if dtype.kind == "b":
         return np.bool_(not is_lower)
     if dtype.kind in "iumM":
         info = np.iinfo(np.int64 if dtype.kind in "mM" else dtype)
-        # The smallest integer is NaT.
+        # The smallest integer represents NaT, so the next one is used.
         bound = info.min + (dtype.kind in "mM") if is_lower else info.max
         return np.array(bound).astype(dtype)[()]
     if kind_of(dtype) not in "fc":

@@ -1,4 +1,4 @@
-"""Functions of masked arrays that need code of their own."""
+"""Functions of masked arrays that have their own code."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def array(
     chunks: ChunksLike = None,
     spec: Spec | None = None,
 ) -> MaskedArray:
-    """Creates a masked array; like in :func:`numpy.ma.array`, the type precedes the mask.
+    """Creates a masked array. As in :func:`numpy.ma.array`, the parameter `dtype` precedes `mask`.
 
     Parameters
     ----------
@@ -597,7 +597,7 @@ def count(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 def nonzero(a: Any) -> tuple[Array, ...]:
-    """Coordinates of elements that are neither masked nor 0; their number is computed now.
+    """Coordinates of elements that are neither masked nor 0; their number is computed immediately.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from cubed.numpy_protocol import _sparse
 from cubed.numpy_protocol._names import ours
 from cubed.numpy_protocol._ufuncs import NO_VALUE
 
-#: Functions that write into their first argument, by NumPy's.
+#: Functions that write into their first argument, by the functions of NumPy.
 WRITERS: dict[Any, Callable[..., None]] = {
     getattr(np, name): getattr(writing_functions, name) for name in writing_functions.__all__
 }
@@ -40,7 +40,7 @@ def _array_equal(x1: Any, x2: Any, equal_nan: bool = False) -> bool:
     if a.shape != b.shape:
         return False
     same: Any = a == b
-    if equal_nan:  # integers are compared as such
+    if equal_nan:  # integers are compared as integers
         same = xp.logical_or(same, xp.logical_and(xp.isnan(a), xp.isnan(b)))
     return bool(xp.all(same))
 
@@ -193,10 +193,10 @@ def _signature(func: Callable[..., Any]) -> inspect.Signature | None:
 
 
 def _is_default(name: str, value: Any, default: Any) -> bool:
-    """Whether an argument has the same effect as its absence."""
+    """Whether an argument has the same effect as omitting it."""
     if name == "where":
         return value is True
-    if name == "order":  # layouts of memory, which lazy arrays do not have
+    if name == "order":  # memory layouts, which lazy arrays do not have
         return value == default or (value in ("C", "K", "A") and default in ("C", "K", "A"))
     return value is default or (isinstance(value, (bool, int, str)) and value == default)
 
@@ -236,7 +236,7 @@ def _translate(
 
 
 def _stand_in(x: Array) -> NDArray:
-    """A NumPy array with the shape and type of x that uses no memory."""
+    """Returns a NumPy array with the shape and type of x whose elements use no memory."""
     return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 

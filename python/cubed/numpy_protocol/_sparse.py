@@ -77,7 +77,7 @@ def _summed(axes: Any, left: int, right: int) -> tuple[list[int], list[int]]:
 
 @dataclass(frozen=True)
 class _Product:
-    """Multiplies blocks by a sparse matrix, whose elements are arguments."""
+    """Multiplies blocks by a sparse matrix, whose elements are passed as arguments."""
 
     matrix: tuple[int, int]
     summed: int

@@ -75,7 +75,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict
 
 
 def _says_nothing(name: str, value: Any) -> bool:
-    """Returns whether the value of a ufunc's parameter has no effect here."""
+    """Returns whether a ufunc's parameter has a value that has no effect for lazy arrays."""
     if name == "where":
         return value is True or value is NO_VALUE
     if name in ("dtype", "out", "signature"):

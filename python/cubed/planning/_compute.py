@@ -41,10 +41,11 @@ if TYPE_CHECKING:
 
 _KEEP_CHUNKS, _KEEP_INTERMEDIATES, _KEEP_RECORD = 1, 2, 4  # CUBED_KEEP_*
 
-# Children that are forked (multiprocessing's "fork") lack the threads that compute here.
+# Forked child processes (multiprocessing's "fork") do not have the threads that compute in this
+# process.
 os.register_at_fork(after_in_child=_core.forked)
 
-# Without the package and its imports: the engine appends the descriptor's number.
+# Runs without the package and its imports. The engine appends the number of the descriptor.
 _worker_command = (
     sys.executable,
     "-ISs",
@@ -102,7 +103,8 @@ class _Maker:
             set_options(self.place, self._store_options)
 
     def plan(self, targets: tuple[_Given, ...]) -> _core.Plan:
-        """Returns the engine's plan. A refusal notes the lines that made the arrays."""
+        """Returns the engine's plan. If the plan is refused, a note on the error lists the source
+        lines that made the arrays."""
         self._set_options()
         try:
             return _core.Plan(
@@ -113,7 +115,8 @@ class _Maker:
             raise
 
     def check(self, counts: Sequence[int], targets: Sequence[_Given]) -> None:
-        """Creates plans of `counts` targets each, and discards them. Refusals are as for `plan`."""
+        """Creates plans of `counts` targets each, and discards them. If a plan is refused, the
+        error is as for `plan`."""
         self._set_options()
         try:
             _core.Plan.check(tuple(counts), tuple(targets), self._limits())
@@ -570,7 +573,7 @@ def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype[Any
 
 
 def _check_may_compute() -> None:
-    guard = sys.modules.get("cubed.planning._guard")  # present if a user of it is imported
+    guard = sys.modules.get("cubed.planning._guard")  # imported if a program uses it
     if guard is not None:
         guard.check_may_compute()
 
@@ -629,7 +632,7 @@ def plan(
 
 
 def check_each(*parts: Sequence[Array]) -> None:
-    """Makes plans of arrays that would run one after another, and discards them.
+    """Makes and discards plans of arrays, which would run one after another.
 
     Raises
     ------
@@ -657,7 +660,7 @@ def _chosen(
     spec: Spec | None,
     options: RunOptions,
 ) -> Plan:
-    """Returns the plan with or without fused operations, as a user-defined function chooses."""
+    """Returns the plan with or without fused operations; a user-defined function chooses."""
     names = [str((target or {}).get("name", "")) for _, target in targets]
     plans: dict[bool, Plan] = {}
 

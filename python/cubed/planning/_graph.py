@@ -31,7 +31,7 @@ class PrimitiveOperation:
 @dataclass(frozen=True)
 class StoredArray:
     """An array that a plan reads or writes. `place` is its location, or ``"result"`` or
-    ``"intermediate"`` for arrays without a location of their own.
+    ``"intermediate"`` for arrays that have no location.
     """
 
     shape: tuple[int, ...]

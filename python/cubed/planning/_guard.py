@@ -40,7 +40,8 @@ def raise_if_computes() -> Iterator[None]:
 
 @contextmanager
 def in_memory() -> Iterator[None]:
-    """Allows computations in the block: for elements in memory, such as those of labels."""
+    """Allows computations in the block. Used for elements that are in memory, such as those of
+    labels."""
     token = _refused.set(False)
     try:
         yield

@@ -45,7 +45,7 @@ def _ids(arrays: list[dict[str, Any]]) -> list[int]:
 def log_plan(plan: Any) -> None:
     """Logs at level DEBUG the operations that each stage fuses, and why others are not fused.
 
-    Does nothing unless :mod:`logging` is imported, because there are no listeners without it.
+    Does nothing unless :mod:`logging` is imported, because without it no handler can exist.
     """
     logging = sys.modules.get("logging")
     if logging is None:

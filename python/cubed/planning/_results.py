@@ -36,7 +36,7 @@ class StoredResults:
 
     @property
     def has_any(self) -> bool:
-        """Whether there is a result in memory, so that it is stored here."""
+        """Whether the plan has a result in memory, which is stored here."""
         return bool(self._urls)
 
     def named_by(self, make: Callable[[_Targets], _core.Plan]) -> StoredResults:
@@ -51,7 +51,8 @@ class StoredResults:
             read.run((buffer,), "threads")
 
     def remove(self) -> None:
-        """Removes stored results; complete ones that a killed driver left stay for resumption."""
+        """Removes stored results. Complete results of a driver that was killed are kept, so that
+        its run can be resumed."""
         for url in self._urls:
             with suppress(OSError):
                 _core.remove_result(url)

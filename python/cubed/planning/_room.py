@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 note_package()
 
-#: Limits that this process has warned of, once each.
+#: Limits about which this process has already warned.
 _warned: set[tuple[int, int, int]] = set()
-#: Bytes by which processes with the same code differ: pages of allocators.
+#: Bytes by which the memory of processes with the same code differs, because of pages of
+#: allocators.
 _SLACK = 2 << 20
 
 

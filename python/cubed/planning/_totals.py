@@ -163,7 +163,7 @@ class PlanTotals:
 
     @property
     def exceeds_memory(self) -> bool:
-        """Whether there are such stages."""
+        """Whether the plan has stages that exceed the allowed memory."""
         return bool(self.ops_exceeding_memory)
 
     def validate(self) -> None:

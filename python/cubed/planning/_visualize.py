@@ -51,7 +51,8 @@ def plan_page(plan: Any) -> str:
     written = [s["name"].partition(" -> ")[0] for s in plan.stages if _makes_result(s)]
     title = escape("Plan of " + ", ".join(written[:3]) + (", …" if len(written) > 3 else ""))
     parts = {"@DATA@": text, "@SVG@": plan.draw("svg"), "@TITLE@": title}
-    # In one pass, because names in one part may look like the placeholder of the other.
+    # Both parts are replaced in one pass, because one part may contain a name that equals the
+    # placeholder of the other.
     return re.sub("|".join(parts), lambda m: parts[m[0]], template)
 
 

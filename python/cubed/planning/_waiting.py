@@ -10,7 +10,7 @@ from cubed.array._array import Array
 
 
 class Waiting:
-    """The reference of engine arrays to a pending write that they depend on."""
+    """The object by which an array of the engine refers to a pending write on which it depends."""
 
     __slots__ = ("stored",)
 

@@ -43,7 +43,7 @@ class _Draw:
     params: tuple[Any, ...]  # None in place of arrays
     places: tuple[int, ...]  # positions of arrays in params
     options: tuple[tuple[str, Any], ...]
-    #: Axes of the results that the block does not have.
+    #: Axes of the results that the blocks of parameters do not have.
     more: int
 
     def __call__(self, block: NDArray, *arrays: NDArray, block_id: tuple[int, ...]) -> NDArray:
@@ -202,7 +202,7 @@ class Draws:
         """Draws numbers by NumPy, block by block; `more` are the extents of each draw."""
         given = [_parameter(p) for p in params] if not more else list(params)
         arrays = [p for p in given if isinstance(p, Array)]
-        if not arrays:  # raises errors for invalid parameters now
+        if not arrays:  # raises errors for invalid parameters immediately
             getattr(np.random.Generator(np.random.Philox(0)), name)(*given, **options)
         shape = self._shape(size, *arrays)
         d = np.dtype(of or (np.int64 if name in _COUNTS else np.float64))
@@ -249,7 +249,7 @@ class Draws:
         dtype : dtype or None, default np.float64
             Data type of the result's elements.
         out : Array or None
-            Lazy array to replace with the result.
+            Lazy array that gets the result as its new lazy value.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -338,7 +338,7 @@ class Draws:
         return Array._new(x, self._spec)
 
     def bytes(self, length: int) -> bytes:
-        """Draws random bytes now.
+        """Draws random bytes immediately.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ class Draws:
         dtype : dtype or None, default np.float64
             Data type of the result's elements.
         out : Array or None
-            Lazy array to replace with the result.
+            Lazy array that gets the result as its new lazy value.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -413,7 +413,7 @@ class Draws:
         method : str, default "zig"
             Ignored: NumPy's name for the method of drawing.
         out : Array or None
-            Lazy array to replace with the result.
+            Lazy array that gets the result as its new lazy value.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -451,7 +451,7 @@ class Draws:
         dtype : dtype or None, default np.float64
             Data type of the result's elements.
         out : Array or None
-            Lazy array to replace with the result.
+            Lazy array that gets the result as its new lazy value.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 

@@ -638,7 +638,7 @@ class Generator(Draws):
         (4, 2)
         """
         m, c = to_numpy(mean).astype(float), to_numpy(cov).astype(float)
-        # NumPy checks what is given.
+        # NumPy checks the arguments.
         np.random.default_rng(0).multivariate_normal(m, c, (), check_valid, tol, method=method)
         if method == "cholesky":
             factor = np.linalg.cholesky(c).T
@@ -815,7 +815,7 @@ class Generator(Draws):
             raise ValueError(f"choice: {np.count_nonzero(shares)} have a probability, not {count}")
         if not replace:
             keys = self._plain("random" if shares is None else "exponential", (n,), "auto")
-            if shares is not None:  # first among elements with the same count
+            if shares is not None:  # the first one of elements with the same count
                 keys = keys / shares
             at = xp.reshape(xp.argsort(keys)[:count], shape)
         elif shares is None:

@@ -231,7 +231,7 @@ def shared_seed() -> int | None:
 
 
 def seed(seed: int | None = None) -> None:
-    """Seeds the functions of this module that get no seed of their own.
+    """Seeds the functions of this module, for calls without a seed.
 
     Parameters
     ----------
@@ -261,5 +261,5 @@ def function(name: str) -> Callable[..., Any]:
 
     call.__qualname__ = name
     call.__module__ = "cubed.random"
-    call.__wrapped__ = MethodType(own, RandomState)  # a signature without `self`
+    call.__wrapped__ = MethodType(own, RandomState)  # the signature of the method without `self`
     return call

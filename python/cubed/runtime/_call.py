@@ -39,7 +39,7 @@ Runner = Callable[[list[NDArray], tuple[int, ...]], Sequence[Any]]
 
 @dataclass(frozen=True)
 class RecordRunner:
-    """Wraps a call on blocks with records, of which the engine knows only the bytes."""
+    """Wraps a call on blocks of records. The engine treats records as bytes."""
 
     runner: Runner
     inputs: tuple[np.dtype[Any], ...]
@@ -95,8 +95,8 @@ class _Loaded:
     """A call that is loaded once for all blocks of a run."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()  # one thread unpickles it, the others wait
-        self.call: tuple[str, Runner] | None = None  # not None once loaded
+        self.lock = threading.Lock()  # one thread unpickles the call, the others wait
+        self.call: tuple[str, Runner] | None = None  # None until the call is loaded
         self.called = False
         self.room = 0  # bytes that a call may use; 0: no limit
 
@@ -121,7 +121,7 @@ def load(params: memoryview) -> None:
 
 
 def forget(digest: bytes) -> None:
-    """Discards a call after its run; another run with the call unpickles it again."""
+    """Discards a call after its run. If another run uses the same call, it is unpickled again."""
     with _lock:
         _loaded.pop(digest, None)
 
@@ -134,7 +134,8 @@ def _dtype(name: str) -> np.dtype[Any]:
 def _view(
     memory: memoryview, dtype: str, shape: tuple[int, ...], alive: list[weakref.ref[Any]]
 ) -> NDArray:
-    """Returns a block, which is in `memory`, as an array; it is read-only if `memory` is.
+    """Returns a block, whose elements are in `memory`, as an array. The array is read-only if
+    `memory` is.
 
     Appends to `alive` a weak reference to the base of the array. Every view of the array keeps this
     base alive, so the reference shows whether a function has kept a view of the block.
@@ -153,7 +154,8 @@ def to_array(result: Any) -> NDArray:
 
 
 def refuse_masked_result(result: Any, where: str = "") -> None:
-    """Raises TypeError for a masked array, or a list with one: NumPy would drop its mask."""
+    """Raises TypeError for a masked array, or a list that contains one, because NumPy would drop
+    the mask."""
     if _is_masked(result):
         raise TypeError(
             f"{where}the function returns a masked array, whose mask would be lost: return"
@@ -177,9 +179,10 @@ def _store(
     value = to_array(result)
     if value.shape != shape:
         raise ValueError(f"output {number} has shape {value.shape}, expected {shape}")
-    # Numbers are rounded to the declared width; units of times and lengths of strings are not.
+    # Numbers are converted to the declared width. Other units of times and longer strings are not
+    # converted.
     casting: Literal["same_kind", "safe"] = "same_kind" if value.dtype.kind in "biufc" else "safe"
-    # NumPy casts numbers to strings of any length, and truncates them.
+    # NumPy would cast numbers to strings of any length, and truncate them.
     becomes_text = dtype.kind in "SU" and value.dtype.kind not in "SU"
     if becomes_text or not np.can_cast(value.dtype, dtype, casting):
         raise TypeError(
@@ -269,7 +272,7 @@ def call_block(
             # After this line, only the record of failures refers to the exception.
         if failure is not None and any(block() is not None for block in alive):
             let_blocks_go(failure[2], lambda: are_gone(alive), _kept())
-    finally:  # releases the memory, even after an interrupt
+    finally:  # releases the memory, also after an interrupt
         for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still refer to them
             if memory is not None:
                 with suppress(BufferError):

@@ -20,8 +20,8 @@ from contextlib import suppress
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from pathlib import Path
 
-# NumPy's import reads these variables, so they are set before it. A process has one task at a time:
-# OpenBLAS would use memory for unused threads.
+# NumPy reads these variables when it is imported, so they are set before that. A process has one
+# task at a time: OpenBLAS would use memory for unused threads.
 _THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
 for _name, _value in _THREADS.items():
     os.environ.setdefault(_name, _value)
@@ -36,14 +36,16 @@ _DEATH_SIGNAL = 1
 _IDLE = 60.0
 #: Stack of the thread that listens to the parent.
 _STACK = 256 << 10
-#: Size of a mapping that a limit must refuse, to test whether the system enforces limits.
+#: Size of a memory mapping that exceeds a limit. If it succeeds, the system does not enforce
+#: limits.
 _PROBE = 64 << 20
 #: Bytes in excess of the reserved memory with which a process may still perform another run.
 _SLACK = 8 << 20
 
 
 class _Worn(Exception):
-    """Earlier runs still use so much memory in this process that another child is needed."""
+    """Earlier runs have left so much memory in use in this process that another child must be
+    used."""
 
 
 class _Limits:
@@ -52,9 +54,10 @@ class _Limits:
     def __init__(self, group: str) -> None:
         self._group = Path(group) if group else None
         self._runs = 0
-        #: Resident bytes that the process may use if its parent watches it.
+        #: Resident bytes that the process may use if its parent checks its memory.
         self.most = 0
-        #: How memory is limited: "cgroup", "rlimit" or "watch".
+        #: How memory is limited: by a control group ("cgroup"), by the system ("rlimit"), or by
+        #: checks of the parent ("watch").
         self.kind = "cgroup" if group else "rlimit" if _keeps_limits() else "watch"
         self._limits: dict[int, int] = {}
 
@@ -131,7 +134,7 @@ def _listen(control: socket.socket) -> None:
 
 
 def _become(path: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
-    """Takes over the module path, the environment and the working directory of the parent."""
+    """Sets the module path, the environment and the working directory to those of the parent."""
     sys.path[:] = path
     wanted = {**_THREADS, **environment}
     for name in os.environ.keys() - wanted.keys():
@@ -142,7 +145,7 @@ def _become(path: Sequence[str], environment: Mapping[str, str], folder: str) ->
 
 
 def _answer(data: bytes) -> bytes:
-    """Runs the range of a message; returns b"?" if another child must do it."""
+    """Runs the range of a message. Returns b"?" if another child must run it."""
     state, message = pickle.loads(data)
     if state:
         _become(*state)
@@ -162,10 +165,10 @@ def _flush() -> None:
 
 
 def main() -> None:
-    """Serves until the parent ends, or sends no message for :data:`_IDLE` seconds."""
+    """Processes messages until the parent ends, or sends no message for :data:`_IDLE` seconds."""
     work_fd, control_fd, page_fd, parent = map(int, sys.argv[1:5])
     _end_with(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles the interrupt
     page = mmap(page_fd, PAGE_BYTES)
     limits = _Limits(sys.argv[5])
     if limits.kind == "rlimit":

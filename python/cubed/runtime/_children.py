@@ -34,7 +34,7 @@ _CODE = (
 )
 #: Seconds between checks of a call with a time limit.
 _TICK = 0.1
-#: Seconds that a cancelled task may take to end, before its process is ended.
+#: Seconds that a cancelled task may take to end. After that its process is ended.
 _GRACE = 5.0
 #: Seconds that an ended child may take to end.
 _END = 5.0
@@ -45,11 +45,11 @@ _STUCK_STATUS = 124
 
 
 class NoChildError(OSError):
-    """This process cannot have a child process."""
+    """Raised if this process cannot start child processes."""
 
 
 class ChildLostError(Exception):
-    """A child ended during a call, or before the call began (`early`)."""
+    """Raised if a child ended during a call, or before the call began (`early`)."""
 
     def __init__(self, text: str, status: int, early: bool) -> None:
         super().__init__(text)
@@ -57,12 +57,12 @@ class ChildLostError(Exception):
 
 
 class StuckError(Exception):
-    """A function of a child exceeded its time limit and did not end."""
+    """Raised if a function in a child exceeded its time limit and could not be ended."""
 
 
 class _Starter:
-    """Starts processes in one thread, which lives as long as this process: the system ends children
-    with the thread that started them (PR_SET_PDEATHSIG).
+    """Starts processes in one thread, which exists as long as this process. The system ends child
+    processes when the thread that started them ends (PR_SET_PDEATHSIG).
     """
 
     def __init__(self) -> None:
@@ -130,12 +130,12 @@ class Child:
         self.kind = said.decode()
 
     def _join_group(self) -> None:
-        """Moves the child into its control group, before it performs anything."""
+        """Moves the child into its control group, before the child receives a message."""
         if self._group:
             (self._group / "cgroup.procs").write_text(str(self.process.pid))
 
     def call(self, message: bytes, limit_ms: int) -> bytes:
-        """Returns the reply to a message; b"?" if another child must give it.
+        """Returns the reply to a message; b"?" if another child must perform the message.
 
         Raises
         ------
@@ -160,7 +160,8 @@ class Child:
         return reply
 
     def _wait(self, limit_ms: int) -> None:
-        """Waits for a reply, and checks the memory and the time limit of the child meanwhile."""
+        """Waits for a reply. While it waits, it checks the memory and the time limit of the
+        child."""
         watches = self.kind == "watch"
         if not watches and not limit_ms:
             return
@@ -233,7 +234,7 @@ class Child:
 
 
 def _state() -> tuple[list[str], dict[str, str], str]:
-    """Returns the state of this process that a child takes over."""
+    """Returns the state of this process that a child gets."""
     try:
         folder = str(Path.cwd())
     except OSError:
@@ -332,7 +333,7 @@ class Children:
                 if child.process.poll() is None:
                     self._busy.add(child)
                     return child
-                child.end()  # it was idle for too long
+                child.end()  # the child ended because it was idle for too long
             self._starter = self._starter or _Starter()
         child = Child(self._starter)
         with self._lock:

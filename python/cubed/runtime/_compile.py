@@ -1,4 +1,4 @@
-"""``compile_function`` of computations, whose results replace user-defined functions."""
+"""The option ``compile_function`` of computations: its results replace user-defined functions."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Elf:
     path: Path
     #: "x86_64", "arm64", or the number of another machine.
     machine: str
-    #: Path of the program's loader; "" in libraries.
+    #: Path of the program's loader; "" for libraries.
     interpreter: str
     #: Names of the needed libraries.
     needed: list[str]

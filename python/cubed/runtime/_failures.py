@@ -25,7 +25,7 @@ from cubed.base._pickles import dumps
 
 _PACKAGE = __file__.rpartition("runtime/_failures.")[0]
 
-# Numbers of cubed_status.
+# Values of the enum cubed_status.
 _E_NOMEM, _E_IO, _E_CANCELLED, _E_FUNCTION = 4, 6, 11, 13
 
 #: Maximum number of kept exceptions. Those of retried tasks, and those other than the one that ends
@@ -40,7 +40,7 @@ _lock = threading.Lock()
 _MOST_TEXT = 20_000
 #: Maximum bytes of an array that an exception keeps as a copy; larger ones become strings.
 _MOST_COPIED = 65_536
-#: Maximum number of exceptions behind an exception that are examined.
+#: Maximum number of causes and contexts of an exception that are examined.
 _MOST_BEHIND = 100
 
 
@@ -78,7 +78,7 @@ def keep(e: BaseException, where: str = "") -> tuple[int, str, int]:
 
 
 def drop(number: int) -> None:
-    """Discards an exception, because memory that it refers to was released."""
+    """Discards an exception, because memory to which it refers was released."""
     with _lock:
         _kept.pop(number, None)
 
@@ -125,7 +125,7 @@ def _status(e: BaseException) -> int:
 
 
 def _end_of_traceback(e: BaseException, room: int) -> str:
-    """Returns as much of the traceback as an error of the engine can hold."""
+    """Returns the end of the traceback, as long as an error of the engine can contain."""
     if e.__traceback__ is None:
         return ""
     trace = "".join(traceback.format_tb(e.__traceback__)).rstrip()
@@ -133,7 +133,7 @@ def _end_of_traceback(e: BaseException, room: int) -> str:
 
 
 def _behind(e: BaseException) -> Iterator[BaseException]:
-    """Yields the exception, its causes and its contexts."""
+    """Yields the exception, and all of its causes and contexts."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [e]
     while todo and len(seen) < _MOST_BEHIND:
@@ -233,7 +233,7 @@ def _copied(e: BaseException) -> BaseException:
     """Returns a pickled copy, which shares no memory, with the traceback of the original."""
     try:
         copy: BaseException = pickle.loads(_pickled(e))
-    except Exception:  # from code of the user's class
+    except Exception:  # raised by code of the user's class
         copy = RuntimeError(f"{type(e).__name__}: {text_of(e)}")
     for mine, theirs in zip(_behind(copy), _behind(e), strict=False):
         mine.__traceback__ = theirs.__traceback__
@@ -242,7 +242,7 @@ def _copied(e: BaseException) -> BaseException:
 
 def let_go(memory: memoryview, number: int) -> bool:
     """Releases the engine's memory; discards the exception if the memory is still in use."""
-    gc.collect()  # a user of the memory may be in a reference cycle
+    gc.collect()  # an object that uses the memory may be in a reference cycle
     try:
         memory.release()
     except BufferError:
@@ -276,7 +276,7 @@ def load(data: bytes) -> int:
     return _add(e, what)
 
 
-#: A frame in the text of a traceback without its source line.
+#: Matches a frame in the text of a traceback that lacks its source line.
 _FRAME = re.compile(r'^(  File "(.*)", line (\d+), in .*\n)(?!    )', re.MULTILINE)
 
 

@@ -14,7 +14,7 @@ _SIZE = struct.Struct("<Q")
 #: that the child may use (0: the system limits them), and the title of the function.
 _CALL = struct.Struct("<qQQ200s")
 PAGE_BYTES = _CALL.size
-#: The reply of a child whose earlier runs still use too much memory: another child must
+#: The reply of a child in which earlier runs have left too much memory in use: another child must
 #: perform the message.
 ANOTHER = b"?"
 

@@ -1,6 +1,7 @@
-"""Imports libraries of functions on blocks before tasks if possible; measures later imports.
+"""If possible, imports the libraries of functions on blocks before tasks run. Measures later
+imports.
 
-The projection of a task has no memory for the libraries that the task imports.
+The projected memory of a task does not include the libraries that the task imports.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _IMPORTED_BY_CALLS = {
     "xarray.core.missing": ("scipy.interpolate",),
 }
 
-#: A worker process limits its private memory, and counts it. Other processes count their resident
-#: memory.
+#: Whether this is a worker process. It limits and measures its private memory; other processes
+#: measure their resident memory.
 _is_worker = False
 
 
@@ -46,7 +47,7 @@ class _Unpickler(pickle.Unpickler):
         self.modules.add(module)
         if module in sys.modules:
             return super().find_class(module, name)
-        with counting_imports():  # counts imports, but not the data of the pickle
+        with counting_imports():  # measures the imports, but not the data in the pickle
             return super().find_class(module, name)
 
 
@@ -56,11 +57,11 @@ def loads(data: bytes | memoryview) -> Any:
     had_xarray = "xarray" in sys.modules
     function = unpickler.load()
     modules = unpickler.modules | {name.partition(".")[0] for name in unpickler.modules}
-    if not had_xarray and "xarray" in sys.modules:  # imported by a module of the user
+    if not had_xarray and "xarray" in sys.modules:  # a module of the user has imported it
         modules.add("xarray")
     for module in sorted(modules & _IMPORTED_BY_CALLS.keys()):
         for name in _IMPORTED_BY_CALLS[module]:
-            with suppress(ImportError):  # the call reports the missing library
+            with suppress(ImportError):  # the call raises the error about the missing library
                 if name not in sys.modules:
                     import_counted(name)
     return function
@@ -117,7 +118,7 @@ _mapped: set[str] = set()
 
 
 def _map_buffers() -> None:
-    """Makes OpenBLAS map its buffers, which count only as far as they are used.
+    """Makes OpenBLAS map its buffers. Only the part of a buffer that is in use is counted.
 
     OpenBLAS retries forever if the limit of a worker process denies it a buffer. NumPy and SciPy
     each have their own OpenBLAS. The limit grows by the part of a buffer that is not resident.
@@ -178,7 +179,7 @@ class _Finder:
                 " module or script that has the function, so that workers import it before tasks,"
                 f" or raise both reserved_mem and allowed_mem by {max(taken, held - limit)} bytes"
             )
-        # The worker stays within its limit, so no projection needs to cover it.
+        # The worker does not exceed its limit, so the imports need not be reported.
         return taken if imported and limit == resource.RLIM_INFINITY else 0
 
 

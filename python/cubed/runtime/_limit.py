@@ -18,7 +18,8 @@ _SLACK = 2 << 20
 #: Seconds between checks of the resident memory.
 LOOK = 0.02
 
-#: Resident bytes that this process may use, if the system does not limit private memory; 0: any.
+#: Resident bytes that this process may use if the system does not limit private memory; 0: no
+#: limit.
 _most = 0
 #: Function that is called before and after each call of a user-defined function. Before it, the
 #: arguments are the start in ns, the bytes that the call may use, and the title of the function.
@@ -74,7 +75,8 @@ def explained(error: MemoryError, title: str, most: int) -> MemoryError:
     has no limit, or if the function has raised an error of its own.
     """
     said = str(error)
-    # Those of allocators have no text, or one such as "Unable to allocate 3 GiB", "std::bad_alloc".
+    # MemoryErrors of allocators have no text, or a text such as "Unable to allocate 3 GiB" or
+    # "std::bad_alloc".
     if not most or (said and "alloc" not in said.lower()):
         return error
     text = text_of_excess(title, most)
@@ -86,8 +88,8 @@ def explained(error: MemoryError, title: str, most: int) -> MemoryError:
 
 
 def resident_limit(allowed_mem: int, reserved_mem: int) -> int:
-    """Returns the resident bytes that this process may use. Its tasks get `allowed_mem` minus
-    `reserved_mem`, even if the process itself uses more than is reserved.
+    """Returns the resident bytes that this process may use. Its tasks may use `allowed_mem` minus
+    `reserved_mem`, even if the process uses more than the reserved memory.
     """
     held = _core.resident_mem() + _SLACK
     return max(allowed_mem, held + allowed_mem - reserved_mem)

@@ -1,4 +1,5 @@
-"""Initialisation of pool processes; a separate module, because multiprocessing imports much."""
+"""Initialisation of pool processes; a separate module with few imports, because multiprocessing
+imports it in each process."""
 
 import multiprocessing
 import os

@@ -16,7 +16,8 @@ from typing import Any
 
 #: Seconds by which clocks may differ.
 _LEEWAY = 60
-#: Seconds for which keys of a URL are used; minimum seconds between requests for unknown keys.
+#: Seconds after which keys of a URL are read again, and minimum seconds between reads because of
+#: unknown keys.
 _LIFE, _PAUSE = 3600, 60
 #: Maximum bytes of a document, and seconds to wait for it.
 _MOST_DOCUMENT, _TIMEOUT = 1 << 20, 10
@@ -27,7 +28,7 @@ _SUBJECTS = ("sub", "email", "azp", "appid")
 
 
 class TokenError(Exception):
-    """A request has no token, or a token that is not accepted."""
+    """Raised if a request has no token, or a token that is not accepted."""
 
 
 class Verifier:
@@ -73,7 +74,7 @@ class Verifier:
             raise TokenError("the request has no bearer token")
         try:
             return self._check(token.strip())
-        except (ValueError, TypeError, RecursionError) as e:  # the token is not quoted
+        except (ValueError, TypeError, RecursionError) as e:  # the error does not contain the token
             raise TokenError("the token is malformed") from e
 
     def _check(self, token: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Releases blocks to which only frames of finished calls refer."""
+"""Releases blocks that are only referred to by frames of finished calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cubed.base._types import NDArray
 
 _lock = threading.Lock()
 
-#: Maximum number of objects behind a frame that are examined, the nearest first.
+#: Maximum number of objects, reachable from a frame, that are examined; the nearest objects first.
 _MOST_OBJECTS = 5_000
 #: Maximum number of collections: a collection has no effect while another thread collects.
 _MOST_COLLECTIONS = 3
@@ -29,7 +29,7 @@ def are_gone(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
 
     Releases arrays to which only reference cycles or tracebacks refer. A module may keep an
     exception forever, such as that of an optional import. Its traceback has the frames of all
-    callers, with their variables. Such an exception loses its traceback.
+    callers, with their variables. The traceback of such an exception is removed.
     """
     if not _some(arrays):
         return True
@@ -65,7 +65,7 @@ def _drop_tracebacks_to(arrays: Sequence[weakref.ref[NDArray]]) -> None:
 
 
 def _running() -> set[int]:
-    """Returns the ids of the frames that threads are in."""
+    """Returns the ids of the frames that threads are executing."""
     found = set()
     for top in sys._current_frames().values():
         frame: FrameType | None = top
@@ -76,13 +76,14 @@ def _running() -> set[int]:
 
 
 def _frames(trace: TracebackType | None, running: set[int]) -> Iterator[FrameType]:
-    """Yields the frames of a traceback and of their callers, up to the first running one."""
+    """Yields the frames of a traceback and the frames of their callers, up to the first frame that
+    is still running."""
     seen = set(running)
     while trace is not None:
         frame: FrameType | None = trace.tb_frame
         while frame is not None and id(frame) not in seen:
             seen.add(id(frame))
-            if frame.f_code.co_name != "<module>":  # modules exist in any case
+            if frame.f_code.co_name != "<module>":  # modules are always referred to
                 yield frame
             frame = frame.f_back
         trace = trace.tb_next

@@ -15,7 +15,8 @@ from typing import Any
 
 
 def load(data: bytes) -> Any:
-    """Unpickles a Python object from the driver's plan, with the driver's module path."""
+    """Unpickles a Python object of the driver's plan. Sets the module path to that of the
+    driver."""
     import pickle  # lazy: needed only for plans with Python objects
 
     path, payload = pickle.loads(data)
@@ -54,5 +55,5 @@ if __name__ == "__main__":
         prepare(sys.argv[2])
     try:
         core.serve(int(sys.argv[-1]), load)
-    except MemoryError:  # the driver has received the message, and raises it
+    except MemoryError:  # the driver has received the message, and raises the error
         sys.exit(1)

@@ -1,8 +1,8 @@
 """A run as one pipeline of Apache Beam, which runs without the driver: ``--engine beam`` of the
 command.
 
-The folder that ``cubed submit`` writes has the plan and the job arrays, whose array tasks differ in
-a number. Each array is a step of the pipeline, and waits for the arrays that it reads.
+The folder that ``cubed submit`` writes has the plan and the job arrays, whose array tasks differ
+only in a number. Each array is a step of the pipeline, and waits for the arrays that it reads.
 """
 
 from __future__ import annotations
@@ -76,9 +76,7 @@ class Job:
         self._runner = str(self._given.get("runner"))
 
     def check(self) -> None:
-        """Checks that the runner continues without this process; ValueError gives the reason if
-        not.
-        """
+        """Raises ValueError with the reason if the runner needs this process to continue."""
         if self._is_dataflow:
             return
         endpoint, environment = (self._given.get(k) for k in ("job_endpoint", "environment_type"))

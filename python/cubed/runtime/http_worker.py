@@ -38,7 +38,7 @@ from typing import Any
 from cubed.runtime import worker
 from cubed.runtime._tokens import TokenError, Verifier, is_loopback
 
-#: Variables with the port, which the services set.
+#: Environment variables in which services pass the port.
 _PORTS = ("PORT", "FUNCTIONS_CUSTOMHANDLER_PORT")
 #: Maximum size of a message, equal to that of the executor.
 _MOST_BODY = 4 << 20
@@ -69,7 +69,7 @@ class Worker:
     concurrency
         Requests that are performed at a time.
     request_timeout
-        Seconds that a request may take; 0: any.
+        Seconds that a request may take; 0: no limit.
     max_body
         Maximum bytes of a message.
     """
@@ -133,7 +133,7 @@ class Worker:
                 self._changed.notify_all()
 
     def end(self) -> None:
-        """Ends the tasks, which count as preempted, and waits until they are reported."""
+        """Ends the tasks, which are reported as preempted, and waits for the reports."""
         with self._changed:
             self._ends = True
         worker.stop_all()

@@ -65,7 +65,7 @@ def write(
         Architecture of the function, ``"x86_64"`` or ``"arm64"``; default: that of the program.
     bundle_libc
         Whether the C library of this machine is part of the ZIP, so that the version of the
-        runtime's does not matter.
+        runtime's C library does not matter.
     glibc
         The version of the runtime's C library.
 
@@ -99,7 +99,8 @@ def write(
     data = {name: file.read_bytes() for name, file in sorted(files.items())}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
         for name, content in {"bootstrap": bootstrap.encode(), **data}.items():
-            entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # the same bytes each time
+            # A fixed date, so that the same contents always give the same bytes.
+            entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (stat.S_IFREG | 0o755) << 16
             out.writestr(entry, content)

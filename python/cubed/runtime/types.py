@@ -69,7 +69,7 @@ class TaskEndEvent:
     function_start_tstamp: float | None = None
     function_end_tstamp: float | None = None
     task_result_tstamp: float | None = None
-    #: The task's own high-water mark, and the projected memory, both including reserved memory.
+    #: Peak memory of the task, and its projected memory. Both include reserved memory.
     peak_measured_mem_start: int | None = None
     peak_measured_mem_end: int | None = None
     projected_mem: int | None = None
@@ -156,7 +156,7 @@ class _Dispatcher:
     plan: Any
     callbacks: Sequence[Any]
     stages: list[dict[str, Any]]
-    # The engine's clock has an arbitrary origin.
+    # The origin of the engine's clock is arbitrary, so times are converted.
     offset: float = field(default_factory=lambda: time.time() - time.monotonic())
     starts: dict[tuple[int, int], float] = field(default_factory=dict)
 

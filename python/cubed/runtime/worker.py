@@ -49,12 +49,12 @@ _LOOK = 0.1
 _LAST_WORDS = 1.0
 #: Seconds that a child may take to end the tasks of a run, before it is ended.
 _STOP = 5.0
-#: Exit status of a process with a stuck task, as of timeout(1).
+#: Exit status of a process with a stuck task, the same as that of timeout(1).
 _STUCK_STATUS = 124
 
 
 class TaskTimeoutError(TimeoutError):
-    """A task exceeded its time limit and could not be ended: its worker ends instead."""
+    """A task exceeded its time limit and could not be ended, so its worker ends."""
 
 
 class WorkerLostError(ConnectionError):
@@ -68,11 +68,12 @@ class WorkerEndsError(ConnectionError):
 def message(
     range_: bytes, work_dir: str, plan_key: str, attempt: str = "", code: bool = False
 ) -> bytes:
-    """Returns the argument of :func:`work`: a range, and where `_core.Plan.fetch` finds its plan.
+    """Returns the argument of :func:`work`: a range, and the location from which `_core.Plan.fetch`
+    reads its plan.
 
-    `attempt` names the driver's attempt at the run. A resumed run has the plan key of the earlier
-    attempt, and workers may already refuse messages of that attempt (:func:`stop`). `code` states
-    that the plan has functions of Python, which a child process of the worker runs.
+    `attempt` names the driver's attempt at the run. It is needed because a resumed run has the plan
+    key of the earlier attempt, whose messages workers may refuse (:func:`stop`). `code` states that
+    the plan has functions of Python, which a child process of the worker runs.
 
     Plans contain no storage options. The message contains them, so it may hold secrets.
     """
@@ -97,8 +98,8 @@ def native_message(message: bytes, time_ms: int) -> bytes:
     message
         The message.
     time_ms
-        Time limit of the call in milliseconds: no task begins that cannot end in this time. 0: no
-        limit.
+        Time limit of the call in milliseconds: tasks that cannot end within this time are not
+        started. 0: no limit.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def native_message(message: bytes, time_ms: int) -> bytes:
     if message[:4] != _MAGIC or len(message) < _RANGE_BYTES or len(texts) != 4:
         raise ValueError("the body is not a message of a driver")
     work_dir, key, version, options = texts
-    run = message[_NAME].rstrip(b"\0").decode()  # each attempt at a run has a name of its own
+    run = message[_NAME].rstrip(b"\0").decode()  # each attempt at a run has a different name
     return _message(
         message[:_RANGE_BYTES], work_dir, key, run, _MAY_HAVE_CODE, str(time_ms), version, options
     )
@@ -213,7 +214,7 @@ def _by_child(message: bytes, key: str, attempt: str, time_ms: int) -> bytes | N
 
 
 def _watch(why: OSError) -> None:
-    """From now on, runs functions in this process, and checks its memory."""
+    """Sets this process to run functions itself, and to check its memory."""
     global _watches
     _watches = True
     warn(
@@ -342,7 +343,7 @@ def _clock_shift() -> int:
 
 
 class _Call(Protocol):
-    """A call that :func:`stop` ends: a plan, or a child process."""
+    """A call that :func:`stop` can end: in a plan of this process, or in a child process."""
 
     def stop(self) -> None: ...
 
@@ -383,7 +384,7 @@ class _Run:
         self.stopped = False
 
 
-#: The id of this process if it drives runs: it must not be ended.
+#: The id of this process if it is also the driver of a run. Such a process must not be ended.
 _driver = 0
 _ends = False
 #: Whether this process runs functions itself, because it cannot have a child.
@@ -397,8 +398,8 @@ _changed = threading.Condition()
 def serve_as_child(
     fetch: Callable[[str, str], _core.Plan], run: Callable[[_core.Plan, bytes, int], bytes]
 ) -> None:
-    """Makes this process a child of a worker: it fetches plans and runs ranges by these functions,
-    which limit its memory.
+    """Makes this process a child of a worker. It then uses these functions to fetch plans and run
+    ranges; they limit its memory.
     """
     global _is_child, fetch_plan, run_range
     _is_child, fetch_plan, run_range = True, fetch, run

@@ -82,7 +82,8 @@ class Accessor(Functions):
             parts = list(owner.variables.values())
         else:
             parts = [owner.variable, *(c.variable for c in owner.coords.values())]
-        # Exclude other variables: `data` would load variables that a backend has not read yet.
+        # Only lazy variables are considered, because `data` would load variables that a backend has
+        # not read yet.
         lazy = [p.data for p in parts if isinstance(p._data, Array)]
         if not lazy:
             raise TypeError(
@@ -228,7 +229,8 @@ class Accessor(Functions):
 
 
 def register() -> None:
-    """Registers the accessor, unless a third package has one of this name.
+    """Registers the accessor, unless a package other than cubed-xarray has registered one of this
+    name.
 
     The accessor of cubed-xarray is imported first and then replaced. If it were registered later,
     Xarray would warn that it overrides ours.
@@ -252,5 +254,6 @@ def namesake() -> ModuleType | None:
         return None
     try:
         return importlib.import_module("cubed_xarray.cubedmanager")
-    except ModuleNotFoundError:  # installed without toolz, which it needs: Xarray also skips it
+    # It is installed without toolz, which it needs. Xarray also skips it in this case.
+    except ModuleNotFoundError:
         return None

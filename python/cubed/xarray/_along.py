@@ -54,7 +54,8 @@ def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: 
 
 
 def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
-    """Returns x with each missing element interpolated from the known ones before and after it."""
+    """Returns x with each missing element interpolated between the known elements before and after
+    it."""
     shape = tuple(-1 if d == axis else 1 for d in range(x.ndim))
     places = core_from_numpy(index.astype(float).reshape(shape), None, made=True)
     at = Array._new(places, x._spec)
@@ -76,7 +77,7 @@ def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
 
 
 def rank(theirs: Any, v: Any, dim: Any, *args: Any, pct: bool = False, **kwargs: Any) -> Any:
-    """Ranks along a dimension, with bottleneck's function on whole lines."""
+    """Computes ranks along a dimension, by bottleneck's function on whole lines."""
     if not isinstance(v._data, Array) or args or kwargs:
         return NotImplemented
     import bottleneck
@@ -130,13 +131,13 @@ def _interpolated(
     from xarray import Variable
     from xarray.core import missing
 
-    # Points are passed with leading axes of length 1 that match the block's other axes.
+    # Points are passed with leading axes of length 1, one for each other axis of the block.
     new_x = [Variable(dims, np.reshape(p, p.shape[p.ndim - len(dims) :])) for p in points]
     return missing.interp_func(block, x, new_x, method, options)  # type: ignore[attr-defined]
 
 
 def weighted_quantile(theirs: Any, weighted: Any, da: Any, *args: Any, **kwargs: Any) -> Any:
-    """Weighted quantiles of whole lines."""
+    """Computes weighted quantiles of whole lines."""
     if not any(isinstance(a.variable._data, Array) for a in (da, weighted.weights)):
         return NotImplemented
     given = inspect.signature(theirs).bind(weighted, da, *args, **kwargs).arguments.get("dim")
@@ -170,7 +171,8 @@ def curvefit(theirs: Any, obj: Any, coords: Any, func: Any, *args: Any, **kwargs
 
 
 def _whole(v: Any, dims: Any) -> Any:
-    """Returns a lazy DataArray in chunks that are whole along `dims`, and any other as it is."""
+    """Rechunks a lazy DataArray to chunks that are whole along `dims`. Returns other objects
+    unchanged."""
     if not isinstance(v.variable._data, Array):
         return v
     dims = {dims} if isinstance(dims, str) else set(dims)

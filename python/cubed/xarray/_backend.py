@@ -24,7 +24,8 @@ from cubed.spec import DEFAULT, Spec
 from cubed.xarray._lazy import native_array
 from cubed.xarray._objects import warn_of_unread
 
-#: Maximum size in bytes of times that are read when a store is opened, for Xarray to decode.
+#: Maximum size in bytes of arrays of times that are read when a store is opened, so that Xarray can
+#: decode them.
 _SMALL_TIMES = 2**20
 
 
@@ -68,7 +69,8 @@ class _Store(AbstractDataStore):
             "preferred_chunks": dict(zip(dims, engine_chunks(x._x), strict=True)),
             "dtype": x.dtype,
         }
-        if not any(x._x.irregular):  # Xarray could not write irregular chunks again
+        # With irregular chunks, Xarray could not write the data set.
+        if not any(x._x.irregular):
             encoding["chunks"] = x._x.chunks
         missing = x._x.missing_value
         if missing is not None:
@@ -84,7 +86,7 @@ class _Store(AbstractDataStore):
     def _by_zarr(self, name: str, error: NotImplementedError) -> Variable:
         """Reads an array whose type or codec the engine lacks, by libraries that Xarray uses."""
         store, path, _ = _core.place(self._url)
-        if Path(store).is_file():  # a file: Xarray needs another library to open it
+        if Path(store).is_file():  # the store is a file, which Xarray opens by another library
             with open_dataset(store, group=path or None, decode_cf=False, cache=False) as d:
                 return d.variables[name].load()
         if importlib.util.find_spec("zarr") is None:
@@ -101,7 +103,7 @@ class _Store(AbstractDataStore):
 
 
 class _LazyVariable(Variable):
-    """A variable that keeps its lazy array.
+    """A variable whose array remains lazy.
 
     Xarray wraps arrays of backends in its own classes, and later treats loaded arrays as values. It
     passes options of ``chunk`` only to arrays that are not lazy yet.
@@ -154,7 +156,7 @@ def _is_read_now(name: str, v: Variable) -> bool:
     return v.dims == (name,) or v.ndim == 0 or (is_time and v.nbytes <= _SMALL_TIMES)
 
 
-#: Strings by which the library represents numbers that JSON lacks.
+#: Strings by which the library represents numbers that JSON cannot represent.
 _NAMED_NUMBERS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
 

@@ -17,7 +17,8 @@ from cubed.blocks._apply import wants_keyword
 
 #: Keyword of map_blocks for the bytes that a call allocates, unless the function takes it itself.
 _EXTRA = "extra_projected_mem"
-#: A variable of an argument: the index of the argument among the objects of Xarray, and the name.
+#: Identifies a variable of an argument: the index of the argument among the objects of Xarray, and
+#: the name of the variable.
 _Source = tuple[int, Hashable]
 #: Maps the id of an array without elements to the array, which keeps the id in use, and to the
 #: variable that the array stands for. If a result contains the array, the function returned the
@@ -92,7 +93,8 @@ def map_blocks(
     spec = common_spec(*(v._data for a in objects for v in _lazy_variables(a).values()))
     for dims in dict.fromkeys(frozenset(p.indices) - {None} for p in plans):
         mine = [p for p in plans if frozenset(p.indices) - {None} == dims]
-        # Blocks along other dimensions do not change these results, so the first blocks are used.
+        # These results do not depend on the block along other dimensions, so the first blocks are
+        # used.
         operands = [
             Operand(_first_blocks(v, found, dims)._x, v.dims)
             for a in objects
@@ -276,7 +278,7 @@ class _Variable:
                     f" {blocks} as in the arguments"
                 )
             self.cuts.append(cut)
-        # A dimension of one chunk is whole in every block. Without it, there are fewer calls.
+        # A dimension of one chunk is whole in every block. Omitting it reduces the number of calls.
         self.indices = tuple(d if d in found and count(found[d]) > 1 else None for d in v.dims)
 
 
@@ -309,7 +311,8 @@ class _Shell:
         )
 
     def filled(self, blocks: Any, slices: dict[Hashable, slice]) -> Any:
-        """Returns the argument with its lazy variables, which are the next of all blocks."""
+        """Returns the argument with its lazy variables, whose blocks are the next ones of
+        `blocks`."""
         if not isinstance(self.value, Dataset):
             return self.value
         ds = self.value.isel({d: s for d, s in slices.items() if d in self.value.dims})
@@ -354,7 +357,7 @@ class _Expected:
     extents: dict[Hashable, tuple[int, ...]]  # extents of the blocks along each dimension
     labels: Dataset  # coordinates of the whole result that are in memory
     passed: tuple[tuple[Hashable, _Source], ...]  # lazy coordinates that come from an argument
-    origin: str  # origin of the coordinates, for messages
+    origin: str  # where the expected coordinates come from, for messages
 
     def check(self, out: Dataset, objects: Sequence[Dataset], number: dict[Hashable, int]) -> None:
         """Raises ValueError if a block of the result does not fit."""

@@ -33,7 +33,7 @@ def call(
     Parameters
     ----------
     owner : Dataset or DataArray
-        With a Dataset, the function is called for each numeric variable.
+        For a Dataset, the function is called for each numeric variable.
     function : str
         A function of the expression language.
     positional : sequence of tuples of str and object
@@ -86,7 +86,7 @@ def _selected(
 
 
 def _grouped(groupby: Any, dim: str) -> Any:
-    """Returns a group such as "time.month" with the actual name of the dimension."""
+    """Returns a group such as "time.month", with the name of the dimension in the object."""
     if not isinstance(groupby, str) or "." not in groupby:
         return groupby
     return f"{dim}.{groupby.partition('.')[2]}"
@@ -137,7 +137,8 @@ def dimension(owner: Any, name: Hashable, function: str) -> str:
 
 
 def _is_called(coordinate: Any, name: Hashable) -> bool:
-    """Whether CF's attributes, or dates, give a coordinate this name."""
+    """Whether a coordinate has this CF name, according to its attributes or because it contains
+    dates."""
     attrs = coordinate.attrs
     if name in (attrs.get("standard_name"), attrs.get("axis"), attrs.get("cartesian_axis")):
         return True
@@ -178,7 +179,8 @@ def _of_array(
 
 
 def _spelled(value: Any, name: str, arrays: dict[str, Any]) -> str:
-    """Returns an argument as text for an expression. Adds arrays to `arrays`."""
+    """Converts an argument to text for an expression. An array is added to `arrays`, and the text
+    is its name."""
     if isinstance(value, np.generic):
         value = value.item() if value.dtype.kind in "biufc" else str(value)
     if isinstance(value, (xr.DataArray, xr.Variable, Array, np.ndarray)):

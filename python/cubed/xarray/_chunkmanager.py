@@ -74,7 +74,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         return normalize_chunks(chunks, shape, limit, dtype, previous_chunks)
 
     def from_array(self, data: Any, chunks: Any, **kwargs: Any) -> Array:
-        """Creates a lazy array over values in memory, or over a lazily indexed array of a backend.
+        """Creates a lazy array from values in memory, or from a lazily indexed array of a backend.
 
         The engine reads Zarr arrays in stores that it supports, and decodes scales, offsets and
         missing values. Other arrays are read by Python, one region per chunk.
@@ -89,7 +89,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         chunks
             As for :func:`cubed.from_array`.
         **kwargs
-            ``spec``; options that only Dask has are ignored.
+            ``spec``. Options that only Dask has are ignored.
         """
         spec = kwargs.pop("spec", None)
         unknown = set(kwargs) - _DASK_OPTIONS
@@ -132,7 +132,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         return tuple(next(values) if isinstance(a, Array) else a for a in data)
 
     def persist(self, *data: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Computes values now, in one plan, and returns lazy arrays over them in memory."""
+        """Computes arrays immediately, in one plan. Returns lazy arrays with values in memory."""
         values = self.compute(*data, **kwargs)
         return tuple(
             cubed.from_array(v, engine_chunks(a._x), spec=a._spec) if isinstance(a, Array) else a
@@ -297,7 +297,8 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
 
 @dataclass(frozen=True)
 class _WithObjects:
-    """Wraps a function; blocks of some arguments are positions of Python objects."""
+    """Wraps a function. Blocks of some of its arguments are positions of Python objects, which
+    replace them."""
 
     function: Callable[..., Any]
     objects: dict[int, NDArray]

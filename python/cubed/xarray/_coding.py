@@ -15,7 +15,8 @@ from xarray.coding import variables as coding
 from cubed import _core
 from cubed.array._array import Array
 
-#: A number for the library: its type, an element, and whether it takes the type of the array.
+#: A number for the library: its type, its value as an element, and whether it is converted to the
+#: type of the array.
 _Number = tuple[str, bytes, bool]
 
 
@@ -46,7 +47,8 @@ def joined(x: Array) -> Array | None:
 def _masked(x: Array, missing: Iterable[Any], value: Any, dtype: Any) -> Array | None:
     d = np.dtype(dtype)
     if d.kind == "O" and x.dtype.kind == "b":
-        # Xarray makes objects True, False and NaN. Their values, sums and means are these floats'.
+        # Xarray makes Python objects True, False and NaN. These floats have the same values, sums
+        # and means.
         d = np.dtype(np.float64)
     numbers = [_number(v) for v in missing]
     if x.dtype.kind not in "biufc" or d.kind not in "iufc" or None in numbers:
@@ -77,7 +79,8 @@ def _unpacked(
 
 
 def _number(value: Any) -> _Number | None:
-    """Converts a number for the library. It keeps its type; a Python number takes the array's."""
+    """Converts a number for the library. A NumPy number keeps its type; a Python number gets the
+    type of the array."""
     element = np.asarray(value)
     if element.ndim > 0 or element.dtype.kind not in "biufc":
         return None

@@ -52,7 +52,7 @@ def groupby_reduce(
 ) -> Any:
     """Reduces lazy arrays by group, or arrays by lazy labels.
 
-    The engine computes the reductions that it has. flox computes all others, on whole axes.
+    The engine computes the reductions that it supports. flox computes all others, on whole axes.
 
     The engine ignores ``method`` ("map-reduce", "blockwise" or "cohorts"), because it always reads
     each chunk once. Lazy labels are computed unless `expected_groups` lists the groups.
@@ -117,8 +117,8 @@ def _marked(
 ) -> tuple[np.dtype[Any] | None, Any]:
     """Returns the type of a result (None: the type that flox chooses) and its fill value.
 
-    Called if the caller states no type. Groups without labels become NaN. flox itself would give
-    them numbers that look like values in sums, products, and extremes of integers.
+    Called if the caller states no type. Groups without labels become NaN. flox would return numbers
+    for them that look like values, for sums, products, and extremes of integers.
 
     Parameters
     ----------
@@ -133,7 +133,8 @@ def _marked(
     if dtype.kind in "fc":
         return None, fill_value if chosen else np.nan
     found = absent()
-    if found is None:  # unknown: only first and last get a type that has NaN
+    # If this is not known, only first and last get a type that can represent NaN.
+    if found is None:
         found = chosen
     if not found:
         return None, fill_value
@@ -145,7 +146,8 @@ def _marked(
 def _any_absent(
     numbers: Sequence[Any], sizes: Sequence[int], shape: tuple[int, ...], kept: Sequence[int]
 ) -> bool | None:
-    """Returns whether a group has no labels at some position along the kept axes.
+    """Returns whether there is a group without labels at any position along the axes that are not
+    reduced.
 
     Returns None if labels are lazy.
     """
@@ -186,16 +188,16 @@ def _typed(
         x = cubed.where(x != x, np.nan, 1.0)
     elif kind in "mM" and plain not in ("any", "all", "first", "last"):
         if plain in _OF_ELEMENTS and _is_missing(reduction["fill_value"]):
-            # The integer of NaT, because floats would round times.
+            # The integer that represents NaT, because floats would round times.
             fill = np.nan if plain == "prod" else np.iinfo(np.int64).min
             reduction = reduction | {"fill_value": fill}
         ints: Array = x.astype(np.int64)
-        if plain in _OF_FLOATS:  # NaT is an integer like any other, so use NaN
+        if plain in _OF_FLOATS:  # NaT would be treated like any other integer, so NaN is used
             ints = cubed.where(x != x, np.nan, ints.astype(np.float64))
         elif plain == "sum":
             ints = cubed.where(x != x, 0, ints)
         last = np.iinfo(np.int64).max
-        if name in ("max", "nanmin"):  # NaT is the smallest integer; use the largest
+        if name in ("max", "nanmin"):  # NaT is the smallest integer, so the largest integer is used
             ints = cubed.where(x != x, last, ints)
         out = _reduced(reduction, ints, codes, axes, n)
         missing = np.array("NaT", dtype)
@@ -215,7 +217,8 @@ def _typed(
     return _reduced(reduction, x, codes, axes, n)
 
 
-#: Reductions that times do not have, by kind. flox reduces their integers, which makes no sense.
+#: Reductions that times do not have, by kind. flox would reduce the integers that represent the
+#: times, and return meaningless results.
 _NOT_OF_TIMES = {"M": ("sum", "prod", "var"), "m": ("prod", "var")}
 #: Reductions of times that are computed in floating point.
 _OF_FLOATS = ("mean", "median", "quantile", "std", "var")
@@ -260,7 +263,7 @@ def _in_memory(
     first = x.ndim - codes.ndim
     kept = [d for d in range(first, x.ndim) if d not in axes]
     apart = tuple(x.shape[d] for d in kept)
-    if kept:  # every position along these axes has its own groups
+    if kept:  # there are separate groups for each position along these axes
         codes = _apart(codes, [d - first for d in kept], n)
     if codes.ndim > 1:
         x = cubed.reshape(x, (*x.shape[:first], codes.size))
@@ -327,8 +330,8 @@ def _numbers_of_block(by: NDArray, groups: Any) -> NDArray:
     return found.reshape(by.shape).astype(np.int64)
 
 
-#: Guards indexes. While one thread builds the hash table of an index, pandas 2 reports duplicate
-#: labels to other threads.
+#: Held while an index is used. While one thread builds the hash table of an index, pandas 2 wrongly
+#: reports duplicate labels to other threads.
 _looking_up = Lock()
 
 

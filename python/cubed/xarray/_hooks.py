@@ -33,7 +33,7 @@ class Hook:
         Called as ``ours(theirs, *args, **kwargs)``. Returns the result, or ``NotImplemented`` to
         call the original function, or :class:`Arguments` to call it with these.
     purpose
-        Name of the feature for messages, in the words of users.
+        Name of the feature in messages for users.
     public
         Public functions of :mod:`xarray` that depend on the function. They warn if a version of the
         package does not have it, because they may then compute lazy arrays.
@@ -56,7 +56,8 @@ class Arguments:
 def install(hooks: Iterable[Hook]) -> None:
     """Installs the hooks that are not installed yet.
 
-    Hooks of packages that are not imported are skipped. A missing function affects no other hook.
+    Hooks of packages that are not imported are skipped. A missing function does not affect other
+    hooks.
     """
     for hook in hooks:
         if hook.where.partition(".")[0] not in sys.modules:
@@ -150,7 +151,8 @@ def _check(
     try:
         signature.bind(theirs, *args, **kwargs)
     except TypeError as e:
-        inspect.signature(theirs).bind(*args, **kwargs)  # raises if the caller is wrong
+        # Raises TypeError if the arguments are invalid.
+        inspect.signature(theirs).bind(*args, **kwargs)
         raise NotImplementedError(
             f"{hook.purpose} of lazy arrays: Xarray {xarray.__version__} calls {hook.name} in a way"
             f" that Cubed does not know: {e}; compute them first"

@@ -37,7 +37,7 @@ def native_array(data: Any, spec: Spec | None) -> Array | None:
     Returns None if the engine cannot read the store, or if a wrapper has code that only Python can
     run.
     """
-    if isinstance(data, Array):  # an array of the backend "cubed"
+    if isinstance(data, Array):  # the array comes from the backend "cubed"
         return Array._new(data._x, data._spec if spec is None else spec)
     if isinstance(data, np.ndarray):
         return (

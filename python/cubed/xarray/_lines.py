@@ -1,4 +1,5 @@
-"""Finds functions on whole lines (all elements along an axis) that may get some lines at a time."""
+"""Finds functions on whole lines (all elements along an axis) that may be called with some of the
+lines at a time."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ def in_lines(x: Array, axes: Sequence[int]) -> Array:
             if d is None or chunks[d] == 1:
                 break
             chunks[d] = -(-chunks[d] // 2)
-        # Axes that need no other chunks keep their chunks, even irregular ones.
+        # If an axis needs no other chunks, its chunks do not change, even if they are irregular.
         return (x.rechunk({d: n for d, n in enumerate(chunks) if d in axes or n != before[d]}),)
 
     return made_of([x], make, x.spec.task_mem)[0]

@@ -1,7 +1,7 @@
 """Imports the modules that Xarray's functions import when they are called for the first time.
 
-Xarray checks whether each array belongs to Dask, Sparse, Pint or CuPy, and imports these to
-know. Worker processes import this module before tasks that call Xarray's functions.
+Xarray checks whether each array belongs to Dask, Sparse, Pint or CuPy, and imports these libraries
+for the check. Worker processes import this module before tasks that call Xarray's functions.
 """
 
 from contextlib import suppress

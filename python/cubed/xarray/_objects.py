@@ -39,7 +39,7 @@ def warn_of_unread(variables: Mapping[Any, Any]) -> None:
     if not large:
         return
     listed = ", ".join(f"{name} ({format_bytes(at_least(v))})" for name, v in large.items())
-    # Strings of a fixed length are objects only because missing ones became NaN.
+    # Strings of a fixed length become objects only if missing strings are replaced by NaN.
     fixed = [n for n, v in large.items() if np.dtype(v.encoding.get("dtype", "O")).kind in "SU"]
     raw = f", or keep strings lazy by mask_and_scale={dict.fromkeys(fixed, False)}" if fixed else ""
     warn(

@@ -37,7 +37,7 @@ def install() -> None:
 
 
 def _push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
-    """Replacement of ffill and bfill."""
+    """Fills missing elements, for ffill and bfill."""
     return forward_fill(array, axis, n) if isinstance(array, Array) else NotImplemented
 
 
@@ -110,8 +110,8 @@ def _equals(theirs: Any, first: Any, second: Any, *args: Any, **kwargs: Any) -> 
             both[0]._data == both[1]._data  # noqa: B015
         except Exception as e:
             if str(e) in (refusal(d, "equal") for d in data):
-                raise ValueError(str(e)) from e  # Xarray hides a TypeError
-            return NotImplemented  # Xarray meets the same error, and handles it
+                raise ValueError(str(e)) from e  # because Xarray would hide a TypeError
+            return NotImplemented  # Xarray's own function gets the same error, and handles it
     return Arguments(*both, *args, **kwargs)
 
 
@@ -242,7 +242,7 @@ def _first_or_last(
         return NotImplemented
     options: Any = xarray.get_options
     if not options()["use_flox"] or importlib.util.find_spec("flox") is None:
-        groups._raise_if_by_is_chunked()  # the error states what to do
+        groups._raise_if_by_is_chunked()  # the error advises the user
     from flox.xrdtypes import NA
 
     return groups._flox_reduce(
@@ -268,7 +268,7 @@ def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
 def _has_missing(dates: Array) -> bool:
     """Returns whether a date is NaT. Integer fields are then float64, with NaN for NaT.
 
-    Computed at once, because the type of the result depends on it. The dates are read once.
+    Computed immediately, because the type of the result depends on it. The dates are read once.
     """
     return bool(cubed.any(cubed.isnat(dates)).compute())
 

@@ -11,7 +11,8 @@ from cubed.array._array import Array
 from cubed.xarray._hooks import Arguments
 from cubed.xarray._windows import LAST, counted, moving, reduced
 
-#: Arguments by which Xarray selects an implementation, and options that are understood here.
+#: Arguments by which Xarray selects an implementation, and the options that these replacements
+#: support.
 _KNOWN = {"array_agg_func", "bottleneck_move_func", "numbagg_move_func", "rolling_agg_func"}
 _KNOWN |= {"keep_attrs", "fillna", "sliding_window_view_kwargs", "ddof"}
 #: Default of `fillna`: the missing value of the type to which Xarray promotes.
@@ -62,7 +63,7 @@ def _of_times(rolling: Any, name: str, kwargs: dict[str, Any]) -> Any:
     missing, last = (
         np.iinfo(np.int64).min,
         np.iinfo(np.int64).max,
-    )  # times as integers, of which NaT is the smallest
+    )  # times are converted to integers; the smallest integer represents NaT
     largest = name.endswith("max")
     fill = missing if largest else last
     ints = x.astype(np.int64)

@@ -1,7 +1,8 @@
-"""Strings in Xarray: extremes, and the accessor ``.str``, whose results have other lengths.
+"""Strings in Xarray: extremes, and the accessor ``.str``, whose results have lengths that differ
+from those of their arguments.
 
-The engine's strings have a fixed length. Xarray calls a function for each string and finds the
-length in the results. Here the length of a lazy result follows from the method and its arguments,
+The engine's strings have a fixed length. Xarray calls a function for each string and determines the
+length from the results. Here the length of a lazy result follows from the method and its arguments,
 so that no string is truncated.
 """
 
@@ -45,7 +46,7 @@ _ENCODED = {
     "ascii": (0, 1), "cp": (0, 2), "iso8859": (0, 1), "koi8": (0, 1), "utf-8": (3, 4),
     "utf-16": (2, 4), "utf-32": (4, 4),
 }  # fmt: skip
-#: Handlers of errors that put at most one character in the place of another.
+#: Error handlers that replace a character by at most one character.
 _SHORT_HANDLERS = ("strict", "ignore", "replace", "surrogateescape", "surrogatepass")
 
 
@@ -137,7 +138,8 @@ def apply(
 
 @dataclass(frozen=True)
 class _WithValues:
-    """Calls a function of a string and other arguments, some with one value for all strings."""
+    """Calls a function for each string. Some of its other arguments have one value for all
+    strings."""
 
     function: Callable[..., Any]
     #: Arguments of the function after the string: a value in a tuple, or None for an element of the
@@ -243,7 +245,8 @@ def _replaced(n: int, kind: str, given: dict[str, Any]) -> int | None:
         return n + n // len(pat) * max(0, by - len(pat))
     if not given["regex"]:
         return n + (n + 1) * by
-    # A template with groups of the match. Groups are parts of the string unless they look around.
+    # A template with groups of the match. A group is a part of the matched string, except if the
+    # pattern contains a lookaround.
     if not isinstance(repl, (str, bytes)):
         return None
     slash, around = ("\\", "(?") if isinstance(repl, str) else (b"\\", b"(?")
@@ -288,7 +291,7 @@ def _decoded(n: int, kind: str, given: dict[str, Any]) -> int | None:
 
 #: For methods of ``.str`` that return strings: a function that returns the maximum length of these
 #: strings from the length and kind of the array's strings and the arguments; None if the length
-#: depends on values. Methods without a row that return strings are refused.
+#: depends on values. Methods that return strings and are not in this table are refused.
 LENGTHS: dict[str, Length] = {
     **{name: _by_case(name) for name in _CASES},
     **dict.fromkeys(("center", "ljust", "pad", "rjust", "zfill"), _padded),

@@ -20,7 +20,7 @@ from cubed.xarray._lines import reduces_along_axes
 _REDUCTIONS = {"max", "mean", "min", "prod", "std", "sum", "var"}
 #: Maximum bytes of the windows that a function reduces at a time, and number of copies it may make.
 _WINDOWS_BYTES, _COPIES_OF_WINDOWS = 2**18, 4
-#: Elements before and after an element along each axis.
+#: For each axis, the number of elements before and after an element that belong to its window.
 Windows = Mapping[int, tuple[int, int]]
 
 
@@ -62,7 +62,7 @@ def _last_argmin(x: NDArray, axis: int) -> NDArray:
     return x.shape[axis] - 1 - np.argmin(np.flip(x, axis), axis=axis)
 
 
-#: Positions of extremes of windows: of equal elements, the last one.
+#: Positions of extremes of windows: the last one if several elements are equal.
 LAST = {"argmax": _last_argmax, "argmin": _last_argmin}
 
 

@@ -1,4 +1,5 @@
-"""Checks of Xarray's writing: lazy arrays keep the stores that they read, and chunks fit the store.
+"""Checks before Xarray writes: stores that lazy arrays read are not replaced, and chunks fit the
+chunks of the store.
 
 Xarray refuses irregular chunks, and two chunks of an array in one chunk of the store, because two
 tasks of Dask would write it at the same time. Tasks of the engine write whole chunks of the store,
@@ -34,7 +35,7 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if store is None:
             continue
         url = in_memory(store) or (_url(store) if _is_path(store) else url_of(store))
-        if url is None or _is_chained(url):  # only the store's own library knows the place
+        if url is None or _is_chained(url):  # only the store's own library knows the location
             continue
         group = (given.get("group") or "").strip("/")
         if mode == "w":
@@ -59,7 +60,7 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 held.append(_core.hold_place(place, *takeover))
         return theirs(*args, **kwargs)
     finally:
-        held.clear()  # tracebacks keep this frame, and its arrays must not stay held
+        held.clear()  # tracebacks refer to this frame, which must not keep the arrays alive
 
 
 def check_netcdf(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -75,17 +76,20 @@ def check_netcdf(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _check_sources(source: Any, url: str, what: str) -> None:
-    """Raises an error if a lazy variable of a data set or tree reads the place to be replaced."""
+    """Raises an error if a lazy variable of a data set or tree reads the location that would be
+    replaced."""
     for ds in getattr(source, "subtree", [source]):
         for name, v in ds.variables.items():
             if isinstance(v._data, Array):
-                # Places are compared before memory. Nothing lazy reads from an unknown scheme.
+                # Locations are compared before memory is checked. No lazy array reads from an
+                # unknown scheme.
                 with suppress(PlanTooLargeError, UnsupportedError):
                     _check_places(v._data, url, f"{what} the source of variable {name!r}")
 
 
 def _check_places(x: Array, url: str, what: str) -> None:
-    """Compares the places that x reads with `url`, by a plan that is never run."""
+    """Compares the locations that x reads with `url`. For this it makes a plan, which is not
+    run."""
     targets: Any = ((x._x, {"writes": url}),)
     try:
         _core.Plan(targets, max_workers=1, work_dir=tempfile.gettempdir(), **x.spec._limits())
@@ -100,7 +104,7 @@ def _is_path(place: Any) -> bool:
 
 
 def _is_chained(place: str | bytes) -> bool:
-    """Returns whether a place is a chain of fsspec, such as ``simplecache::s3://bucket/x``."""
+    """Returns whether a location is a chain of fsspec, such as ``simplecache::s3://bucket/x``."""
     return isinstance(place, str) and "://" in place.partition("::")[2]
 
 
@@ -188,7 +192,7 @@ def _begin(store: Any, name: Any, dim: Any, length: int, unit: int, extent: int)
 def _fits(lengths: tuple[int, ...], unit: int, begin: int, alone: bool) -> bool:
     """Returns whether chunks consist of whole chunks of the store.
 
-    If `alone`, the store's chunks will be made from them, so they must be equal.
+    If `alone` is true, the store's chunks will be made from these chunks, so they must be equal.
     """
     if alone:
         return all(n == unit for n in lengths[:-1])

@@ -13,7 +13,7 @@ def name_of(pid: int) -> bytes:
 
 
 def lives(name: bytes) -> bool:
-    """Returns True if a process is alive, as far as known here: always for other machines."""
+    """Returns False if a process of this machine has ended, True for all others."""
     pid = name.rpartition(b":")[2]
     if not pid or name != name_of(int(pid)):
         return True
@@ -33,4 +33,4 @@ def end_those_with(mark: str) -> None:
             if mark.encode() in place.read_bytes() and int(place.parent.name) != os.getpid():
                 os.kill(int(place.parent.name), signal.SIGKILL)
         except OSError:
-            continue  # it has ended, or belongs to another user
+            continue  # the process has ended, or belongs to another user

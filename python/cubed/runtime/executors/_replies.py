@@ -46,7 +46,7 @@ class Replies:
     Parameters
     ----------
     work_dir, plan_key
-        The place of the run's plan; replies are stored next to it.
+        The location of the run's plan. Replies are stored next to it.
     messages
         The messages.
     """
@@ -59,7 +59,7 @@ class Replies:
         self.calls = list(zip(self._urls, messages, strict=True))
 
     def someone_died(self) -> bool:
-        """Returns True if a process of this machine ended before it replied, as far as known."""
+        """Returns True if a process of this machine is known to have ended before it replied."""
         return any(_died(path) for url in self._urls if (path := _local(url)) is not None)
 
     def read(self) -> list[bytes | BaseException]:

@@ -1,4 +1,5 @@
-"""Shared parts of executors, and how to add one: see docs/how-to/engines/adding-an-engine.md."""
+"""Shared parts of executors. docs/how-to/engines/adding-an-engine.md describes how to add an
+executor."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def token_of(range_: bytes) -> int:
 
 #: Seconds to wait for calls of an engine that has lost some.
 _SHORT_GRACE = 5.0
-#: Maximum seconds until a reply of a worker that has ended arrives.
+#: Maximum seconds until the reply of a worker arrives after the worker has ended.
 _LAST_WORDS = 5.0
 #: Seconds between checks for workers.
 _LOOK = 2.0
@@ -72,7 +73,8 @@ def _capabilities(name: str) -> dict[str, Any]:
 def _added(
     name: str, remote: bool, max_message_bytes: int, overhead: float, ramp: tuple[int, int]
 ) -> dict[str, Any]:
-    """Registers an executor and returns its capabilities, unless another one has its name."""
+    """Returns the capabilities of an executor. Registers the executor before, unless one of this
+    name exists."""
     if name not in _core.executors():
         _core.add_executor(name, remote, max_message_bytes, round(20 * overhead * 1000), *ramp)
     return _capabilities(name)
@@ -111,15 +113,15 @@ class Executor:
         Maximum retries of a task that failed to read or write, exceeded its time limit, or whose
         worker died.
     use_backups
-        Whether tasks that take far longer than others are also given to an idle second worker. Only
-        for workers on other machines, because local workers share the cores.
+        Whether tasks that take far longer than others are also assigned to a second, idle worker.
+        Only for workers on other machines, because local workers share the cores.
     task_timeout
         Maximum seconds of a task; default: no limit. A worker ends a task that takes longer, or
         itself if that fails. Not for tasks in this process (``"threads"``).
     silence
-        Seconds without a sign of life after which an unfinished run of another machine or container
-        counts as ended, so that its target may be written. A whole number, default 600. Each run
-        gives ten signs of life in this time.
+        An unfinished run of another machine or container counts as ended if it has not updated its
+        record for this number of seconds; another run may then write its target. An integer,
+        default 600. Each run updates its record ten times in this time.
     **kwargs
         `batch_size`, `compute_arrays_in_parallel` and similar options of other versions are
         accepted: tasks always start as soon as their inputs exist.
@@ -167,7 +169,8 @@ class Executor:
         return self.name
 
     def connect(self) -> Engine | None:
-        """Returns the engine that moves the tasks of one run. None: the C library does."""
+        """Returns the object that passes the tasks of one run to the engine. None: the C library
+        runs the tasks."""
         return None
 
     def begin(self, allowed_mem: int, reserved_mem: int) -> Engine | None:
@@ -223,9 +226,11 @@ class EngineExecutor(Executor):
     keeps_messages: ClassVar[str] = ""
     #: Maximum size of a call; 0: no limit.
     max_message_bytes: ClassVar[int] = 0
-    #: Seconds of an empty call: ranges of tasks are planned to take twenty times as long.
+    #: Seconds that a call without tasks takes. Ranges of tasks are planned to take twenty times as
+    #: long.
     overhead: ClassVar[float] = 0.0
-    #: Workers that the service starts at once, and further ones per second; 0: all at once.
+    #: Number of workers that the service starts immediately, and number of further workers per
+    #: second; 0: all start immediately.
     ramp: ClassVar[tuple[int, int]] = (0, 0)
     _accepted: ClassVar[frozenset[str]] = Executor._accepted | {"start_timeout"}
 
@@ -252,7 +257,8 @@ class EngineExecutor(Executor):
         return None
 
     def given(self, option: str, module: str, kind: str) -> Any:
-        """Returns an option that is an object of the engine, or None; else TypeError."""
+        """Returns an option that must be an object of the engine or None; raises TypeError
+        otherwise."""
         value, expected = self.kwargs.get(option), getattr(needed(module, self.name), kind)
         if value is not None and not isinstance(value, expected):
             raise TypeError(f"{option} is {value!r}, expected a {module}.{kind}")
@@ -291,8 +297,8 @@ class EngineExecutor(Executor):
 
 
 class Engine(ABC):
-    """The connection of one run to an engine whose calls return futures. The driver calls it from
-    one thread.
+    """The connection of one run to an engine whose calls return futures. The driver calls its
+    methods from one thread.
     """
 
     #: Types of exceptions that futures raise if a worker was lost.
@@ -332,8 +338,8 @@ class Engine(ABC):
         return self._wanted
 
     def has_workers(self) -> bool:
-        """Returns True if there is a worker now, as far as the engine knows. Called every few
-        seconds while no call ends.
+        """Returns True if the engine reports that there is a worker. Called every few seconds while
+        no call ends.
         """
         return True
 
@@ -391,12 +397,12 @@ class Engine(ABC):
         return "transient" if isinstance(error, OSError) else ""
 
     def cancel(self, futures: list[Any]) -> None:
-        """Cancels calls as far as the engine can; running calls may continue."""
+        """Cancels calls if the engine can. Running calls may continue."""
         for future in futures:
             future.cancel()
 
     def disconnect(self) -> None:
-        """Ends the resources of the run after its end."""
+        """Releases the resources of the run, after its end."""
         self._flying.clear()
         self.ends.close()
 
@@ -476,8 +482,8 @@ class Engine(ABC):
             )
 
     def give_up(self, token: int) -> None:
-        """Abandons a range without a reply. The run does not wait for its call any more, and, after
-        a failure, waits only a short time for other calls.
+        """Abandons a range that has given no reply. The run then does not wait for this call and,
+        after a failure, waits only a short time for other calls.
         """
         self.grace = min(self.grace, _SHORT_GRACE)
         for future in [f for f, range_ in self._flying.items() if token_of(range_) == token]:

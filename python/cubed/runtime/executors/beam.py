@@ -34,7 +34,7 @@ class BeamEngine(StageEngine):
         self, call: Callable[[bytes], bytes], messages: list[bytes]
     ) -> list[bytes | BaseException]:
         """Runs a pipeline, which returns no results. Beam's local runner waits forever for a
-        process that has ended in a call; it is abandoned.
+        process that ended during a call; such a pipeline is abandoned.
         """
         beam, replies = self._beam, Replies(self._work_dir, self.plan_key, messages)
         options = deepcopy(self._options)

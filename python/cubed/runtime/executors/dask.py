@@ -15,8 +15,8 @@ from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 class DaskEngine(Engine):
     """Runs calls by a client. The scheduler handles lost workers and runs their calls again."""
 
-    # The scheduler queues calls that workers do not run yet, and learns of completed calls with a
-    # delay.
+    # More calls than workers, because the scheduler is informed of completed calls with a delay. It
+    # queues the calls that do not run yet.
     in_flight = 4
 
     def __init__(self, client: Any, workers: int, options: Mapping[str, Any]) -> None:
@@ -41,8 +41,8 @@ class DaskEngine(Engine):
         return least, f"memory_limit of Dask's worker {name}, divided by its threads"
 
     def check(self, allowed_mem: int, reserved_mem: int) -> None:
-        """Also refuses workers without this package. Dask ends such a worker when it gets a task,
-        and waits for another one.
+        """Also refuses workers without this package. Dask would end such a worker when it gets a
+        task, and would wait for another worker.
         """
         super().check(allowed_mem, reserved_mem)
         # A function of Python's standard library, because workers without this package can load it.
@@ -62,8 +62,8 @@ class DaskEngine(Engine):
         return self._client.submit(self.work, message, key=key, **self._options)
 
     def result(self, future: Any) -> bytes:
-        """Returns a call's reply. Fetches the replies of all completed calls at once, which takes
-        no longer.
+        """Returns a call's reply. Fetches the replies of all completed calls together, because this
+        takes no longer than fetching one.
         """
         if future not in self._replies and future.status == "finished":
             ended = [future, *(f for f in self._flying if f.status == "finished")]

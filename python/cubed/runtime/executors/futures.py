@@ -13,7 +13,8 @@ from cubed.runtime.worker import TaskTimeoutError, WorkerEndsError
 
 
 class FuturesEngine(Engine):
-    """Runs calls in a pool: the user's, or the run's own, which is replaced when a process dies."""
+    """Runs calls in the user's pool, or in a pool of the run. The latter is replaced if one of its
+    processes dies."""
 
     may_pass: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
@@ -22,7 +23,7 @@ class FuturesEngine(Engine):
         self._own = pool is None
         self._pool = pool or self._make()
         self._pools: dict[Future[bytes], Pool] = {}
-        #: A pool in which a process ends itself, which ends all other processes of the pool.
+        #: A pool in which a process ended itself; this ends all other processes of the pool.
         self._ending: Pool | None = None
 
     def _make(self) -> Pool:
@@ -59,7 +60,7 @@ class FuturesEngine(Engine):
             raise
 
     def abandon(self, future: Future[bytes]) -> None:
-        """Ends the processes of the run's own pool; their other calls are repeated.
+        """Ends the processes of a pool that belongs to the run. Their other calls are repeated.
 
         A running call in the user's pool cannot be ended.
         """

@@ -17,8 +17,8 @@ class HttpExecutor(Executor):
     Parameters
     ----------
     url
-        The endpoint, such as the URL of a service of Cloud Run. A URL with ``http://`` must be of
-        this machine, unless `token_from` is ``"none"``.
+        The endpoint, such as the URL of a service of Cloud Run. A URL with ``http://`` must refer
+        to this machine, unless `token_from` is ``"none"``.
     max_workers
         Concurrent requests; default and maximum: 1,000.
     retries
@@ -29,8 +29,8 @@ class HttpExecutor(Executor):
     token_file
         Path of a file with the token, which another program renews.
     token_from
-        ``"google"`` or ``"azure"``: the metadata server of this machine gives tokens of its
-        identity. ``"none"``: requests have no token.
+        ``"google"`` or ``"azure"``: tokens for the identity of this machine are requested from its
+        metadata server. ``"none"``: requests have no token.
     audience
         Audience of tokens that `token_from` asks for; default: `url`.
     **kwargs

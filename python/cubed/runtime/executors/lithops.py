@@ -27,7 +27,7 @@ class LithopsEngine(ListEngine):
         modules: Sequence[str] | None = None,
     ) -> None:
         super().__init__(workers)
-        # An empty list would let Lithops look for modules of this package.
+        # With an empty list, Lithops would search for the modules of this package.
         self._modules = list(modules) if modules else None
         made = needed("lithops", "lithops").FunctionExecutor(**options)
         self._executor = self.ends.enter_context(made)

@@ -103,7 +103,7 @@ class ModalExecutor(EngineExecutor):
         modal, ends = needed("modal", "modal"), ExitStack()
         function, mine, memory = self.kwargs.get("function"), self.kwargs, None
         if function is None:
-            given = mine.get("memory")  # Modal also takes a request and a limit
+            given = mine.get("memory")  # Modal also accepts a pair of a request and a limit
             memory = given[-1] if isinstance(given, (tuple, list)) else given
             options = {k: v for k, v in mine.items() if k in self._app_options and v is not None}
             if mine.get("secret") is not None:

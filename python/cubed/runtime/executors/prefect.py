@@ -60,7 +60,7 @@ class PrefectEngine(Engine):
 
 
 def _settle(future: Future[bytes], done: Any) -> None:
-    """Settles a future with the result of a task, or with an exception of Prefect."""
+    """Sets the result of a future to that of a task, or its exception to one of Prefect."""
     try:
         reply = done.result(raise_on_failure=False)
     except BaseException as e:

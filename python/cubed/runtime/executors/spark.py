@@ -26,8 +26,8 @@ class SparkEngine(StageEngine):
         self._context = context
 
     def has_workers(self) -> bool:
-        """Returns True if there is a block manager in addition to the driver's, or the driver
-        itself runs tasks.
+        """Returns True if the driver runs tasks itself, or if there is a block manager in addition
+        to the driver's.
         """
         spark = self._context._jsc.sc()
         return spark.isLocal() or spark.getExecutorMemoryStatus().size() > 1
@@ -107,9 +107,9 @@ class SparkExecutor(EngineExecutor):
         conf = pyspark.SparkConf().setAll([(k, str(v)) for k, v in options.items()])
         context = pyspark.SparkContext(conf=conf)
         if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
-            context.pythonExec = sys.executable  # not the python3 on the path
+            context.pythonExec = sys.executable  # otherwise Spark would use the python3 on the path
         if context.master.startswith("local"):
-            context.setLogLevel("FATAL")  # the driver reports lost workers
+            context.setLogLevel("FATAL")  # the driver of the run reports lost workers
         engine = SparkEngine(context, workers)
         engine.ends.callback(context.stop)
         return engine

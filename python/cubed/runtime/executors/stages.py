@@ -13,7 +13,8 @@ from cubed.runtime.executors.base import Answer, Engine, token_of
 
 
 def settle(future: Future[bytes], reply: bytes | BaseException) -> None:
-    """Settles a future with the reply of :func:`worker.attempt`, or with the engine's exception."""
+    """Sets the result of a future to the reply of :func:`worker.attempt`, or its exception to that
+    of the engine."""
     try:
         if isinstance(reply, BaseException):
             raise reply
@@ -30,7 +31,7 @@ class ListEngine(Engine):
         self._ready: list[bytes] = []
 
     def submit_one(self, message: bytes) -> Any:
-        """Not supported: calls are only submitted in lists."""
+        """Not supported, because calls are only submitted in lists."""
         raise NotImplementedError
 
     @abstractmethod
@@ -44,7 +45,7 @@ class ListEngine(Engine):
         return len(self._ready)
 
     def submit(self, range_: bytes) -> None:
-        """Keeps a range until the next list is submitted."""
+        """Stores a range until the next list is submitted."""
         self._ready.append(range_)
 
     def poll(self, seconds: float) -> Answer | None:
@@ -56,7 +57,7 @@ class ListEngine(Engine):
         return super().poll(seconds)
 
     def give_up(self, token: int) -> None:
-        """Abandons a range that gives no reply or was not started."""
+        """Abandons a range that has given no reply, or that was not started."""
         self._ready = [range_ for range_ in self._ready if token_of(range_) != token]
         super().give_up(token)
 
@@ -64,7 +65,8 @@ class ListEngine(Engine):
         """Ignores the result of the call, which runs to its end."""
 
     def cancel(self, futures: list[Any]) -> None:
-        """Starts no more calls; running calls continue to the end of their range."""
+        """Prevents further calls from starting. Running calls continue to the end of their
+        range."""
         self._ready.clear()
 
 
@@ -95,7 +97,8 @@ class StageEngine(ListEngine):
         """
 
     def room(self) -> int:
-        """Returns an equal share of the calls in flight for each of the concurrent lists."""
+        """Returns the number of calls for the next list, so that concurrent lists have equal shares
+        of the calls in flight."""
         # The run does not wait for lists whose calls were all abandoned.
         self._lists = {
             ended: futures
@@ -114,7 +117,8 @@ class StageEngine(ListEngine):
         for future in futures:
             future.set_running_or_notify_cancel()
             future.add_done_callback(self._done.put)
-        # The process can end without the threads that wait for a silent engine.
+        # A daemon thread, so that the process can end while a thread waits for an engine that does
+        # not reply.
         self._lists[worker.in_thread(self._run, messages, futures)] = futures
         return futures
 
