@@ -112,7 +112,7 @@ CUBED_API const char *cubed_version(void);
  * from all URLs in a string. The library's own messages are treated in this way. */
 CUBED_API void cubed_hide_secrets(char *text);
 
-/* Returns the libraries that this library was built with, and their versions, as one line for people. */
+/* Returns the libraries that this library was built with, and their versions, as one line of text. */
 CUBED_API const char *cubed_libraries(void);
 
 /* Parses a number of bytes with an optional unit: "2GB", "1.5 GiB", "2gb", "500M", "1.5e9", "100_000". Units are B, and k, M,

@@ -91,7 +91,7 @@ const char *cubed_weights_array_name(int i);
  * source, target  grids of the weights; NULL: not known
  * out             receives a reference for the caller; NULL for latitudes and longitudes of an unknown grid
  *
- * Errors: CUBED_E_ARG for an array of links if there are no weights. */
+ * Errors: CUBED_E_ARG for an array of links if there are no weights, and if there is no array number i. */
 CUBED_MUST_CHECK cubed_status cubed_weights_array(cubed_context *ctx, const cubed_weights *weights,
                                                   const cubed_grid *source,
                                                   const cubed_grid *target, int i,

@@ -407,7 +407,7 @@ CUBED_API double cubed_traffic_cost(const cubed_store_traffic *traffic,
 /* Gets warning number i: a slow part of the plan and a faster alternative, for people, truncated to `cap` bytes,
  * terminating NUL included. Returns false if there are no more. */
 CUBED_API bool cubed_plan_get_warning(const cubed_plan *plan, int i, char *text, size_t cap);
-/* Returns the reason, for people, why two stages read the same array separately; NULL if they read no array in common, or are
+/* Returns a sentence that states why two stages read the same array separately; NULL if they read no array in common, or are
  * the same stage. */
 CUBED_API const char *cubed_plan_why_apart(const cubed_plan *plan, int stage, int other);
 

@@ -49,7 +49,8 @@ typedef enum cubed_validator {
 } cubed_validator;
 /* Returns "version", "date", "size" or "none". */
 CUBED_API const char *cubed_validator_name(cubed_validator v);
-/* Returns a sentence for users that says which replacements are not noticed; NULL for CUBED_VALIDATOR_VERSION. */
+/* Returns a sentence for users that states which replacements of the object are not detected; NULL for
+ * CUBED_VALIDATOR_VERSION. */
 CUBED_API const char *cubed_validator_text(cubed_validator v);
 
 /* One group or array of a store; pointers are valid during the callback. */

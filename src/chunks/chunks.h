@@ -132,8 +132,8 @@ typedef struct cb_chunk_reader {
 #define CB_CHUNKS_PIN_BYTES CB_ARENA_DEFER_BYTES
 CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_chunk_reader *r,
                                              const cb_want *want, cb_pinned *out, cubed_error *err);
-/* Returns a box of an intermediate if memory holds all of it contiguously in C order, otherwise NULL. The bytes are valid as long
- * as the chunks of the box. */
+/* Returns the elements of a box of an intermediate if memory holds the whole box contiguously in C order, otherwise NULL. They
+ * are valid as long as the chunks of the box. */
 const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_task_count *count);
 /* Fails if a mapped file changed while it was in use. Results computed from it are invalid and are not written. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);

@@ -18,7 +18,7 @@ CUBED_MUST_CHECK cubed_status append_coordinate(append *a, cubed_array *x, cubed
 /* Returns true if the store has an array of this name. */
 bool append_has(append *a, const char *name);
 /* Makes the target of one result or coordinate, whose elements are in the stored form of the inputs. An array without the
- * dimension is compared with the stored array, and has no target. */
+ * dimension is compared with the stored array, and has a target only in a file, which is rewritten as a whole. */
 CUBED_MUST_CHECK cubed_status append_add(append *a, const char *name, cubed_array *x,
                                          cubed_error *err);
 /* Checks that all arrays become longer, and compares the arrays without the dimension. Returns the targets, which belong to

@@ -26,8 +26,8 @@ bool archive_is_unknown(const char *url);
 /* Returns why no result can be written to that URL: its suffix is unknown, or its directory is missing. `elsewhere`:
  * another machine, whose directories are unknown, may write it. NULL if results can be written; the caller frees the string. */
 char *archive_refuse(const char *url, bool elsewhere);
-/* Creates targets and groups in the store. Returns NULL, or an error message, which the caller frees. `picture` NULL: not a
- * picture. */
+/* Creates targets and groups in the store. Returns NULL, or an error message, which the caller frees. `picture` is NULL if the
+ * result is not drawn. */
 char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
                     const cubed_plan_group *groups, int ngroups, const cli_picture *picture,
                     bool overwrite);

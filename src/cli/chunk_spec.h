@@ -30,7 +30,7 @@ void chunk_spec_free(chunk_spec *s);
 cubed_status chunk_spec_apply(chunk_spec *s, const char *option, bool group, const cubed_array *x,
                               const char *url, int64_t *lengths, cubed_chunk_list *lists,
                               cubed_error *err);
-/* Returns the first dimension that no array had; NULL if there is none. */
+/* Returns the name of the first dimension that no array has; NULL if there is none. */
 const char *chunk_spec_unused(const chunk_spec *s);
 
 #endif

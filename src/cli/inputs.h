@@ -59,8 +59,8 @@ char *inputs_first(const char *url);
 /* Returns the name of an array that was given without a name: "t2m" for "era5.zarr::t2m", "x" for "dir/x.zarr". The caller
  * frees the string. */
 char *inputs_own_name(const char *url);
-/* Returns the array `name` in the group of STORE::PATH, or in a pattern of files; NULL if the URL is neither a group nor a
- * pattern. The caller frees the string. */
+/* Returns the URL of the array `name` in the group that contains the array STORE::PATH, or in the files that match the pattern
+ * `url`. NULL if the URL has no PATH and is not a pattern. The caller frees the string. */
 char *inputs_beside(const char *url, const char *name);
 
 /* Returns true if elements of this type cannot be copied out of their file, because their bytes are references to other

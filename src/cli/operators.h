@@ -35,12 +35,14 @@ const char *operator_arguments(const char *spec);
 
 /* Returns whether a selection uses positions of elements, so that it depends on the lengths of the axes. */
 bool operator_counts(const char *spec);
-/* Returns the expression of a selection from `value`. NULL: the variable has none of the axes, and *wrong is NULL, or the
- * arguments are wrong, and *wrong is the message. The caller frees both strings. */
+/* Returns the text of an expression that performs a selection on `value`. Returns NULL if the variable lacks the axis, and
+ * sets *wrong to NULL; or if the arguments are wrong, and sets *wrong to the message. The caller frees both strings. */
 char *operator_select(const char *spec, const operator_axes *axes, const char *value, char **wrong);
-/* Returns the expression of an ensemble operator over dimension `dim` of `value`. NULL: see operator_select. */
+/* Returns the text of an expression that applies an ensemble operator along the dimension `dim` of `value`. NULL and *wrong
+ * are as for operator_select. */
 char *operator_ensemble(const char *spec, const char *dim, const char *value, char **wrong);
-/* Returns the expression of an operator of kind OPERATOR_VALUES from `value`. NULL: see operator_select. */
+/* Returns the text of an expression that applies an operator of kind OPERATOR_VALUES to `value`. NULL and *wrong are as for
+ * operator_select. */
 char *operator_values(const char *spec, const char *value, char **wrong);
 /* Returns why the arguments of an operator are wrong; NULL if no error was found. The caller frees the string. */
 char *operator_check(const char *spec);

@@ -62,7 +62,7 @@ typedef struct outputs {
 
 /* Reads an option. Returns NULL, or an error message, which the caller frees. */
 char *outputs_take(outputs *o, int key, const char *value);
-/* Returns the first option that is given, for messages; NULL if no option is given. */
+/* Returns the name of the first option that the command line contains, for messages; NULL if it contains none. */
 const char *outputs_given(const outputs *o);
 /* Returns whether options change arrays, so that an array that is copied byte by byte would lack the change. */
 bool outputs_change_arrays(const outputs *o);

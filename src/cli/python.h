@@ -9,10 +9,11 @@ typedef struct python_module {
     const char *name, *called;
 } python_module;
 
-/* The program: the Python that the command was installed with (python/command). */
+/* Returns the name or path of the Python interpreter: the value of CUBED_PYTHON, which python/command sets to its own
+ * interpreter; default "python3". */
 const char *python_name(void);
-/* Checks that the program runs and has `modules`. The first module is the package. Otherwise prints that the program does not
- * run, or the missing module and the command that installs it.
+/* Checks that the interpreter runs and has `modules`. The first module is the package. Otherwise prints that the interpreter does
+ * not run, or the missing module and the command that installs it.
  *
  * what   the verb of a sentence about the program, such as "draws"
  * extra  the extra of the package that has the other modules, or NULL if the package must be installed from its wheel

@@ -21,8 +21,8 @@ CUBED_MUST_CHECK cubed_status cb_file_keep_references(const cubed_store *s, cb_z
 /* Returns the weakest kind of version that the servers of a store report. The servers of objects that a document in the store
  * refers to are included. */
 cubed_validator cb_file_validator(const cubed_store *s);
-/* Permanent URL of the opened contents, which stays valid if the store's URL later refers to other contents; NULL: the store's
- * URL is permanent. */
+/* Returns a permanent URL of the opened contents, which refers to them even if the store's URL later refers to other contents.
+ * NULL if the store's URL is permanent. */
 const char *cb_file_fixed_url(const cubed_store *s);
 /* Returns true if positions of chunks are stored in separate objects, which are read when a chunk is needed. */
 bool cb_file_refers(const cubed_store *s);

@@ -89,7 +89,7 @@ void cb_weights_end_row(cb_weights_builder *b, bool normalise);
 /* Frees the memory that was reserved for more weights. */
 void cb_weights_finish(cb_weights_builder *b);
 
-/* The methods, one file each. */
+/* Each of these functions computes the weights of one method. Each is in a separate file. */
 CUBED_MUST_CHECK cubed_status cb_weights_of_points(cb_weights_builder *b, const cubed_grid *source,
                                                    const cubed_grid *target,
                                                    const cubed_weights_options *o,

@@ -23,7 +23,7 @@ static inline bool cb_op_is_seen_through(const cubed_array *x)
 /* Casts between any two types. */
 CUBED_MUST_CHECK cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                          cubed_error *err);
-/* Casts between numbers, or between a time and its int64: one or two nodes. */
+/* Casts between numbers, or between a time and its int64. Adds one or two nodes, none if x has the type. */
 CUBED_MUST_CHECK cubed_status cb_op_cast_plain(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                                cubed_error *err);
 /* cubed_elementwise for numbers. The caller has checked the number of operands, their contexts and the condition of

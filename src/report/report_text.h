@@ -13,7 +13,8 @@ enum { TEXT_COLOURS = 8 };
 void text_put(FILE *f, const char *s);
 void text_put_start(FILE *f, const char *s, int max);
 void text_put_end(FILE *f, const char *s, int max);
-/* Writes a string as JSON, with at most `max` characters. A question mark replaces invalid UTF-8. */
+/* Writes a string as JSON, with at most `max` characters, and an ellipsis if it has more. Question marks replace invalid
+ * UTF-8. */
 void text_put_json(FILE *f, const char *s, int max);
 /* Returns the number of characters that text_put, text_put_start and text_put_end write. */
 int text_width(const char *s, int max);

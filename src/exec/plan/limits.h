@@ -54,7 +54,7 @@ static inline uint64_t cb_plan_spare(const cubed_plan *p, bool all)
                     p->fetch_bytes;
     return all ? p->max_workers * each : each;
 }
-/* Divides the free memory between intermediates and cached chunks. */
+/* Divides the free memory between intermediates, cached chunks and prefetched chunks. */
 void cb_plan_share_out(cubed_plan *p);
 
 #endif

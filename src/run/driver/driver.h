@@ -39,7 +39,8 @@ typedef struct cb_driver_args {
 CUBED_MUST_CHECK cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out,
                                             cubed_error *err);
 void cb_driver_free(cb_driver *d);
-/* Returns the next range that may run, which is in flight from then on. *got is false if no range may run now. */
+/* Gets the next range that may run, or the rest of a slow range for a second worker. The range is then in flight. *got is
+ * false if there is no such range now. */
 CUBED_MUST_CHECK cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got,
                                              cubed_error *err);
 /* Handles the report of a task. Ignores duplicates. Returns the task's error if the task cannot be retried. */

@@ -110,7 +110,8 @@ static inline bool cb_claim_needs_fence(const cubed_store *store)
 {
     return !store->vt->swap && !(store->vt->flags & CUBED_STORE_OF_PROCESS);
 }
-/* `in_parts`: chunks are so large that they are uploaded in parts. */
+/* Sets *out to the fence of the claim: what puts of its run check. `in_parts` is true if chunks are so large that they are
+ * uploaded in parts. */
 void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out);
 /* Fails with CUBED_E_EXISTS if the record at `place` (NULL: at the path) names another run or owner than the claim's record. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place,
@@ -133,7 +134,8 @@ typedef struct cb_stage_place {
     char name[CB_RUN_STAGED_CAP - 64];
     char staged[CB_RUN_STAGED_CAP];
 } cb_stage_place;
-/* `staged`: NULL for a new name of this run. CUBED_E_UNSUPPORTED if the store cannot replace arrays. */
+/* Gets the place where the array that replaces `path` is made. `staged` is its name from a run's record, or NULL for a new
+ * name of this run. CUBED_E_UNSUPPORTED if the store cannot replace arrays, CUBED_E_FORMAT if `staged` is not such a name. */
 CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
                                             const char *staged, cb_stage_place *out,
                                             cubed_error *err);

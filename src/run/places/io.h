@@ -32,8 +32,8 @@ typedef struct cb_io_options {
  * plan must outlive *out. */
 CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options,
                                          cb_io **out, cubed_error *err);
-/* Completes the run: writes the metadata of targets, puts them in place of the arrays that they replace, releases them, and
- * creates groups. */
+/* Completes the run: writes the metadata of the targets, moves new arrays to the places of the arrays that they replace,
+ * releases the targets, and creates groups. */
 CUBED_MUST_CHECK cubed_status cb_io_commit(cb_io *io, cubed_error *err);
 /* Records that the run ended early and may be resumed: cb_io_close then keeps the output that the options allow. */
 void cb_io_keep(cb_io *io);

@@ -14,7 +14,8 @@ typedef struct cb_update cb_update;
  * was called for existing arrays. */
 CUBED_MUST_CHECK cubed_status cb_update_decide(cb_io *io, const cubed_cancel *cancel,
                                                cubed_error *err);
-/* Fails with CUBED_E_ARG, before anything else, if the plan cannot be updated: a result in memory, or a region. */
+/* Fails with CUBED_E_ARG, before anything else, if the plan cannot be updated because it has a result in memory, a region, or
+ * a group that is copied. */
 CUBED_MUST_CHECK cubed_status cb_update_check(const cubed_plan *p, cubed_error *err);
 /* Returns true if tasks write into the existing arrays. */
 bool cb_update_is_in_place(const cb_update *u);

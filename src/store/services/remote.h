@@ -48,16 +48,17 @@ typedef struct cb_remote_call {
     cb_http_piece *pieces; /* buffers that a get fills */
     size_t npieces;
     bool whole;
-    /* For a head that is replaced by a get of one byte (cb_dialect.probe). */
+    /* Used if a head request is replaced by a get of one byte (cb_dialect.probe). */
     bool probes;
     char probed;
     cb_http_piece probe;
-    /* For a put. */
+    /* Used for puts. */
     char id[33]; /* identifies this put */
     uint32_t crc32c;
     char sha256[65]; /* digest of the body, or the word that replaces it */
     cb_buf body;     /* body made by the dialect; for CB_REMOTE_CREATE the upload's ID */
-    /* For parts and completion: the call of CB_REMOTE_CREATE, followed by those of the parts. */
+    /* Used for the upload of parts and its completion: the call of CB_REMOTE_CREATE, which the calls of the parts follow in
+     * memory. */
     const struct cb_remote_call *upload;
     size_t part, nparts; /* part: from 1 */
     bool ended;          /* the service no longer has the upload to complete */

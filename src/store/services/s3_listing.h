@@ -20,7 +20,7 @@ void cb_s3_put_prefix(const cb_remote *s, const cb_remote_call *c, cb_buf *query
  * both buffers first. */
 CUBED_MUST_CHECK cubed_status cb_s3_put_name(cb_buf *name, cb_buf *text, cb_xml_part in,
                                              const char *element, cubed_error *err);
-/* Checks the end of a listing: CUBED_E_IO if the listing claims to be truncated but has no `token` element. */
+/* Checks a listing that has no `token` element: CUBED_E_IO if it claims to be truncated. */
 CUBED_MUST_CHECK cubed_status cb_s3_check_end(cb_xml_part all, const char *token, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_s3_malformed(cubed_error *err);
 
