@@ -9,11 +9,11 @@ from cubed.array._base import Array
 from cubed.base._bytes import format_bytes
 from cubed.base._words import counted
 
-#: Pixels of the longest axis.
+#: Length of the longest axis in pixels.
 SIDE = 120.0
 #: A grid with more chunks along an axis is drawn as if it had this number.
 MOST_LINES = 40
-#: The height of a label.
+#: Height of a label in pixels.
 LINE = 16
 #: Maximum number of boxes. Further axes are described in words.
 MOST_PICTURES = 2

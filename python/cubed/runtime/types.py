@@ -78,7 +78,8 @@ class TaskEndEvent:
     function_projected_mem: int = 0
     task: int = -1
     worker: int = 0
-    #: Workers of a cooperative task: if there are several, all of the run, including `worker`.
+    #: Number of workers that performed the task together. If it is more than 1, these are all
+    #: workers of the run, including `worker`.
     coop: int = 1
     #: Host and process of the worker, "HOST:PID"; None: this process.
     host: str | None = None

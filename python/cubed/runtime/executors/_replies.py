@@ -1,4 +1,5 @@
-"""Replies of calls as objects in the work directory, for engines whose calls return no results."""
+"""Stores the replies of calls as objects in the work directory, for engines whose calls return no
+results."""
 
 from __future__ import annotations
 
