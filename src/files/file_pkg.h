@@ -120,7 +120,8 @@ CUBED_MUST_CHECK cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t o
 /* Finds the entry of a request's key, and checks the request's conditions. */
 CUBED_MUST_CHECK cubed_status cb_file_find(cb_file *f, cubed_store_request *r, cb_entry *e,
                                            cubed_error *err);
-/* Converts the result of a get from the underlying store: a missing object or another version is CUBED_E_FORMAT. */
+/* Converts the result of a get from the underlying store: CUBED_E_FORMAT if the object is missing, has another version, or
+ * ends before the requested bytes. */
 cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_store_request *r,
                            cubed_error *err);
 /* Forwards a request to the underlying store, which completes it. Returns false if that is not possible. */

@@ -19,7 +19,7 @@ typedef enum cb_rolling_kind {
 
 typedef struct cb_rolling_fns {
     int planes;
-    /* Make the states of n elements. */
+    /* Make the states of n single elements: plane k of a state is at to + k * plane. */
     void (*take_f4)(double *to, size_t plane, const void *x, size_t n);
     void (*take_f8)(double *to, size_t plane, const void *x, size_t n);
     /* Joins a and b, whose elements follow those of a, into `to`, which may be a or b. M2: Chan, Golub and LeVeque,

@@ -359,9 +359,10 @@ CUBED_MUST_CHECK cubed_status cb_json_text(const json_t *v, cb_zone *zone, const
 CUBED_MUST_CHECK cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *zone,
                                                  const char **out, cubed_error *err);
 
-/* Creates a group with attributes, a string of a JSON object. If there is a group, its contents are kept and `attrs` are set
- * in it unless NULL. `overwrite` removes everything at the path before. Otherwise CUBED_E_EXISTS if there is an array.
- * Metadata is put only if it has not changed since the fence (may be NULL) was checked. */
+/* Creates a group with attributes, a string of a JSON object. If there is a group, its contents are kept, and `attrs` replaces
+ * its attributes unless it is NULL or the group has the other format. `overwrite` removes everything at the path before.
+ * Otherwise CUBED_E_EXISTS if there is an array. Metadata is put only if it has not changed since the fence (may be NULL) was
+ * checked. */
 CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const cb_zarr_fence *fence,
                                                    const char *path, int format, const char *attrs,
                                                    bool overwrite, cubed_error *err);

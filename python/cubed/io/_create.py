@@ -94,7 +94,7 @@ def from_array(
 
 
 def _from_values(x: Any, chunks: ChunksLike, spec: Spec | None) -> Array:
-    return asarray(x, chunks=chunks, spec=spec)  # a parameter of from_array has this name
+    return asarray(x, chunks=chunks, spec=spec)  # from_array has a parameter of this name
 
 
 def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:

@@ -86,8 +86,8 @@ CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *loa
                                             const int64_t *idx, const cb_box *image, void *buffer,
                                             cb_pinned *out, cubed_error *err);
 
-/* Copies a chunk that cb_load_chunk has loaded to `dst`, a view over the axes of `box`. Copies only the part that the load
- * maps to `box`, a box of the domain; there must be such a part.
+/* Copies a chunk that cb_load_chunk has loaded to `dst`, a view over the axes of `box`. Copies only the part that the load maps
+ * to `box`, a box of the domain. Does nothing if there is no such part.
  *
  * idx     index of the chunk in the grid of the stored node
  * pinned  the chunk's elements in memory, from cb_load_chunk */

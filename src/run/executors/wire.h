@@ -37,7 +37,8 @@ typedef enum cb_wire_came {
 } cb_wire_came;
 
 void cb_wire_put_hello(const cb_wire_hello *h, uint8_t bytes[CB_WIRE_HELLO_BYTES]);
-/* Fails with CUBED_E_UNSUPPORTED if the greeting is from another version of the library. */
+/* Reads a greeting. CUBED_E_FORMAT if the bytes are no greeting, CUBED_E_UNSUPPORTED if it is from another version of the
+ * library. */
 CUBED_MUST_CHECK cubed_status cb_wire_get_hello(const uint8_t bytes[CB_WIRE_HELLO_BYTES],
                                                 cb_wire_hello *h, cubed_error *err);
 /* Sends as much as fits on a non-blocking connection and adds its size to *sent. Returns false at the end of the

@@ -50,7 +50,7 @@ typedef struct cb_resp_reply {
 CUBED_MUST_CHECK cubed_status cb_resp_open(const char *host, const char *port, int timeout_ms,
                                            cb_resp *c, cubed_error *err);
 void cb_resp_close(cb_resp *c);
-/* Begins a request; `sharing` connections are in use. */
+/* Begins a request. `sharing` is the number of connections in use, among which the required speed is divided. */
 void cb_resp_begin(cb_resp *c, unsigned sharing);
 CUBED_MUST_CHECK cubed_status cb_resp_send(cb_resp *c, const cb_resp_arg *args, size_t n,
                                            cubed_error *err);
