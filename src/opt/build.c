@@ -105,6 +105,7 @@ static cubed_status build(cubed_plan *p, cb_request *q, bool through_copies, cub
     CB_TRY(set_limits(p, o, err));
     CB_TRY(set_groups(p, q, err));
     CB_TRY(cb_opt_flatten(p, q->targets, q->ntargets, err));
+    CB_TRY(cb_plan_find_places(p, err));
     CB_TRY(cb_plan_note_goal(p, err));
     CB_TRY(cb_plan_note_growth(p, err));
     CB_TRY(set_params(p, o, err));

@@ -17,7 +17,8 @@ static cubed_status move_storage(cubed_plan *p, const cubed_plan *from, cubed_er
         if (!p->ir.nodes[i].url) continue;
         while (k < from->ir.nnodes && !from->storage[k]) k++;
         CB_TRY(cb_plan_add_storage(p, i, from->storage[k++], err));
-        if (p->ir.nodes[i].kind != CB_NODE_ZARR) CB_TRY(cb_plan_target(p, i, err));
+        const bool is_open = p->storage[i]->meta.format != 0;
+        if (is_open && p->ir.nodes[i].kind != CB_NODE_ZARR) CB_TRY(cb_plan_target(p, i, err));
     }
     return CUBED_OK;
 }

@@ -116,6 +116,8 @@ struct cubed_plan {
 CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *err);
 /* Allocates empty storage entries for the nodes. */
 CUBED_MUST_CHECK cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *err);
+/* Gives each node with a URL its storage, with the place of the URL. Opens nothing. Hashes of the plan use these places. */
+CUBED_MUST_CHECK cubed_status cb_plan_find_places(cubed_plan *p, cubed_error *err);
 /* Opens sources and determines the metadata of targets, for nodes without storage. A source must have the shape and type of
  * its node. Uses the stores and arrays that the plan `like` of the same arrays has open; `like` may be NULL. */
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, const cubed_plan *like,

@@ -233,15 +233,23 @@ unsigned cb_plan_sources_at_once(const cubed_plan *p)
     return (unsigned)cb_min_size(cb_min_size(most, CB_STORE_THREADS), n + (n == 0));
 }
 
+cubed_status cb_plan_find_places(cubed_plan *p, cubed_error *err)
+{
+    CB_TRY(cb_plan_alloc_storage(p, err));
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (p->ir.nodes[i].url) CB_TRY(cb_plan_add_storage(p, i, NULL, err));
+    }
+    return CUBED_OK;
+}
+
 cubed_status cb_plan_open_storage(cubed_plan *p, const cubed_plan *like, cubed_error *err)
 {
     int at = -1;
-    CB_TRY(cb_plan_alloc_storage(p, err));
+    if (!p->storage) CB_TRY(cb_plan_find_places(p, err));
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         if (n->source && !n->source->handle) CB_TRY(cb_source_open(p->ctx, n->source, err));
         if (!n->url) continue;
-        CB_TRY(cb_plan_add_storage(p, i, NULL, err));
         if (n->kind == CB_NODE_ZARR)
             share_source(p->storage[i], like, &at);
         else

@@ -181,21 +181,23 @@ def _archive(url: str) -> tuple[str, str] | None:
     otherwise."""
     from pathlib import Path  # lazy: slow import
 
-    store, path, _ = _core.place(url)
     kind = _core.file_kind(url)
-    if "://" in store and kind in ("zip", "netcdf", "read only"):
+    if kind not in ("zip", "netcdf", "read only"):
+        return None
+    store, path, _ = _core.place(url)
+    if "://" in store:
         raise ValueError(
             f"{store}: files can be written only to local paths: write a local file and copy it"
             " when it is complete, or write a Zarr store"
         )
-    if "://" in store or Path(store).is_dir():
+    if Path(store).is_dir():
         return None
     if kind == "read only":
         raise ValueError(
             f"{store}: files of this format can only be read: name a file of NetCDF (r.nc), a"
             " Zarr store (r.zarr) or an archive of one (r.zip)"
         )
-    return (store, path) if kind in ("zip", "netcdf") else None
+    return store, path
 
 
 def _check_replaced(file: str, names: Sequence[str]) -> None:
