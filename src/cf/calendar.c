@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "dtype/element.h"
+
 static const struct {
     const char *name;
     cubed_calendar calendar;
@@ -39,19 +41,21 @@ const char *cubed_calendar_name(cubed_calendar c)
 
 /* --- Days --------------------------------------------------------------------------------------------- */
 
+#define DAYS_TO_1970 719468
+
 /* Days from 0000-03-01 of the Gregorian calendar. Each calendar first counts from its own 0000-03-01. The Julian date is
- * 0000-02-28 in the Gregorian calendar, so Julian results are shifted. Years begin in March here, so that the leap day is
- * last. */
-static int64_t days_of_march_years(int64_t year, int64_t month, int day, bool gregorian)
+ * 0000-02-28 in the Gregorian calendar, so Julian results are shifted. */
+static int64_t gregorian_days(int64_t year, int64_t month, int day)
 {
-    const int64_t y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
-    const int64_t within = (153 * m + 2) / 5 + day - 1;
-    int64_t days = 365 * y + cubed_floor_div(y, 4) + within;
-    if (gregorian) days += cubed_floor_div(y, 400) - cubed_floor_div(y, 100);
-    return gregorian ? days : days - 2;
+    return cb_days_of_date(year, (int)month, day) + DAYS_TO_1970;
 }
 
-#define DAYS_TO_1970 719468
+/* Years begin in March here, so that the leap day is last. */
+static int64_t julian_days(int64_t year, int64_t month, int day)
+{
+    const int64_t y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
+    return 365 * y + cubed_floor_div(y, 4) + (153 * m + 2) / 5 + day - 3;
+}
 
 static cubed_date gregorian_date(int64_t days)
 {
@@ -72,7 +76,7 @@ static cubed_date julian_date(int64_t days)
 }
 
 /* 1582-10-15 */
-static int64_t first_gregorian(void) { return days_of_march_years(1582, 10, 15, true); }
+static int64_t first_gregorian(void) { return gregorian_days(1582, 10, 15); }
 
 static int leap_days(cubed_calendar c) { return c == CUBED_CALENDAR_ALL_LEAP; }
 
@@ -91,11 +95,11 @@ int64_t cubed_calendar_days(cubed_calendar c, int64_t year, int64_t month, int d
     month -= 12 * more;
     int64_t days;
     switch (c) {
-    case CUBED_CALENDAR_PROLEPTIC: return days_of_march_years(year, month, day, true);
-    case CUBED_CALENDAR_JULIAN: return days_of_march_years(year, month, day, false);
+    case CUBED_CALENDAR_PROLEPTIC: return gregorian_days(year, month, day);
+    case CUBED_CALENDAR_JULIAN: return julian_days(year, month, day);
     case CUBED_CALENDAR_STANDARD:
-        days = days_of_march_years(year, month, day, true);
-        return days >= first_gregorian() ? days : days_of_march_years(year, month, day, false);
+        days = gregorian_days(year, month, day);
+        return days >= first_gregorian() ? days : julian_days(year, month, day);
     case CUBED_CALENDAR_360: return year * 360 + (month - 1) * 30 + day - 1;
     default: return year * (365 + leap_days(c)) + days_before(c, (int)month - 1) + day - 1;
     }

@@ -63,6 +63,14 @@ void cubed_date_of_days(int64_t days, int64_t *year, int *month, int *day)
     *year = yoe + era * 400 + (*month <= 2);
 }
 
+int64_t cb_days_of_date(int64_t year, int month, int day)
+{
+    const int64_t y = month <= 2 ? year - 1 : year, era = (y >= 0 ? y : y - 399) / 400;
+    const int64_t yoe = y - era * 400;
+    const int64_t doy = (153 * (month <= 2 ? month + 9 : month - 3) + 2) / 5 + day - 1;
+    return era * 146097 + 365 * yoe + yoe / 4 - yoe / 100 + doy - 719468;
+}
+
 static void put_date(sink *s, int64_t year, int month, int day)
 {
     char part[48];

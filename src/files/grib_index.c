@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/text.h"
+#include "dtype/element.h"
 #include "files/grib_library.h"
 #include "files/grib_message.h"
 
@@ -352,19 +353,14 @@ static cubed_status find_variable(const scan *s, const keys *k, const cb_grib_fi
 static cubed_status time_of(const keys *k, const char *date, const char *time, int64_t *out,
                             cubed_error *err)
 {
-    static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
     long d, t;
     if (!long_of(k, date, &d) || !long_of(k, time, &t) || d < 0 || d > 99991231 || t < 0 ||
         t > 2400)
         return cb_fail(err, CUBED_E_FORMAT, "the %s or %s of a field is not valid", date, time);
-    const int64_t year = d / 10000, month = d / 100 % 100, day = d % 100;
+    const int month = (int)(d / 100 % 100), day = (int)(d % 100);
     if (month < 1 || month > 12 || day < 1 || day > 31)
         return cb_fail(err, CUBED_E_FORMAT, "the %s of a field is %ld, expected YYYYMMDD", date, d);
-    const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    const int64_t last = year - 1;
-    const int64_t days = last * 365 + (last >= 0 ? last / 4 - last / 100 + last / 400 : -1) +
-                         before[month - 1] + (month > 2 && leap) + day - 1 - 719162;
-    *out = days * 86400 + t / 100 * 3600 + t % 100 * 60;
+    *out = cb_days_of_date(d / 10000, month, day) * 86400 + t / 100 * 3600 + t % 100 * 60;
     return CUBED_OK;
 }
 

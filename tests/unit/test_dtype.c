@@ -273,6 +273,21 @@ static void test_records(void **state)
     json_decref(fields);
 }
 
+/* Days of dates are the inverse of dates of days, also before year 0, and count on beyond the end of a month. */
+static void test_days_of_dates(void **state)
+{
+    (void)state;
+    for (int64_t days = -1500000; days < 1500000; days += 97) {
+        int64_t year;
+        int month, day;
+        cubed_date_of_days(days, &year, &month, &day);
+        assert_int_equal(cb_days_of_date(year, month, day), days);
+    }
+    assert_int_equal(cb_days_of_date(1970, 1, 1), 0);
+    assert_int_equal(cb_days_of_date(2000, 2, 31), cb_days_of_date(2000, 3, 2));
+    assert_int_equal(cb_days_of_date(0, 3, 1) - cb_days_of_date(0, 2, 28), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_names),         cmocka_unit_test(test_stored_types),
         cmocka_unit_test(test_element_text),  cmocka_unit_test(test_casts),
         cmocka_unit_test(test_text_order),    cmocka_unit_test(test_records),
+        cmocka_unit_test(test_days_of_dates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
