@@ -292,6 +292,10 @@ CUBED_API void cubed_promise_text(const cubed_promise *promise, char *text, size
 /* Returns "conditions", "exchange", "lock", "process" or "none". */
 CUBED_API const char *cubed_fence_name(cubed_fence fence);
 
+/* Returns when a process of this machine was started, in clock ticks since the start of the machine; 0 if it does not run, or if
+ * the system does not report it. */
+CUBED_API uint64_t cubed_process_start(int64_t pid);
+
 typedef struct cubed_run_stats {
     double seconds;
     int64_t num_tasks;

@@ -68,11 +68,17 @@ static bool look_at(int64_t pid, uint64_t *start, bool *ended)
     return true;
 }
 
+uint64_t cb_owner_process_start(int64_t pid)
+{
+    uint64_t start;
+    bool ended;
+    return look_at(pid, &start, &ended) ? start : 0;
+}
+
 void cb_owner_self(cb_owner *out)
 {
     char text[256];
     struct utsname names;
-    bool ended;
     memset(out, 0, sizeof *out);
     const char *host = uname(&names) == 0 && names.nodename[0] ? names.nodename : "unknown";
     size_t n = 0;
@@ -91,7 +97,7 @@ void cb_owner_self(cb_owner *out)
         out->space = strtoull(text + 5, NULL, 10);
     }
     out->pid = getpid();
-    if (!look_at(out->pid, &out->start, &ended)) out->start = 0;
+    out->start = cb_owner_process_start(out->pid);
 }
 
 void cb_owner_format(const cb_owner *o, char text[CB_OWNER_CAP])

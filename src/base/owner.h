@@ -28,6 +28,8 @@ typedef enum cb_owner_state {
     CB_OWNER_UNKNOWN
 } cb_owner_state;
 
+/* Returns when a process was started, in clock ticks since boot; 0: unknown, or it does not run. */
+uint64_t cb_owner_process_start(int64_t pid);
 /* Gets this process. Reads a few files of the system; missing information stays unknown. */
 void cb_owner_self(cb_owner *out);
 /* Formats an owner with letters, digits, '.', '-' and '_', suitable for file names. */

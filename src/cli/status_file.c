@@ -82,7 +82,7 @@ static bool is_gone(const json_t *status)
     if (strcmp(string(status, "state"), "running") != 0) return false;
     if (gethostname(host, sizeof host - 1) != 0 || strcmp(host, string(status, "host")) != 0)
         return false;
-    return report_process_start(number(status, "pid")) != number(status, "process_start");
+    return cubed_process_start(number(status, "pid")) != (uint64_t)number(status, "process_start");
 }
 
 json_t *cli_status_read(const char *path, char **why)

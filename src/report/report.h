@@ -50,8 +50,6 @@ typedef struct report_state {
 /* Writes the status of the run as a JSON object of at most 200 kB: totals, stages, failed attempts, and the process that writes it.
  * May be called during the run. */
 void report_write_status(const report *r, const report_state *state, FILE *f);
-/* Returns when a process of this machine was started, in clock ticks since the start of the machine; 0 if it does not run. */
-int64_t report_process_start(int64_t pid);
 /* Write the page that shows a status, and its script. The page reads /status.json each second. */
 void report_put_live_page(FILE *f);
 void report_put_live_script(FILE *f);

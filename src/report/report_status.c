@@ -12,8 +12,6 @@
 
 /* Limits of the size of a status: shown stages, and characters of a name and of a message. */
 enum { MOST_STAGES = 100, NAME_TEXT = 120, MESSAGE_TEXT = 1000 };
-/* Position of the start time among the fields after the name of the command in /proc/PID/stat (man 5 proc_pid_stat). */
-enum { START_FIELD = 19 };
 
 /* Writes a string without secrets of URLs. */
 static void put_string(FILE *f, const char *s, int max)
@@ -21,20 +19,6 @@ static void put_string(FILE *f, const char *s, int max)
     char *shown = text_visible(s, true);
     text_put_json(f, shown ? shown : "", max);
     text_free(shown);
-}
-
-int64_t report_process_start(int64_t pid)
-{
-    char path[64], text[2048];
-    snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
-    FILE *f = fopen(path, "r");
-    if (!f) return 0;
-    const size_t n = fread(text, 1, sizeof text - 1, f);
-    (void)fclose(f);
-    text[n] = 0;
-    const char *at = strrchr(text, ')'); /* names of commands may contain spaces and parentheses */
-    for (int i = 0; at && i <= START_FIELD; i++) at = strchr(at + 1, ' ');
-    return at ? strtoll(at + 1, NULL, 10) : 0;
 }
 
 static int64_t done_of(const record_stage *s) { return s->ended + s->resumed; }
@@ -105,8 +89,8 @@ void report_write_status(const report *r, const report_state *state, FILE *f)
     put_string(f, state->executor, NAME_TEXT);
     fputs(", \"host\": ", f);
     put_string(f, host, NAME_TEXT);
-    fprintf(f, ", \"pid\": %d, \"process_start\": %" PRId64 ", \"updated\": %" PRId64,
-            (int)getpid(), report_process_start(getpid()), (int64_t)time(NULL));
+    fprintf(f, ", \"pid\": %d, \"process_start\": %" PRIu64 ", \"updated\": %" PRId64,
+            (int)getpid(), cubed_process_start(getpid()), (int64_t)time(NULL));
     fprintf(f, ", \"started\": %" PRId64 ", \"seconds\": %.3f", r->wall_start,
             (double)(r->end_ns - r->start_ns) * 1e-9);
     fprintf(f,

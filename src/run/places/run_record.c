@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "cubed/run.h"
 
 #define VERSION   1
 #define MAX_BYTES ((size_t)64 << 20)
@@ -154,3 +155,5 @@ void cb_run_record_who(const cb_run_record *r, char *text, size_t cap)
 }
 
 int64_t cb_run_now(void) { return (int64_t)time(NULL); }
+
+uint64_t cubed_process_start(int64_t pid) { return cb_owner_process_start(pid); }
