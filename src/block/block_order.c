@@ -19,18 +19,8 @@
 
 #define CB_ORDER_JOIN(a, b)  a##b
 #define CB_ORDER_PASTE(a, b) CB_ORDER_JOIN(a, b)
-#define K                    uint8_t
-#define BITS                 8
-#include "block/block_order.inc.h"
-#define K    uint16_t
-#define BITS 16
-#include "block/block_order.inc.h"
-#define K    uint32_t
-#define BITS 32
-#include "block/block_order.inc.h"
-#define K    uint64_t
-#define BITS 64
-#include "block/block_order.inc.h"
+#define CB_KEY_TEMPLATE      "block/block_order.inc.h"
+#include "block/each_key.inc.h"
 
 static const cb_order_width widths[] = {
     {make_keys8, make_values8, make_lines8, put_lines8, value_of8, sort_keys8},

@@ -18,18 +18,8 @@
 
 #define CB_COUNTS_JOIN(a, b)  a##b
 #define CB_COUNTS_PASTE(a, b) CB_COUNTS_JOIN(a, b)
-#define K                     uint8_t
-#define BITS                  8
-#include "block/key_counts.inc.h"
-#define K    uint16_t
-#define BITS 16
-#include "block/key_counts.inc.h"
-#define K    uint32_t
-#define BITS 32
-#include "block/key_counts.inc.h"
-#define K    uint64_t
-#define BITS 64
-#include "block/key_counts.inc.h"
+#define CB_KEY_TEMPLATE       "block/key_counts.inc.h"
+#include "block/each_key.inc.h"
 
 typedef int64_t (*count_fn)(const void *keys, int64_t n, int shift, int higher, uint64_t prefix,
                             bool may_be_nan, int64_t *counts);

@@ -9,18 +9,8 @@
 
 #define CB_SELECT_JOIN(a, b)  a##b
 #define CB_SELECT_PASTE(a, b) CB_SELECT_JOIN(a, b)
-#define K                     uint8_t
-#define BITS                  8
-#include "block/select.inc.h"
-#define K    uint16_t
-#define BITS 16
-#include "block/select.inc.h"
-#define K    uint32_t
-#define BITS 32
-#include "block/select.inc.h"
-#define K    uint64_t
-#define BITS 64
-#include "block/select.inc.h"
+#define CB_KEY_TEMPLATE       "block/select.inc.h"
+#include "block/each_key.inc.h"
 
 static const cb_select_width widths[] = {
     {drop_ones8, has_ones8, select8, scatter8, get8},
