@@ -118,30 +118,29 @@ static int sibling_key(const cubed_plan *p, const cb_stage *s)
 
 /* Reports the inputs of the calls of each block, in order. For each call, reports only the inputs that differ from those of the
  * previous call. */
-static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
-                          bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
+static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_visited_step *v,
+                          bool *there, cubed_error *err)
 {
     const cb_stage_call *c = s->call;
     const cb_box contracted = cb_block_contracted(c);
     const int64_t calls = cb_box_count(&contracted);
     int64_t now[CUBED_MAX_NDIM], before[CUBED_MAX_NDIM];
-    *there = calls > 0 && step < calls * cb_box_count(kept);
+    *there = calls > 0 && v->step < calls * cb_box_count(&v->kept);
     if (!*there) return CUBED_OK;
-    call_index(c, kept, &contracted, step, now);
-    if (step % calls > 0) call_index(c, kept, &contracted, step - 1, before);
+    call_index(c, &v->kept, &contracted, v->step, now);
+    if (v->step % calls > 0) call_index(c, &v->kept, &contracted, v->step - 1, before);
     for (int i = 0; i < c->op->nin; i++) {
         const bool clobbered = i < 32 && c->fn->clobbers >> i & 1;
         cb_box box, last;
         if (c->op->in[i].gather.most > 0) continue;
         cb_block_box(&c->op->in[i], now, now, &box);
-        if (step % calls > 0 && !clobbered) {
+        if (v->step % calls > 0 && !clobbered) {
             cb_block_box(&c->op->in[i], before, before, &last);
             const size_t corner = (size_t)box.ndim * sizeof *box.lo;
             if (memcmp(box.lo, last.lo, corner) == 0 && memcmp(box.hi, last.hi, corner) == 0)
                 continue;
         }
-        if (!cb_box_empty(&box))
-            CB_TRY(cb_program_visit(p, &c->inputs[i].program, &box, fn, ctx, err));
+        if (!cb_box_empty(&box)) CB_TRY(cb_program_visit(p, &c->inputs[i].program, &box, v, err));
     }
     return CUBED_OK;
 }

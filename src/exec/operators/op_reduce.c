@@ -259,18 +259,18 @@ static cubed_status reads(const cubed_plan *p, const cb_stage *s, const cb_box *
 }
 
 /* Reports the chunks that the blocks read, in order, then the chunks that the tail reads. */
-static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
-                          bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
+static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_visited_step *v,
+                          bool *there, cubed_error *err)
 {
     int64_t first, last;
     cb_box block;
-    cb_stage_task_blocks(s, kept, &first, &last);
-    *there = step <= last - first;
-    if (step < last - first) {
-        cb_stage_block(s, kept, first + step, &block);
-        return cb_program_visit(p, &s->reduce->body, &block, fn, ctx, err);
+    cb_stage_task_blocks(s, &v->kept, &first, &last);
+    *there = v->step <= last - first;
+    if (v->step < last - first) {
+        cb_stage_block(s, &v->kept, first + v->step, &block);
+        return cb_program_visit(p, &s->reduce->body, &block, v, err);
     }
-    return *there && !s->reduce->groups ? cb_program_visit(p, &s->tail, kept, fn, ctx, err)
+    return *there && !s->reduce->groups ? cb_program_visit(p, &s->tail, &v->kept, v, err)
                                         : CUBED_OK;
 }
 
@@ -295,16 +295,15 @@ static cubed_status read_states(const cubed_plan *p, const cb_stage *s, const cb
 }
 
 /* Reports the stored states that a task reads, group by group for all reductions, then the chunks that the tail reads. */
-static cubed_status visit_merge(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
-                                int64_t step, bool *there, cb_chunks_fn fn, void *ctx,
-                                cubed_error *err)
+static cubed_status visit_merge(const cubed_plan *p, const cb_stage *s, const cb_visited_step *v,
+                                bool *there, cubed_error *err)
 {
     int64_t first, last;
-    cb_stage_task_blocks(s, kept, &first, &last);
-    *there = step <= last - first;
-    if (step < last - first)
-        return read_states(p, s, kept, first + step, first + step + 1, fn, ctx, err);
-    return *there && !s->reduce->groups ? cb_program_visit(p, &s->tail, kept, fn, ctx, err)
+    cb_stage_task_blocks(s, &v->kept, &first, &last);
+    *there = v->step <= last - first;
+    const int64_t state = first + v->step;
+    if (state < last) return read_states(p, s, &v->kept, state, state + 1, v->fn, v->ctx, err);
+    return *there && !s->reduce->groups ? cb_program_visit(p, &s->tail, &v->kept, v, err)
                                         : CUBED_OK;
 }
 

@@ -18,16 +18,16 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     return cb_stage_lower_tail(p, s, scratch, err);
 }
 
-static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
-                          bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
+static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_visited_step *v,
+                          bool *there, cubed_error *err)
 {
     const cb_axis *axis = &s->kept->axis[s->column];
-    cb_box box = *kept;
-    *there = step < cb_axis_count(axis);
+    cb_box box = v->kept;
+    *there = v->step < cb_axis_count(axis);
     if (!*there) return CUBED_OK;
-    box.lo[s->column] = cb_axis_lo(axis, step);
-    box.hi[s->column] = cb_axis_hi(axis, step);
-    return cb_program_visit(p, &s->tail, &box, fn, ctx, err);
+    box.lo[s->column] = cb_axis_lo(axis, v->step);
+    box.hi[s->column] = cb_axis_hi(axis, v->step);
+    return cb_program_visit(p, &s->tail, &box, v, err);
 }
 
 typedef struct buffers {

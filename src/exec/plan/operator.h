@@ -24,6 +24,14 @@ typedef struct cb_frame {
 /* Maximum size of `buffers` of a frame. */
 #define CB_FRAME_BUFFERS ((size_t)512)
 
+/* One step of a task, and the function that receives the step's chunks. */
+typedef struct cb_visited_step {
+    cb_box kept; /* box of the task */
+    int64_t step;
+    cb_chunks_fn fn;
+    void *ctx;
+} cb_visited_step;
+
 typedef struct cb_operator {
     const char *name;
     /* Computes the domain, tasks and programs of the stage from the nodes in outs[] and the reductions in `reduce`. */
@@ -44,8 +52,7 @@ typedef struct cb_operator {
     /* Calls fn for the chunks of one step of a task: see cb_chunks_options.visit, which it serves. NULL: nothing is
      * prefetched or offered. */
     CUBED_MUST_CHECK cubed_status (*visit)(const cubed_plan *p, const cb_stage *s,
-                                           const cb_box *kept, int64_t step, bool *there,
-                                           cb_chunks_fn fn, void *ctx, cubed_error *err);
+                                           const cb_visited_step *v, bool *there, cubed_error *err);
     CUBED_MUST_CHECK cubed_status (*run)(const struct cb_task *t, int64_t task, cubed_error *err);
 
     /* Operator for several stages of this operator that are joined; NULL: they are not joined. */
@@ -97,13 +104,13 @@ void cb_stage_prepare_tail(const cubed_plan *p, cb_stage *s);
 CUBED_MUST_CHECK cubed_status cb_stage_read_tail(const cubed_plan *p, const cb_stage *s,
                                                  const cb_box *kept, cb_chunks_fn fn, void *ctx,
                                                  cubed_error *err);
-/* Calls fn for the chunks that a program's loads read as a whole for a box: for `visit`. */
+/* Calls v->fn for the chunks that a program's loads read as a whole for a box: for `visit`. */
 CUBED_MUST_CHECK cubed_status cb_program_visit(const cubed_plan *p, const cb_program *prog,
-                                               const cb_box *box, cb_chunks_fn fn, void *ctx,
+                                               const cb_box *box, const cb_visited_step *v,
                                                cubed_error *err);
 /* `visit` for stages whose only program is a tail, which is evaluated in one step. */
 CUBED_MUST_CHECK cubed_status cb_stage_visit_tail(const cubed_plan *p, const cb_stage *s,
-                                                  const cb_box *kept, int64_t step, bool *there,
-                                                  cb_chunks_fn fn, void *ctx, cubed_error *err);
+                                                  const cb_visited_step *v, bool *there,
+                                                  cubed_error *err);
 
 #endif

@@ -108,17 +108,16 @@ cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const
 }
 
 cubed_status cb_program_visit(const cubed_plan *p, const cb_program *prog, const cb_box *box,
-                              cb_chunks_fn fn, void *ctx, cubed_error *err)
+                              const cb_visited_step *v, cubed_error *err)
 {
-    return walk_loads(p, prog, box, true, fn, ctx, err);
+    return walk_loads(p, prog, box, true, v->fn, v->ctx, err);
 }
 
-cubed_status cb_stage_visit_tail(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
-                                 int64_t step, bool *there, cb_chunks_fn fn, void *ctx,
-                                 cubed_error *err)
+cubed_status cb_stage_visit_tail(const cubed_plan *p, const cb_stage *s, const cb_visited_step *v,
+                                 bool *there, cubed_error *err)
 {
-    *there = step == 0;
-    return *there ? cb_program_visit(p, &s->tail, kept, fn, ctx, err) : CUBED_OK;
+    *there = v->step == 0;
+    return *there ? cb_program_visit(p, &s->tail, &v->kept, v, err) : CUBED_OK;
 }
 
 cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s, int64_t task,
@@ -133,11 +132,11 @@ cubed_status cb_stage_visit(const cubed_plan *p, int stage, int64_t task, int64_
                             cb_chunks_fn fn, void *ctx)
 {
     const cb_stage *s = &p->stages[stage];
-    cb_box kept;
+    cb_visited_step v = {.step = step, .fn = fn, .ctx = ctx};
     *there = false;
     if (!s->op->visit) return CUBED_OK;
-    cb_stage_task_box(s, task, &kept);
-    return s->op->visit(p, s, &kept, step, there, fn, ctx, NULL);
+    cb_stage_task_box(s, task, &v.kept);
+    return s->op->visit(p, s, &v, there, NULL);
 }
 
 cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s, int64_t task,
