@@ -93,3 +93,11 @@ out:
     cb_zone_free(zone);
     return st;
 }
+
+cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int axis)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    if (n == 1) return parts[0];
+    return cb_step(s, cubed_concat(parts, n, axis, &y, s->err), &y);
+}

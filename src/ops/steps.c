@@ -80,14 +80,6 @@ cubed_array *cb_step_part(cb_steps *s, cubed_array *x, int axis, int64_t start, 
     return cb_step(s, cubed_slice_array(x, slices, &y, s->err), &y);
 }
 
-cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int axis)
-{
-    cubed_array *y = NULL;
-    if (s->st != CUBED_OK) return NULL;
-    if (n == 1) return parts[0];
-    return cb_step(s, cubed_concat(parts, n, axis, &y, s->err), &y);
-}
-
 bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b)
 {
     return (a == CUBED_UINT64 && cubed_dtype_kind(b) == CUBED_KIND_INT) ||
