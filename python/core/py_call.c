@@ -342,30 +342,48 @@ static PyObject *wrap_results(PyObject *module, const cubed_function *f, cubed_r
 }
 
 /* Takes the values of a call. The caller frees them with free_rooms in any case. Returns false after an error. */
-static bool take_all(core_state *s, PyObject *args, const cubed_function **function, taken *t)
+static bool take_all(core_state *s, PyObject *args, Py_ssize_t at, const cubed_function **function,
+                     taken *t)
 {
-    const Py_ssize_t n = PyTuple_Size(args) - 1;
-    const char *name = n < 0 ? NULL : PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, 0), NULL);
+    const Py_ssize_t n = PyTuple_Size(args) - 1 - at;
+    const char *called = n < 0 ? NULL : PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, 0), NULL);
+    const char *name = called ? PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, at), NULL) : NULL;
     if (n < 0) PyErr_SetString(PyExc_TypeError, "call: the name of a function is missing");
     if (!name) return false;
     const cubed_function *f = *function = cubed_function_find(name);
     if (!f) return core_unknown("name", name, "a function of the catalogue") != NULL;
     if (n > f->nparams) {
-        PyErr_Format(PyExc_TypeError, "%s: there are %zd values, expected at most %d", name, n,
+        PyErr_Format(PyExc_TypeError, "%s: there are %zd values, expected at most %d", called, n,
                      f->nparams);
         return false;
     }
+    cubed_function shown = *f;
+    shown.name = called;
     for (int i = 0; i < n; i++) {
         const cubed_param *p = &f->params[i];
         cubed_argument *a = &t->arguments[i];
         a->spelled = p->name;
         if (!(p->flags & CUBED_PARAM_POSITION_ONLY)) a->name = p->name;
-        if (!take(s, t, f, p, PyTuple_GetItem(args, i + 1), &a->value)) return false;
+        if (!take(s, t, &shown, p, PyTuple_GetItem(args, at + 1 + i), &a->value)) return false;
     }
     return true;
 }
 
-static PyObject *call(PyObject *module, PyObject *args)
+/* Replaces the name of a row at the start of a message by the name that the user called. */
+static void name_called(const char *row, const char *called, cubed_error *err)
+{
+    const size_t n = strlen(row), name = strlen(called);
+    char rest[sizeof err->message];
+    if (strncmp(err->message, row, n) != 0 || !strchr(": ", err->message[n])) return;
+    memcpy(rest, err->message + n, sizeof rest - n);
+    if (name >= sizeof err->message) return;
+    memcpy(err->message, called, name);
+    memcpy(err->message + name, rest, sizeof err->message - (name > n ? name : n));
+    err->message[sizeof err->message - 1] = '\0';
+}
+
+/* Calls the row whose name is argument `at`. Errors have the name in argument 0. */
+static PyObject *call_row(PyObject *module, PyObject *args, Py_ssize_t at)
 {
     core_state *s = core_get_state(module);
     const cubed_function *f;
@@ -373,16 +391,23 @@ static PyObject *call(PyObject *module, PyObject *args)
     taken t = {.rooms = NULL};
     cubed_results results;
     cubed_error err = CUBED_ERROR_INIT;
-    if (take_all(s, args, &f, &t)) {
-        const int n = (int)PyTuple_Size(args) - 1;
-        if (cubed_call(s->ctx, f, t.arguments, n, &results, &err) == CUBED_OK)
+    if (take_all(s, args, at, &f, &t)) {
+        const int n = (int)(PyTuple_Size(args) - 1 - at);
+        if (cubed_call(s->ctx, f, t.arguments, n, &results, &err) == CUBED_OK) {
             made = wrap_results(module, f, &results);
-        else
+        } else {
+            const char *called = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, 0), NULL);
+            if (at > 0 && called) name_called(f->name, called, &err);
             core_raise(&err);
+        }
     }
     free_rooms(&t);
     return made;
 }
+
+static PyObject *call(PyObject *module, PyObject *args) { return call_row(module, args, 0); }
+
+static PyObject *call_as(PyObject *module, PyObject *args) { return call_row(module, args, 1); }
 
 static PyObject *call_offsets(PyObject *module, PyObject *args)
 {
@@ -393,7 +418,7 @@ static PyObject *call_offsets(PyObject *module, PyObject *args)
     cubed_array *offsets;
     int64_t most = 0;
     cubed_error err = CUBED_ERROR_INIT;
-    if (take_all(s, args, &f, &t)) {
+    if (take_all(s, args, 0, &f, &t)) {
         const int n = (int)PyTuple_Size(args) - 1;
         if (cubed_call_offsets(s->ctx, f, t.arguments, n, &offsets, &most, &err) == CUBED_OK)
             made = Py_BuildValue("(NL)", offsets ? core_wrap(s, offsets) : Py_NewRef(Py_None),
@@ -410,6 +435,9 @@ PyMethodDef core_call_methods[] = {
      "call(name: str, /, *values: Any) -> Any\n"
      "Calls a function of the catalogue with the values of its parameters, in their order. Those "
      "behind the last one have their defaults."},
+    {"call_as", call_as, METH_VARARGS,
+     "call_as(called: str, name: str, /, *values: Any) -> Any\n"
+     "Like call, for a function that Python knows by another name, which errors have."},
     {"call_offsets", call_offsets, METH_VARARGS,
      "call_offsets(name: str, /, *values: Any) -> tuple[Array | None, int]\n"
      "The offsets to compute before a call of a function that counts (None: nothing), and the "

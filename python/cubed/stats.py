@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cubed import _core
 from cubed.array._array import Array
 from cubed.array._elements import elemwise
-from cubed.array._operands import normalize_axes
+from cubed.array._operands import common_spec, normalize_axes
 from cubed.array_api.elementwise_functions import abs, multiply
 from cubed.base._held import import_counted
 from cubed.base._types import Axis
@@ -42,7 +43,7 @@ class Result(NamedTuple):
 
 def _count(x: Array, axis: Axis) -> float:
     """Returns the number of elements of a sample."""
-    return float(math.prod(x.shape[d] for d in normalize_axes(axis, x.ndim)))
+    return float(math.prod(x.shape[d] for d in normalize_axes("stats", axis, x.ndim)))
 
 
 def _propagates(nan_policy: str) -> None:
@@ -518,12 +519,20 @@ def power_divergence(
     >>> cubed.stats.power_divergence(counts, lambda_="log-likelihood").pvalue.compute().round(4)
     np.float64(0.8482)
     """
-    x = as_lazy(f_obs)
-    expected = None if f_exp is None else as_lazy(f_exp)
     if isinstance(lambda_, str) and lambda_ not in _POWERS:
         raise ValueError(f"lambda_ is {lambda_!r}, expected one of {', '.join(_POWERS)}")
     power = 1.0 if lambda_ is None else _POWERS.get(lambda_, lambda_)
-    total = made.power_divergence(x, expected, axis, lambda_=power)
+    return _power_divergence("power_divergence", f_obs, f_exp, ddof, axis, power)
+
+
+def _power_divergence(
+    name: str, f_obs: Any, f_exp: Any, ddof: int, axis: Axis, power: float
+) -> Result:
+    x = as_lazy(f_obs)
+    expected = None if f_exp is None else as_lazy(f_exp)
+    counts = (x._x, None if expected is None else expected._x)
+    core = _core.call_as(name, "power_divergence", *counts, axis, False, power)
+    total = Array._new(core, common_spec(x, expected))
     return Result(total, _special("chdtrc", _count(x, axis) - 1 - ddof, total))
 
 
@@ -558,7 +567,7 @@ def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0) -> R
     >>> cubed.stats.chisquare(counts).pvalue.compute().round(4)
     np.float64(0.8491)
     """
-    return power_divergence(f_obs, f_exp, ddof, axis, "pearson")
+    return _power_divergence("chisquare", f_obs, f_exp, ddof, axis, 1.0)
 
 
 def f_oneway(*samples: Any, axis: Axis = 0) -> Result:

@@ -95,7 +95,8 @@ static void name_called(const cubed_function *f, cubed_error *err)
     const size_t n = strcspn(err->message, ": ");
     const bool is_name = n > 0 && n < sizeof name &&
                          (strncmp(err->message + n, ": ", 2) == 0 ||
-                          strncmp(err->message + n, " is not defined", 15) == 0);
+                          strncmp(err->message + n, " is not defined", 15) == 0 ||
+                          strncmp(err->message + n, " of no elements", 15) == 0);
     if (!is_name) return;
     memcpy(name, err->message, n);
     name[n] = '\0';

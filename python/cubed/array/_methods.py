@@ -261,7 +261,7 @@ class Methods(ArrayBase):
         """Elements at positions along an axis, or with axis=None in the flattened array. See
         :func:`cubed.take` for `mode`."""
         x: Any = self if axis is not None else self.ravel()
-        at = 0 if axis is None else normalize_axis(axis, x.ndim)
+        at = 0 if axis is None else normalize_axis("take", axis, x.ndim)
         if mode != "raise":
             indices = _api().indexing_functions.positions_within(indices, x.shape[at], mode)
         return x[(*(slice(None),) * at, indices)]

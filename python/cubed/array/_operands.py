@@ -19,6 +19,7 @@ from cubed.array._neighbours import by_other, element, is_foreign, refuse_foreig
 from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._masks import is_masked_array
 from cubed.base._types import NDArray
+from cubed.base._words import counted
 from cubed.spec import Spec
 
 if TYPE_CHECKING:
@@ -252,28 +253,30 @@ def check_parts(name: str, n: int, parts: str = "rows, of which each is an array
         raise ValueError(f"{name}: there are {n} {parts}, expected at most {MOST_PARTS}")
 
 
-def normalize_axis(axis: SupportsIndex, ndim: int) -> int:
-    """Returns an axis as an index that is not negative."""
+def normalize_axis(name: str, axis: SupportsIndex, ndim: int) -> int:
+    """Returns an axis as an index that is not negative; `name` is the function in errors."""
     try:
         a = operator.index(axis)
     except TypeError:
-        raise TypeError(f"axis is {axis!r}, expected an integer") from None
+        raise TypeError(f"{name}: axis is {axis!r}, expected an integer") from None
     if not -ndim <= a < ndim:
-        text = f"axis {a} is out of range for an array with {ndim} axes"
+        text = f"{name}: axis {a} is out of range for {counted(ndim, 'dimension')}"
         raise np.exceptions.AxisError(text)  # AxisError is an IndexError and a ValueError
     return a % ndim if ndim else a
 
 
 def normalize_axes(
-    axis: SupportsIndex | Sequence[SupportsIndex] | None, ndim: int
+    name: str, axis: SupportsIndex | Sequence[SupportsIndex] | None, ndim: int
 ) -> tuple[int, ...]:
-    """Returns axes as indices that are not negative; all axes for None."""
+    """Returns axes as indices that are not negative; all axes for None. `name` is the function in
+    errors.
+    """
     if axis is None:
         return tuple(range(ndim))
     several = isinstance(axis, Sequence) and not isinstance(axis, str)
     several = several or (isinstance(axis, np.ndarray) and axis.ndim == 1)
     axes: Any = axis if several else (axis,)
-    out = tuple(normalize_axis(a, ndim) for a in axes)
+    out = tuple(normalize_axis(name, a, ndim) for a in axes)
     if len(set(out)) != len(out):
-        raise ValueError(f"an axis is given twice in {axis!r}")
+        raise ValueError(f"{name}: an axis is given twice in {axis!r}")
     return out

@@ -21,7 +21,7 @@ def unique_along(
 ) -> tuple[Array, ...]:
     """Returns the distinct parts along an axis, in sorted order. Computes their number
     immediately."""
-    d = normalize_axis(axis, x.ndim)
+    d = normalize_axis("unique", axis, x.ndim)
     rows = moveaxis(x, d, 0)
     n = rows.shape[0]
     table = reshape(rows, (n, rows.size // n if n else 0))

@@ -55,7 +55,9 @@ def coarsen(
     array([0.5, 2.5, 4.5])
     """
     a = as_lazy(x)
-    along = normalize_axes(tuple(axes.keys()), a.ndim)  # iterating over an array computes it
+    along = normalize_axes(
+        "coarsen", tuple(axes.keys()), a.ndim
+    )  # iterating over an array computes it
     sizes = dict(zip(along, map(operator.index, axes.values()), strict=True))
     shape, inner, key = [], [], []
     for d, n in enumerate(a.shape):

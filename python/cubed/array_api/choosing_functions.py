@@ -108,7 +108,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     array([[3., 4.]])
     """
     x, by_position = as_lazy(a), _takes_two(func)
-    for axis in normalize_axes(axes if np.ndim(axes) else (axes,), x.ndim):
+    for axis in normalize_axes("apply_over_axes", axes if np.ndim(axes) else (axes,), x.ndim):
         out = func(x, axis) if by_position else func(x, axis=axis)
         if out.ndim == x.ndim:
             x = out

@@ -73,7 +73,7 @@ def take(
         if x.ndim != 1:
             raise ValueError(f"take: axis is needed for an array with {x.ndim} axes")
         axis = 0
-    d = normalize_axis(axis, x.ndim)
+    d = normalize_axis("take", axis, x.ndim)
     given = indices
     if mode != "raise":
         indices = positions_within(indices, x.shape[d], mode)
@@ -119,7 +119,7 @@ def shuffle(x: Array, indexer: Sequence[Sequence[int]], axis: int) -> Array:
     (array([0, 2, 4, 1, 3, 5]), ((3, 3),))
     """
     x = lazy(x)
-    d = normalize_axis(axis, x.ndim)
+    d = normalize_axis("shuffle", axis, x.ndim)
     groups = _groups(indexer, x.shape[d])
     own = x.chunks[d]
     limit = max(1, int(sum(own) / max(1, len(own)) * _LONGER))

@@ -130,7 +130,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     array([1, 3])
     """
     x = flat(a) if axis is None else as_lazy(a)
-    d = normalize_axis(0 if axis is None else axis, x.ndim)
+    d = normalize_axis("compress", 0 if axis is None else axis, x.ndim)
     c = condition if isinstance(condition, Array) else to_numpy(condition)
     if c.ndim != 1:
         raise ValueError(f"compress: the condition has {c.ndim} axes, expected 1")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from cubed import _core
 from cubed.array._array import Array
-from cubed.functions.indexing import forward_fill
 from cubed.functions.math import isnull, notnull
 from cubed.io._create import as_lazy
 
@@ -43,4 +43,5 @@ def push(array: Any, /, n: int | None = None, axis: int = -1) -> Array:
     """
     if n is not None and n < 0:
         raise ValueError(f"push: n is {n}, expected at least 0, or None")
-    return forward_fill(as_lazy(array), axis, n)
+    x = as_lazy(array)
+    return x._like(_core.call_as("push", "forward_fill", x._x, axis, n))

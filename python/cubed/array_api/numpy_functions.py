@@ -19,6 +19,7 @@ from cubed.array._operands import (
     is_scalar,
     lazy,
     normalize_axes,
+    normalize_axis,
 )
 from cubed.array_api import elementwise_functions, linalg
 from cubed.array_api._einsum import einsum
@@ -96,7 +97,17 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
     >>> cubed.diagonal(x).compute()
     array([1., 4.])
     """
-    return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
+    return linalg.diagonal(_matrices("diagonal", x, axis1, axis2), offset=offset)
+
+
+def _matrices(name: str, x: Any, axis1: int, axis2: int) -> Array:
+    """Moves the axes of matrices to the end."""
+    x = lazy(x)
+    rows = normalize_axis(f"{name}: axis1", axis1, x.ndim)
+    columns = normalize_axis(f"{name}: axis2", axis2, x.ndim)
+    if rows == columns:
+        raise ValueError(f"{name}: axis1 and axis2 are both {axis1}, expected different axes")
+    return moveaxis(x, (rows, columns), (-2, -1))
 
 
 def trace(
@@ -129,7 +140,7 @@ def trace(
     >>> cubed.trace(x).compute()
     array(5.)
     """
-    return linalg.trace(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype)
+    return linalg.trace(_matrices("trace", x, axis1, axis2), offset=offset, dtype=dtype)
 
 
 # --- Numbers -------------------------------------------------------------------------------------
@@ -228,10 +239,15 @@ def cross(
     >>> cubed.cross(cubed.asarray([1, 0, 0]), cubed.asarray([0, 1, 0])).compute()
     array([0, 0, 1])
     """
+    of_a, of_b, of_c = "cross: axisa", "cross: axisb", "cross: axisc"
     if axis is not None:
         axisa = axisb = axisc = axis
+        of_a = of_b = of_c = "cross"
     x, y = _two(a, b)
-    return moveaxis(linalg.cross(moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)), -1, axisc)
+    x = moveaxis(x, normalize_axis(of_a, axisa, x.ndim), -1)
+    y = moveaxis(y, normalize_axis(of_b, axisb, y.ndim), -1)
+    out = linalg.cross(x, y)
+    return moveaxis(out, -1, normalize_axis(of_c, axisc, out.ndim))
 
 
 # --- Differences ---------------------------------------------------------------------------------
@@ -267,7 +283,7 @@ def gradient(
     """
     f = lazy(f, "f")
     refuse_foreign(varargs)
-    axes = normalize_axes(axis if axis is None else _sequence(axis), f.ndim)
+    axes = normalize_axes("gradient", axis if axis is None else _sequence(axis), f.ndim)
     if edge_order not in (1, 2):
         raise ValueError(f"gradient: edge_order is {edge_order}, expected 1 or 2")
     steps = varargs or (1.0,)

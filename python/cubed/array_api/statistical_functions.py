@@ -61,7 +61,7 @@ def reduced(
         given = (first, mask)
     elif what in ("all", "any"):
         given = (mask,)
-    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    axes = None if axis is None else normalize_axes(name, axis, x.ndim)
     made = _core.call(name, x._x, axes, keepdims, *given)
     return x._like(made) if weights is None else Array._new(made, common_spec(x, weights))
 

@@ -132,7 +132,7 @@ def diff(
     """
     x = lazy(x)
     if n and (prepend is not None or append is not None):
-        x = _between(x, normalize_axis(axis, x.ndim), prepend, append)
+        x = _between(x, normalize_axis("diff", axis, x.ndim), prepend, append)
     return manipulation.diff(x, n, axis)
 
 

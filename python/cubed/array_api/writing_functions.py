@@ -221,7 +221,7 @@ def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1)
         raise ValueError(f"put_along_axis: indices have {at.ndim} axes, expected {arr.ndim}")
     if at.size:
         key = [_along(arr, d) for d in range(arr.ndim)]
-        key[normalize_axis(axis, arr.ndim)] = at
+        key[normalize_axis("put_along_axis", axis, arr.ndim)] = at
         arr[tuple(key)] = values
 
 

@@ -302,10 +302,10 @@ def map_output(
 ) -> Output:
     """Returns the output of map_blocks: its axes are those of the arrays, without dropped axes and
     with new axes."""
-    dropped = () if drop_axis is None else normalize_axes(drop_axis, ndim)
+    dropped = () if drop_axis is None else normalize_axes(title, drop_axis, ndim)
     indices: list[Any] = [d for d in range(ndim) if d not in dropped]
     new = () if new_axis is None else (new_axis,) if isinstance(new_axis, int) else tuple(new_axis)
-    for axis in sorted(normalize_axes(new, len(indices) + len(new))):
+    for axis in sorted(normalize_axes(title, new, len(indices) + len(new))):
         indices.insert(axis, ("new", axis))
     if not joined and chunks is not None:  # without arrays, the chunks define the result
         indices = [("new", d) for d in range(len(chunks))]
@@ -394,7 +394,7 @@ def apply_along_axis(
     title = title_of("apply_along_axis", func1d)
     arr = lazy(arr, "arr")
     refuse_chunked(title, *args, *kwargs.values())
-    a = normalize_axis(axis, arr.ndim)
+    a = normalize_axis(title, axis, arr.ndim)
     if dtype is None or shape is None:
         size = arr.shape[a] * arr.dtype.itemsize
         if size > arr.spec.task_mem:

@@ -160,7 +160,11 @@ def groupby_reduce(
     if min_count is None:
         min_count = int(fill_value is not None and expected_groups is not None)
     first = array.ndim - codes.ndim
-    axes = range(first, array.ndim) if axis is None else normalize_axes(axis, array.ndim)
+    axes = (
+        range(first, array.ndim)
+        if axis is None
+        else normalize_axes("groupby_reduce", axis, array.ndim)
+    )
     if min(axes, default=first) < first:
         raise ValueError(f"axis {min(axes)} has no labels: they have the last {codes.ndim} axes")
     ngroups = math.prod(len(labels) for labels in groups)

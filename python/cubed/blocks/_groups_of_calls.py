@@ -112,7 +112,7 @@ def groupby_reduction(
     >>> groupby_reduction(x, by, sums, combine, axis=0, dtype=int, num_groups=2).compute()
     array([7, 2])
     """
-    axes = normalize_axes(axis, x.ndim)
+    axes = normalize_axes("groupby_reduction", axis, x.ndim)
     codes = _codes(x, by, axes)
     if num_groups is None:
         raise ValueError("num_groups is None, expected the number of groups")
@@ -130,7 +130,7 @@ def groupby_reduction(
     step = _Partial(func, axes[0], partial, num_groups, kwargs)
     parts = _parts(title, step, x, codes)
     combine = _Combine(combine_func, step, x.ndim)
-    several = groups_of((x.ndim,), _dummy(split_every, axes[0], x.ndim), x.ndim + 1)
+    several = groups_of(title, (x.ndim,), _dummy(split_every, axes[0], x.ndim), x.ndim + 1)
     while count(cuts(parts[0]._x)[-1]) > several[x.ndim]:
         parts = level(title, combine, parts, several, step.types, 0, ((x.ndim, 1),))
     last = replace(combine, aggregate=aggregate_func, last=True)
@@ -198,7 +198,7 @@ def groupby_blockwise(
     >>> groupby_blockwise(x, by, largest, axis=0, dtype=int, num_groups=2).compute()
     array([3, 4])
     """
-    axes = normalize_axes(axis, x.ndim)
+    axes = normalize_axes("groupby_blockwise", axis, x.ndim)
     codes = _codes(x, by, axes)
     if num_groups is None:
         raise ValueError("num_groups is None, expected the number of groups")

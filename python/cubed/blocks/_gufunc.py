@@ -255,7 +255,7 @@ def apply_to_cores(
     cut_for = () if memory is None or not isinstance(mem, CallMem) else (memory,)
     made = made_of([Array._new(x.array, spec) for x in operands], make, *cut_for)
     kept = len(parsed.inputs[0]) if keepdims else 0
-    results = tuple(_place(x, at, kept) for x, at in zip(made, where[1], strict=True))
+    results = tuple(_place(title, x, at, kept) for x, at in zip(made, where[1], strict=True))
     return results[0] if parsed.single else results
 
 
@@ -437,12 +437,12 @@ def _core_last(title: str, number: int, x: _core.Array, dims: Dims, where: Place
         )
     if not where:
         return x
-    last = list(normalize_axes(where, ndim))
+    last = list(normalize_axes(title, where, ndim))
     order = [d for d in range(ndim) if d not in last] + last
     return x if order == list(range(ndim)) else _core.call("transpose", x, order)
 
 
-def _place(x: Array, where: Places, kept: int) -> Array:
+def _place(title: str, x: Array, where: Places, kept: int) -> Array:
     """Moves the core dimensions of an output from the last axes to their positions.
 
     `kept` is the number of core dimensions that get extent 1.
@@ -453,7 +453,7 @@ def _place(x: Array, where: Places, kept: int) -> Array:
     ndim = len(core.shape)
     if where:
         first = ndim - len(where)
-        target = {a: first + k for k, a in enumerate(normalize_axes(where, ndim))}
+        target = {a: first + k for k, a in enumerate(normalize_axes(title, where, ndim))}
         rest = iter(range(first))
         order = [target[d] if d in target else next(rest) for d in range(ndim)]
         core = _core.call("transpose", core, order)

@@ -186,7 +186,7 @@ def _each(title: str, what: str, given: Any, arrays: Sequence[Array]) -> list[An
 
 def _by_axis(title: str, what: str, given: Any, ndim: int, default: Any) -> list[Any]:
     if isinstance(given, Mapping):
-        named = {normalize_axis(axis, ndim): value for axis, value in given.items()}
+        named = {normalize_axis(title, axis, ndim): value for axis, value in given.items()}
         return [named.get(d, default) for d in range(ndim)]
     if isinstance(given, tuple):
         if len(given) != ndim:

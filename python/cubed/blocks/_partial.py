@@ -148,10 +148,10 @@ def partial_reduce(
             f"{title}: split_every is {split_every!r}, expected a dict: the number of blocks in a"
             " group for each axis to reduce"
         )
-    several = {normalize_axis(a, x.ndim): int(n) for a, n in split_every.items()}
+    several = {normalize_axis(title, a, x.ndim): int(n) for a, n in split_every.items()}
     if any(n < 1 for n in several.values()):
         raise ValueError(f"{title}: split_every is {split_every}, expected at least 1 block")
-    extents = {normalize_axis(a, x.ndim): n for a, n in (combine_sizes or {}).items()}
+    extents = {normalize_axis(title, a, x.ndim): n for a, n in (combine_sizes or {}).items()}
     axes = tuple(sorted(several))
     tree = Tree(title, axes, True, extents, extra_projected_mem)
     given = None if dtype is None else np.dtype(dtype)
@@ -227,8 +227,8 @@ def tree_reduce(
     """
     x = lazy(x)
     title = name or title_of("tree_reduce", func)
-    axes = normalize_axes(axis, x.ndim)
-    several = groups_of(axes, split_every or None, x.ndim)
+    axes = normalize_axes(title, axis, x.ndim)
+    several = groups_of(title, axes, split_every or None, x.ndim)
     while any(x.numblocks[a] > 1 for a in axes):
         x = partial_reduce(
             x,

@@ -250,8 +250,8 @@ def reduction(
     array(2.5)
     """
     x = lazy(x)
-    axes = tuple(sorted(normalize_axes(axis, x.ndim)))
     title = name or title_of("reduction", chunk)
+    axes = tuple(sorted(normalize_axes(title, axis, x.ndim)))
     if out is not None:
         raise TypeError(f"{title}: out is {out!r}, expected None: assign to x[...] instead")
     if output_size < 1:
@@ -260,7 +260,7 @@ def reduction(
         dtype = getattr(meta, "dtype", None)
     given = None if dtype is None else np.dtype(dtype)
     chunk, aggregate = (_with_dtype(f, given) for f in (chunk, aggregate))
-    several = groups_of(axes, split_every or None, x.ndim)
+    several = groups_of(title, axes, split_every or None, x.ndim)
     others = () if weights is None else (_weights(title, weights, x),)
     tree = Tree(title, axes, concatenate, dict.fromkeys(axes, output_size), extra_projected_mem)
 

@@ -143,12 +143,12 @@ def reduction(
             raise ValueError("func and combine_func are both None, expected a function")
         func = combine_func
     title = name or title_of("reduction", func)
-    axes = normalize_axes(axis, x.ndim)
+    axes = normalize_axes(title, axis, x.ndim)
     kwargs = dict(extra_func_kwargs or {})
     given = {"axis": axes, "keepdims": True}
     given = {k: v for k, v in given.items() if aggregate_func and wants_keyword(aggregate_func, k)}
     extents = {a: 1 for a in axes} | {
-        normalize_axis(a, x.ndim): n for a, n in (combine_sizes or {}).items()
+        normalize_axis(title, a, x.ndim): n for a, n in (combine_sizes or {}).items()
     }
     if aggregate_func is None and any(extents[a] != 1 for a in axes):
         raise ValueError(f"{title}: combine_sizes {combine_sizes} needs an aggregate_func")
@@ -158,7 +158,7 @@ def reduction(
     first = replace(first, outputs=names)
     if names is not None and (combine_func is None or aggregate_func is None):
         raise ValueError(f"{title}: func returns a dict: give combine_func and aggregate_func")
-    several = groups_of(axes, split_every, x.ndim)
+    several = groups_of(title, axes, split_every, x.ndim)
     partial = level(title, first, [x], {a: 1 for a in axes}, types, extra_projected_mem, groups)
     combine = combine_func or func
     step = _Step(None, combine, None, names, names, groups, (), kwargs)
@@ -207,11 +207,11 @@ def _tried(title: str, first: _Step, last: _Step, x: Array) -> np.dtype[Any]:
 
 
 def groups_of(
-    axes: Sequence[int], split_every: int | Mapping[int, int] | None, ndim: int
+    title: str, axes: Sequence[int], split_every: int | Mapping[int, int] | None, ndim: int
 ) -> dict[int, int]:
     """Returns the number of blocks that are combined along each of `ndim` axes."""
     if isinstance(split_every, Mapping):
-        given = {normalize_axis(a, ndim): n for a, n in split_every.items()}
+        given = {normalize_axis(title, a, ndim): n for a, n in split_every.items()}
         out = {a: given.get(a, 2) for a in axes}
     else:
         total = DEFAULT_SPLIT_EVERY if split_every is None else split_every
@@ -373,13 +373,13 @@ def arg_reduction(
         options = {"split_every": split_every, "extra_projected_mem": extra_projected_mem}
         out = arg_reduction(flat, arg_func, 0, name=title, **options)  # type: ignore[arg-type]
         return out._like(_core.call("reshape", out._x, (1,) * x.ndim)) if keepdims else out
-    a = normalize_axis(axis, x.ndim)
+    a = normalize_axis(title, axis, x.ndim)
     groups, names = ((a, 1),), ("position", "value")
     types = [np.dtype(np.int64), x.dtype]
     x = x.rechunk({a: x.chunksize[a]})  # positions are counted in chunks
     first = _ArgFirst(arg_func, a, x.chunksize[a])
     partial = level(title, first, [x], {a: 1}, types, extra_projected_mem, groups)
-    several = groups_of((a,), split_every, x.ndim)
+    several = groups_of(title, (a,), split_every, x.ndim)
     step = _Step(None, _ArgCombine(arg_func), None, names, names, groups, (), {})
     while count(cuts(partial[0]._x)[a]) > several[a]:
         partial = level(title, step, partial, several, types, extra_projected_mem, groups)
@@ -455,7 +455,7 @@ def scan(
     of one element.
     """
     title = name or title_of("scan", func)
-    a = normalize_axis(axis, x.ndim)
+    a = normalize_axis(title, axis, x.ndim)
     first = _ScanBlock(func, a, kwargs)
     if dtype is None:
         dtype = infer_dtypes(title, lambda: first([tiny(x._x)], ()))[0]

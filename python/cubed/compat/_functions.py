@@ -72,7 +72,7 @@ def scan(
     """
     if axis is None:
         array, axis = reshape(array, (-1,)), 0
-    axis = normalize_axis(axis, array.ndim)
+    axis = normalize_axis("scan", axis, array.ndim)
     out = _tree.scan(func, binop, 0, array, axis, dtype)
     if not include_initial:
         return out
@@ -183,8 +183,8 @@ def validate_axis(
     (2, (0, 1))
     """
     if isinstance(axis, (tuple, list)):
-        return tuple(normalize_axis(a, ndim) for a in axis)
-    return normalize_axis(axis, ndim)  # type: ignore[arg-type]
+        return tuple(normalize_axis("validate_axis", a, ndim) for a in axis)
+    return normalize_axis("validate_axis", axis, ndim)  # type: ignore[arg-type]
 
 
 def backend_array_to_numpy_array(arr: Any) -> NDArray:

@@ -119,7 +119,7 @@ def delete_of(name: str, x: Any, obj: Any, axis: int | None) -> Array:
     x = as_lazy(x)
     if not isinstance(obj, slice):
         obj = _positions(name, obj).reshape(-1)
-        n = x.size if axis is None else x.shape[normalize_axis(axis, x.ndim)]
+        n = x.size if axis is None else x.shape[normalize_axis(name, axis, x.ndim)]
         if obj.dtype == bool:
             if obj.shape != (n,):
                 raise ValueError(f"{name}: a mask of shape {obj.shape} for {n} elements")

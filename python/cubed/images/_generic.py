@@ -64,10 +64,12 @@ def _each(name: str, what: str, given: Any, n: int) -> list[Any]:
     return listed
 
 
-def _axes(x: Array, axes: Axis) -> list[int]:
+def _axes(name: str, x: Array, axes: Axis) -> list[int]:
     if axes is None:
         return list(range(x.ndim))
-    return [normalize_axis(a, x.ndim) for a in (axes if isinstance(axes, Sequence) else [axes])]
+    return [
+        normalize_axis(name, a, x.ndim) for a in (axes if isinstance(axes, Sequence) else [axes])
+    ]
 
 
 def generic_filter(
@@ -134,7 +136,7 @@ def generic_filter(
     array([3., 8., 7., 7.])
     """
     x, dtype = _image("generic_filter", input, output)
-    over = _axes(x, axes)
+    over = _axes("generic_filter", x, axes)
     if over != sorted(set(over)):
         raise ValueError(f"generic_filter: axes is {axes}, expected increasing axes")
     if (size is None) == (footprint is None):
@@ -230,7 +232,11 @@ def generic_filter1d(
     array([ 3.,  8., -2., -7.])
     """
     x, dtype = _image("generic_filter1d", input, output)
-    at, n, o = normalize_axis(axis, x.ndim), operator.index(filter_size), operator.index(origin)
+    at, n, o = (
+        normalize_axis("generic_filter1d", axis, x.ndim),
+        operator.index(filter_size),
+        operator.index(origin),
+    )
     if n < 1 or not 0 <= n // 2 + o < n or mode not in _BOUNDARIES:
         raise ValueError(
             f"generic_filter1d: filter_size is {n}, origin {o}, and mode {mode!r}, expected an"
@@ -256,7 +262,7 @@ def _total(
     """Computes the sum of derivatives along axes, or the root of the sum of their squares."""
     x = as_lazy(input)
     dtype = np.dtype(x.dtype if output is None else output)
-    over = _axes(x, axes)
+    over = _axes(name, x, axes)
     total = None
     for axis, m in zip(over, _each(name, "mode", mode, len(over)), strict=True):
         y = derivative(x, axis, dtype, m, cval, *arguments, **(keywords or {}))

@@ -19,10 +19,8 @@ def _weighted(
     x, w = as_lazy(input), to_numpy(weights)
     if w.dtype.kind not in "biuf":
         raise TypeError(f"{name}: weights are {w.dtype}, expected real numbers")
-    core = _core.call(
-        f"{name}_filter", x._x, w.tolist(), type_for(output, x), mode, cval, origin, axes
-    )
-    return x._like(core)
+    given = (w.tolist(), type_for(output, x), mode, cval, origin, axes)
+    return x._like(_core.call_as(name, f"{name}_filter", x._x, *given))
 
 
 def correlate(

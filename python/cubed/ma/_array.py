@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import normalize_axes
 from cubed.array_api import elementwise_functions as _elements
@@ -15,7 +16,6 @@ from cubed.array_api import statistical_functions as _reductions
 from cubed.array_api.creation_functions import zeros_like as _zeros_like
 from cubed.array_api.searching_functions import argmax as _argmax
 from cubed.array_api.searching_functions import argmin as _argmin
-from cubed.array_api.searching_functions import count_nonzero
 from cubed.array_api.searching_functions import where as _where
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
 from cubed.array_api.utility_functions import all as _all
@@ -30,6 +30,17 @@ if TYPE_CHECKING:
     from cubed._core import Operation
 
 _ma: Any = np.ma  # NumPy has few annotations for it
+
+
+def axes_of(name: str, axis: Axis, ndim: int) -> tuple[int, ...] | None:
+    """Returns axes as indices that are not negative, or None; `name` is the function in errors."""
+    return None if axis is None else normalize_axes(name, axis, ndim)
+
+
+def count_of(name: str, x: Array, axis: Axis, keepdims: bool = False) -> Array:
+    """Counts the true elements; `name` is the function in errors."""
+    return x._like(_core.call_as(name, "count_nonzero", x._x, axis, keepdims))
+
 
 #: Functions of :mod:`cubed.ma` by name, which NumPy's functions of the same names call.
 FUNCTIONS: dict[str, Any] = {}
@@ -482,7 +493,7 @@ class MaskedArray(Operators):
         >>> int(x.count().compute())
         2
         """
-        return count_nonzero(~self._hidden, axis=axis, keepdims=keepdims)
+        return count_of("count", ~self._hidden, axis, keepdims)
 
     def sum(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
         """Sums of elements that are not masked.
@@ -641,7 +652,8 @@ class MaskedArray(Operators):
         >>> float(x.std().compute())
         2.5
         """
-        out = self.var(axis, dtype, ddof=ddof, keepdims=keepdims)
+        axes = axes_of("std", axis, self.ndim)
+        out = self.var(axes, dtype, ddof=ddof, keepdims=keepdims)
         return MaskedArray(_elements.sqrt(out.data), out.mask, self._fill)
 
     def _beyond(self, largest: bool) -> Array:
@@ -726,7 +738,8 @@ class MaskedArray(Operators):
         >>> float(x.ptp().compute())
         5.0
         """
-        return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)
+        axes = axes_of("ptp", axis, self.ndim)
+        return self.max(axes, keepdims=keepdims) - self.min(axes, keepdims=keepdims)
 
     def argmax(
         self, axis: int | None = None, fill_value: Any = None, *, keepdims: bool = False
@@ -864,7 +877,7 @@ class MaskedArray(Operators):
         >>> print(x.cumsum().compute())
         [1.0 -- 7.0]
         """
-        return self._running(cumulative_sum, 0, axis, dtype)
+        return self._running("cumsum", cumulative_sum, 0, axis, dtype)
 
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
         """Running products. Masked elements count as 1 and stay masked.
@@ -888,12 +901,14 @@ class MaskedArray(Operators):
         >>> print(x.cumprod().compute())
         [1.0 -- 6.0]
         """
-        return self._running(cumulative_prod, 1, axis, dtype)
+        return self._running("cumprod", cumulative_prod, 1, axis, dtype)
 
-    def _running(self, total: Any, start: int, axis: int | None, dtype: DTypeLike) -> MaskedArray:
+    def _running(
+        self, name: str, total: Any, start: int, axis: int | None, dtype: DTypeLike
+    ) -> MaskedArray:
         """Computes running sums or products, with `start` in place of masked elements."""
         x = self.ravel() if axis is None else self
-        (d,) = normalize_axes(axis or 0, x.ndim)
+        (d,) = normalize_axes(name, axis or 0, x.ndim)
         return MaskedArray(total(x.filled(start), axis=d, dtype=dtype), x.mask, self._fill)
 
     def anom(self, axis: Axis = None, dtype: DTypeLike = None) -> MaskedArray:
@@ -918,7 +933,8 @@ class MaskedArray(Operators):
         >>> print(x.anom().compute())
         [-2.5 -- 2.5]
         """
-        return self - self.mean(axis, dtype, keepdims=axis is not None)
+        axes = axes_of("anom", axis, self.ndim)
+        return self - self.mean(axes, dtype, keepdims=axes is not None)
 
     # --- Operators ---------------------------------------------------------------------------
 

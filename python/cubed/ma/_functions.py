@@ -8,13 +8,12 @@ import numpy as np
 
 from cubed import array_api as _names
 from cubed.array._array import Array
-from cubed.array._operands import common_spec, normalize_axes
+from cubed.array._operands import common_spec, normalize_axes, normalize_axis
 from cubed.array_api import elementwise_functions as _elements
 from cubed.array_api import manipulation_functions as _shapes
 from cubed.array_api.composed_functions import average as _average
 from cubed.array_api.creation_functions import full_like
 from cubed.array_api.creation_functions import zeros_like as _zeros_like
-from cubed.array_api.searching_functions import count_nonzero
 from cubed.array_api.searching_functions import nonzero as _nonzero
 from cubed.array_api.searching_functions import where as _where
 from cubed.array_api.utility_functions import all as _all
@@ -24,7 +23,9 @@ from cubed.base._types import Axis, ChunksLike, DTypeLike
 from cubed.io._create import as_lazy, from_array
 from cubed.ma._array import (
     MaskedArray,
+    axes_of,
     checked_fill,
+    count_of,
     finite,
     getmaskarray,
     plain,
@@ -660,22 +661,23 @@ def average(
     2.0
     """
     x = masked_array(a)
+    axes = axes_of("average", axis, x.ndim)
     if weights is None:
-        out = x.mean(axis, keepdims=keepdims)
-        n = x.count(axis, keepdims).astype(out.dtype)
+        out = x.mean(axes, keepdims=keepdims)
+        n = x.count(axes, keepdims).astype(out.dtype)
         return (out, masked_array(n)) if returned else out
     data = _where(x.mask, x.dtype.type(0), x.data)
     w = as_lazy(weights)
     if w.shape != x.shape:
-        if axis is None or w.ndim != 1:
+        if axes is None or w.ndim != 1:
             raise ValueError(f"average: weights of shape {w.shape} for an array of {x.shape}")
-        (d,) = normalize_axes(axis, x.ndim)
+        (d,) = axes
         w = _shapes.reshape(w, (-1, *(1,) * (x.ndim - d - 1)))
     w = _where(x.mask, w.dtype.type(0), w)
-    out, total = _average(data, axis, w, returned=True, keepdims=keepdims)
+    out, total = _average(data, axes, w, returned=True, keepdims=keepdims)
     mean = MaskedArray(out, total == 0, x._fill)
     mean = finite(mean) if out.ndim else mean
-    return (mean, x._reduced(total, axis, keepdims)) if returned else mean
+    return (mean, x._reduced(total, axes, keepdims)) if returned else mean
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -742,6 +744,8 @@ def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
     [1 -- 3]
     """
     given = [masked_array(a) for a in arrays]
+    if given:
+        axis = normalize_axis("concatenate", axis, given[0].ndim)
     return MaskedArray(
         _shapes.concat([a.data for a in given], axis=axis),
         _shapes.concat([a.mask for a in given], axis=axis),
@@ -770,7 +774,7 @@ def count_masked(a: Any, axis: Axis = None) -> Array:
     >>> cubed.ma.count_masked(cubed.ma.masked_array([1, 2], [False, True])).compute()
     array(1)
     """
-    return count_nonzero(getmaskarray(a), axis=axis)
+    return count_of("count_masked", getmaskarray(a), axis)
 
 
 def is_masked(x: Any) -> Array:
@@ -972,7 +976,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> MaskedArray:
     [-- 3]
     """
     x = masked_array(a)
-    (d,) = normalize_axes(axis, x.ndim)
+    (d,) = normalize_axes("diff", axis, x.ndim)
     data, mask = _names.diff(x.data, n=n, axis=d), x.mask
     before = (slice(None),) * d
     for _ in range(n):
@@ -1007,6 +1011,7 @@ def median(a: Any, axis: Axis = None, keepdims: bool = False) -> MaskedArray:
     """
     x = masked_array(a)
     x = x.astype(np.float64) if kind_of(x.dtype) in "biu" else x
+    axis = normalize_axes("median", axis, x.ndim)
     out = _names.nanmedian(x.filled(np.nan), axis=axis, keepdims=keepdims)
     bad = _any(_elements.isnan(x.filled(0)), axis=axis, keepdims=keepdims)
     return x._reduced(_where(bad, out.dtype.type(np.nan), out), axis, keepdims)

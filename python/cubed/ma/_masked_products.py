@@ -10,7 +10,7 @@ import numpy as np
 
 from cubed import array_api as _names
 from cubed.array._array import Array
-from cubed.array._operands import is_scalar
+from cubed.array._operands import is_scalar, normalize_axis
 from cubed.array_api.writing_functions import copyto
 from cubed.base._dtypes import kind_of
 from cubed.ma._array import MaskedArray, getmaskarray
@@ -189,7 +189,9 @@ def append(a: Any, b: Any, axis: int | None = None) -> MaskedArray:
     [1 -- 3]
     """
     parts = [masked_array(x) for x in (a, b)]
-    return concatenate([p.ravel() for p in parts] if axis is None else parts, axis or 0)
+    if axis is None:
+        return concatenate([p.ravel() for p in parts])
+    return concatenate(parts, normalize_axis("append", axis, parts[0].ndim))
 
 
 def ediff1d(arr: Any) -> MaskedArray:

@@ -61,7 +61,7 @@ def _copy(a: Array, order: str = "K", subok: bool = False) -> Array:
 
 
 def _size(x: Array, axis: Any = None) -> int:
-    return math.prod(x.shape[a] for a in normalize_axes(axis, x.ndim))
+    return math.prod(x.shape[a] for a in normalize_axes("size", axis, x.ndim))
 
 
 def _sort(x: Array, axis: int | None = -1) -> Array:

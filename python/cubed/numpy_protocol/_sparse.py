@@ -70,7 +70,8 @@ def _summed(axes: Any, left: int, right: int) -> tuple[list[int], list[int]]:
     if len(pair) != 2 or len(pair[0]) != len(pair[1]):
         raise ValueError(f"tensordot: axes is {axes!r}, expected a number, or as many axes of each")
     first, second = (
-        [normalize_axis(k, n) for k in ks] for ks, n in zip(pair, (left, right), strict=True)
+        [normalize_axis("tensordot", k, n) for k in ks]
+        for ks, n in zip(pair, (left, right), strict=True)
     )
     return first, second
 

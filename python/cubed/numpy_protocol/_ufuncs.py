@@ -207,7 +207,7 @@ def _reduced_at(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype:
     """Reduces each part from one position to the next, or one element if the next position is not
     larger."""
     x = as_lazy(array)
-    a = normalize_axis(axis, x.ndim)
+    a = normalize_axis(f"{ufunc.__name__}.reduceat", axis, x.ndim)
     n = x.shape[a]
     at = to_numpy(indices)
     if at.ndim != 1 or (at.dtype.kind not in "iu" and at.size):

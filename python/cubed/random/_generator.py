@@ -683,7 +683,7 @@ class Generator(Draws):
         if np.ndim(x) == 0 and not isinstance(x, Array):
             return self._order(int(x))
         a = as_lazy(x)
-        d = normalize_axis(axis, a.ndim)
+        d = normalize_axis("permutation", axis, a.ndim)
         order = self._order(a.shape[d])
         return xp.take(a, _with_spec(order, a), axis=d)
 
@@ -712,7 +712,7 @@ class Generator(Draws):
         """
         if not isinstance(x, Array):
             raise TypeError(f"shuffle of {type(x).__name__}, expected a lazy array")
-        x._rebind(self.permutation(x, axis)._x)
+        x._rebind(self.permutation(x, normalize_axis("shuffle", axis, x.ndim))._x)
 
     def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Array:
         """Shuffles the elements of each line along an axis independently; None: all elements.
@@ -748,7 +748,7 @@ class Generator(Draws):
         a = as_lazy(x)
         if axis is None:
             return xp.reshape(self.permutation(xp.reshape(a, (-1,))), a.shape)
-        d = normalize_axis(axis, a.ndim)
+        d = normalize_axis("permuted", axis, a.ndim)
         keys = _with_spec(self._plain("random", a.shape, a.chunksize), a)
         return xp.take_along_axis(a, xp.argsort(keys, axis=d), axis=d)
 
@@ -802,7 +802,7 @@ class Generator(Draws):
         [0, 1, 2, 3, 4]
         """
         whole = None if np.ndim(a) == 0 and not isinstance(a, Array) else as_lazy(a)
-        d = 0 if whole is None else normalize_axis(axis, whole.ndim)
+        d = 0 if whole is None else normalize_axis("choice", axis, whole.ndim)
         n = int(a) if whole is None else whole.shape[d]
         shape = self._shape(size)
         count = math.prod(shape)

@@ -259,7 +259,9 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         """
         last = None
         if aggregate_func is not None and combine_func is not None:
-            last = partial(aggregate_func, axis=normalize_axes(axis, arr.ndim), keepdims=True)
+            last = partial(
+                aggregate_func, axis=normalize_axes("reduction", axis, arr.ndim), keepdims=True
+            )
         return reduction(
             arr,
             func,

@@ -85,7 +85,11 @@ def groupby_reduce(
     sizes = [len(g) for g in groups]
     codes = _joined(numbers, sizes, shape, array)
     first = array.ndim - codes.ndim
-    axes = tuple(range(first, array.ndim)) if axis is None else normalize_axes(axis, array.ndim)
+    axes = (
+        tuple(range(first, array.ndim))
+        if axis is None
+        else normalize_axes("groupby_reduce", axis, array.ndim)
+    )
     if min_count is None:
         by_default = len(axes) < codes.ndim or (fill_value is not None and provided)
         min_count = int(by_default)

@@ -349,7 +349,7 @@ def test_out_of_range_names_axis_index_and_size():
 
 def test_take_names_an_axis_that_is_not_there():
     for axis in (3, -4, 5):
-        with pytest.raises(IndexError, match=f"axis {axis} is out of range for an array with 3"):
+        with pytest.raises(IndexError, match=f"axis {axis} is out of range for 3"):
             lazy(A).take([0], axis)
         with pytest.raises(IndexError):
             np.take(lazy(A), [0], axis)

@@ -5,6 +5,9 @@ given twice, one of another kind, an axis that the array does not have, and a ch
 not. Python raises what NumPy raises; messages of expressions name the argument.
 """
 
+import contextlib
+import inspect
+import re
 import sys
 from typing import NamedTuple
 
@@ -210,6 +213,70 @@ def test_errors_name_the_function_that_was_called():
         cubed.cumsum(cubed.asarray(np.array(["2001"], "M8[s]")))
     with pytest.raises(ValueError, match="^argwhere: x has no axes"):
         cubed.argwhere(cubed.asarray(1))
+
+
+AXIS = re.compile(r"axis\d?|axis[abc]|axes|source|destination")
+#: Names of masked functions, and the names of the methods that they stand for.
+ALIASES = {"amax": "max", "amin": "min", "anomalies": "anom", "product": "prod"}
+SAMPLES = (np.array(SQUARE), np.array(SQUARE, int), np.array(SQUARE) > 1, np.array([0, 1, 1]))
+
+
+def functions_with_axes():
+    """The functions of the package that have a parameter for an axis, each once."""
+    found = {}
+    for name, place in {**catalogue.PLACES, "cubed.ma": cubed.ma}.items():
+        for n in getattr(place, "__all__", dir(place)):
+            f = getattr(place, n)
+            if n.startswith("_") or not inspect.isfunction(f) or f in found:
+                continue
+            if any(AXIS.fullmatch(p) for p in inspect.signature(f).parameters):
+                found[f] = f"{name}.{n}"
+    return found
+
+
+def working_call(function, required):
+    """Values of the required parameters that the function takes; None if there are none."""
+    for sample in SAMPLES:
+        x = cubed.asarray(sample, chunks=2)
+        for second in (x, 1, [0, 1]):
+            values = [
+                0 if AXIS.fullmatch(p) else second if k else x for k, p in enumerate(required)
+            ]
+            for given in (values, [[x, x], *values[1:]]):
+                with contextlib.suppress(Exception):
+                    function(*given)
+                    return given
+    return None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_errors_of_axes_name_the_function_that_was_called():
+    """Also functions that are made of others in Python, such as diagonal and push."""
+    tried, wrong = 0, []
+    for function, name in functions_with_axes().items():
+        parameters = inspect.signature(function).parameters.values()
+        kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        required = [p.name for p in parameters if p.default is p.empty and p.kind not in kinds]
+        values = working_call(function, required)
+        for p in parameters:
+            if values is None or not AXIS.fullmatch(p.name):
+                continue
+            args, named = list(values), {}
+            if p.name in required:
+                args[required.index(p.name)] = 7
+            elif p.kind is not p.POSITIONAL_ONLY:
+                named = {p.name: 7}
+            try:
+                function(*args, **named)
+            except np.exceptions.AxisError as error:
+                tried += 1
+                called = ALIASES.get(function.__name__, function.__name__)
+                if not re.match(rf"{called}\b", str(error)):
+                    wrong.append(f"{name}({p.name}=7): {error}")
+            except (TypeError, ValueError):
+                pass
+    assert not wrong, "\n".join(wrong)
+    assert tried >= 150
 
 
 def test_integers_beyond_the_type_are_no_ends_of_differences():

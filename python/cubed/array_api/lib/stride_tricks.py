@@ -64,7 +64,7 @@ def sliding_window_view(
         axes = tuple(range(x.ndim))
     else:
         given = tuple(axis) if isinstance(axis, Sequence) else (axis,)
-        axes = tuple(normalize_axes(a, x.ndim)[0] for a in given)
+        axes = tuple(normalize_axes("sliding_window_view", a, x.ndim)[0] for a in given)
     if len(shape) != len(axes):
         raise ValueError(f"a window with {len(shape)} extents for {len(axes)} axes")
     out = x._x
