@@ -437,7 +437,7 @@ PyMethodDef core_call_methods[] = {
      "behind the last one have their defaults."},
     {"call_as", call_as, METH_VARARGS,
      "call_as(called: str, name: str, /, *values: Any) -> Any\n"
-     "Like call, for a function that Python knows by another name, which errors have."},
+     "Like call, but errors begin with `called` in place of the name of the function."},
     {"call_offsets", call_offsets, METH_VARARGS,
      "call_offsets(name: str, /, *values: Any) -> tuple[Array | None, int]\n"
      "The offsets to compute before a call of a function that counts (None: nothing), and the "
