@@ -9,8 +9,8 @@ import zarr
 
 CALLS = {
     # axes
-    "sum(x, axis=5)": (IndexError, "axis 5 .* 2 axes"),
-    "sum(x, axis=-3)": (IndexError, "axis -3 .* 2 axes"),
+    "sum(x, axis=5)": (IndexError, "axis 5 .* 2 dimensions"),
+    "sum(x, axis=-3)": (IndexError, "axis -3 .* 2 dimensions"),
     "sum(x, axis=(0, 0))": (ValueError, r"twice in \(0, 0\)"),
     "sum(x, axis=1.5)": (TypeError, "axis is 1.5, expected an integer"),
     "sum(x, axis='time')": (TypeError, "axis is 'time', expected an integer"),

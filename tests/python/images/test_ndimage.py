@@ -96,7 +96,7 @@ def test_ranks_are_exact_and_nan_is_the_greatest():
             lambda x: ndimage.convolve1d(x, [[1, 2]]),
             r"convolve1d: weights is \[\[1, 2\]\], expected",
         ),
-        (lambda x: ndimage.convolve(x, [[1, 2]], origin=(0, 1)), "convolve_filter: origin is 1"),
+        (lambda x: ndimage.convolve(x, [[1, 2]], origin=(0, 1)), "convolve: origin is 1"),
         (lambda x: ndimage.convolve(x, [1, 2]), "weights has 1 axes, expected one for each axis"),
         (lambda x: ndimage.correlate(x, [[1, 2j]]), "weights are complex128, expected real numb"),
         (
