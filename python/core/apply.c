@@ -1,68 +1,15 @@
 /* Python functions on blocks of arrays: the function "python" of plans (cubed/sys/block.h).
  *
- * Its parameters are a header and pickled code, which cubed.runtime._call runs. The function takes the GIL, and passes the blocks
- * to Python as memory views without copying them (cubed/runtime/_call.py). */
+ * Its parameters are a cubed_python_params and pickled code, which cubed.runtime._call runs. The function takes the GIL, and
+ * passes the blocks to Python as memory views without copying them (cubed/runtime/_call.py). */
 #include <stdio.h>
 #include <string.h>
 
 #include "core.h"
+#include "cubed/sys/python_code.h"
 #include "meter.h"
 
-/* Header at the start of the parameters. The data after it are for Python. */
-typedef struct header {
-    uint64_t extra_mem; /* bytes that a call allocates in addition to its results */
-    uint8_t digest[16]; /* digest of the pickled code */
-    char title[40];     /* name that is shown to users */
-} header;
-
 /* --- The function ------------------------------------------------------------------------------------- */
-
-static cubed_status fail(cubed_error *err, cubed_status status, const char *message)
-{
-    if (err) {
-        err->status = status;
-        err->os_errno = 0;
-        snprintf(err->message, sizeof err->message, "%s", message);
-    }
-    return status;
-}
-
-static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
-{
-    const header *h = call->params;
-    (void)ctx;
-    if (call->params_size <= sizeof *h || !memchr(h->title, 0, sizeof h->title))
-        return fail(err, CUBED_E_FORMAT, "a function of Python without code");
-    return CUBED_OK;
-}
-
-static size_t add(size_t a, size_t b)
-{
-    size_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
-}
-
-static size_t bytes_of(const cubed_block *b)
-{
-    size_t bytes = cubed_dtype_size(b->dtype);
-    for (int d = 0; d < b->ndim; d++) {
-        if (__builtin_mul_overflow(bytes, (size_t)b->shape[d], &bytes)) return SIZE_MAX;
-    }
-    return bytes;
-}
-
-/* Returns the library memory of a call: its results, which are copied, and the declared extra memory. The function itself is kept
- * until the run ends, uses about the size of its code, and is counted with the plan. */
-static cubed_block_need need(const cubed_block_call *largest, void *ctx)
-{
-    const header *h = largest->params;
-    size_t bytes = (size_t)h->extra_mem;
-    (void)ctx;
-    for (int i = 0; i < largest->nout; i++) bytes = add(bytes, bytes_of(&largest->out[i]));
-    return (cubed_block_need){.library = bytes};
-}
-
-static const char *title(const void *params) { return ((const header *)params)->title; }
 
 /* Returns a block as (memory, type, shape). */
 static PyObject *block_tuple(const cubed_block *b, int access)
@@ -71,7 +18,7 @@ static PyObject *block_tuple(const cubed_block *b, int access)
     PyObject *memory = Py_NewRef(Py_None), *shape = core_tuple(b->shape, b->ndim);
     PyObject *dtype = core_dtype_name(b->dtype), *tuple = NULL;
     if (b->data || access == PyBUF_READ) {
-        size_t bytes = bytes_of(b);
+        size_t bytes = cubed_python_bytes(b);
         Py_DECREF(memory);
         memory = PyMemoryView_FromMemory(bytes ? b->data : nothing, (Py_ssize_t)bytes, access);
     }
@@ -169,12 +116,12 @@ static void load(const void *params, size_t params_size, void *ctx)
 static void ended(const void *params, size_t params_size, void *ctx)
 {
     const core_state *s = ctx;
-    const header *h = params;
+    const cubed_python_params *p = params;
     (void)params_size;
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *module = s->call_block ? PyImport_ImportModule("cubed.runtime._call") : NULL;
-    PyObject *answer = module ? PyObject_CallMethod(module, "forget", "y#", (const char *)h->digest,
-                                                    (Py_ssize_t)sizeof h->digest)
+    PyObject *answer = module ? PyObject_CallMethod(module, "forget", "y#", (const char *)p->digest,
+                                                    (Py_ssize_t)sizeof p->digest)
                               : NULL;
     PyErr_Clear();
     Py_XDECREF(answer);
@@ -186,11 +133,11 @@ cubed_status core_add_python_fn(core_state *s, cubed_error *err)
 {
     s->python_fn = (cubed_block_fn){.struct_size = sizeof s->python_fn,
                                     .version = CUBED_BLOCK_VERSION,
-                                    .name = "python",
-                                    .check = check,
-                                    .need = need,
+                                    .name = CUBED_PYTHON_NAME,
+                                    .check = cubed_python_check,
+                                    .need = cubed_python_need,
                                     .run = run,
-                                    .title = title,
+                                    .title = cubed_python_title,
                                     .code = true,
                                     .ctx = s,
                                     .ended = ended,

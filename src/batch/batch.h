@@ -45,7 +45,8 @@ typedef struct batch_submission {
     bool leaves;  /* the process that submits the run ends without waiting for it */
     bool take_over; /* see cubed_takeover_options */
     /* Set by batch_write. */
-    uint64_t mebibytes; /* memory of a worker */
+    uint64_t mebibytes;  /* memory of a worker */
+    const char *allowed; /* argument of `cubed worker` for plans with code, or "" */
     int njobs;
     batch_job *jobs;
     bool failed; /* a file could not be written */
@@ -70,6 +71,7 @@ struct batch_system {
     batch_leave leave;
     bool apart; /* machines of the batch system cannot access the run's directory */
     void (*write)(batch_submission *s);
+    bool refuses_code; /* its workers run no plans with code */
 };
 
 /* Table of batch systems, which ends with a NULL name. */

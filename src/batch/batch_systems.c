@@ -55,9 +55,9 @@ static void write_file(batch_submission *s, const char *name, const char *fmt, .
 static void put_begin(FILE *f, const batch_submission *s)
 {
     fprintf(f,
-            "%s worker %s/plan.cubed --begin --run %s%s >run\n: >jobs\nmkdir -p failed\n"
+            "%s worker %s/plan.cubed --begin --run %s%s%s >run\n: >jobs\nmkdir -p failed\n"
             "rm -f failed/* cancelled\n",
-            s->program, s->dir, s->run, s->take_over ? " --take-over" : "");
+            s->program, s->dir, s->run, s->take_over ? " --take-over" : "", s->allowed);
 }
 
 /* Writes the script that runs one array task. Its arguments are the name of the job array and the arguments of `cubed worker`.
@@ -67,7 +67,7 @@ static void write_part(batch_submission *s)
 {
     write_file(s, "part",
                "#!/bin/sh\n# Runs a part of a job array: its name, and arguments of cubed worker.\n"
-               "cd %s || exit\n"
+               "cd %s || exit\n%s%s%s"
                "part=$1.${CUBED_TASK_INDEX:-${SLURM_ARRAY_TASK_ID:-${PBS_ARRAY_INDEX:-0}}}\n"
                "shift\nretries=${CUBED_PART_RETRIES:-%d}\ntries=${SLURM_RESTART_COUNT:-0}\n"
                "while :; do\n"
@@ -90,7 +90,8 @@ static void write_part(batch_submission *s)
                "    if [ -n \"${SLURM_JOB_ID:-}\" ] && scontrol requeue \"$SLURM_JOB_ID\"; then\n"
                "        sleep 60 # Slurm ends this job and starts it again, maybe elsewhere\n"
                "        exit \"$code\"\n    fi\n    sleep 1\ndone\n",
-               s->dir, s->retries, s->program, s->dir);
+               s->dir, *s->allowed ? "export CUBED_PYTHON=" : "", *s->allowed ? s->python : "",
+               *s->allowed ? "\n" : "", s->retries, s->program, s->dir);
 }
 
 /* Writes the script that lists failed array tasks with the reason and the end of the log of each. `states` is a shell command
@@ -573,21 +574,21 @@ static void write_beam(batch_submission *s)
 
 const batch_system batch_systems[] = {
     {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", BATCH_LEAVES, false,
-     write_slurm},
+     write_slurm, false},
     {"pbs", "contract only", NULL, NULL, 10000, 1, "qsub qstat qdel", BATCH_LEAVES, false,
-     write_pbs},
+     write_pbs, false},
     {"htcondor", "contract only", NULL, NULL, 0, 1, "condor_submit_dag condor_q condor_rm",
-     BATCH_LEAVES, false, write_condor},
-    {"flux", "contract only", NULL, NULL, 0, 0.1, "flux", BATCH_LEAVES, false, write_flux},
+     BATCH_LEAVES, false, write_condor, false},
+    {"flux", "contract only", NULL, NULL, 0, 0.1, "flux", BATCH_LEAVES, false, write_flux, false},
     {"kubernetes", "contract only", "image claim", "mount namespace service-account", 100000, 2,
-     "kubectl", BATCH_LEAVES_DRIVER, false, write_kubernetes},
+     "kubectl", BATCH_LEAVES_DRIVER, false, write_kubernetes, false},
     {"aws-batch", "contract only", "queue definition", "", 10000, 5, "aws", BATCH_LEAVES, false,
-     write_aws_batch},
+     write_aws_batch, false},
     {"cloud-run", "contract only", "image region", "", 10000, 5, "gcloud", BATCH_STAYS, false,
-     write_cloud_run},
+     write_cloud_run, false},
     {"coiled-batch", "contract only", NULL, NULL, 10000, 10, "coiled", BATCH_STAYS, true,
-     write_coiled_batch},
-    {"beam", "tested live", NULL, NULL, 10000, 1, "python3", BATCH_LEAVES, false, write_beam},
+     write_coiled_batch, false},
+    {"beam", "tested live", NULL, NULL, 10000, 1, "python3", BATCH_LEAVES, false, write_beam, true},
     {.name = NULL}};
 
 const batch_system *batch_find(const char *name)

@@ -133,8 +133,8 @@ static cubed_status list_stage(batch_submission *s, const cubed_plan *plan, int 
     }
     j->n = elements_of(s, &info);
     snprintf(j->name, sizeof j->name, "stage-%d", stage);
-    snprintf(j->args, sizeof j->args, "%d --of %" PRId64 " --run %s --driver-version %s", stage,
-             j->n, s->run, cubed_version());
+    snprintf(j->args, sizeof j->args, "%d --of %" PRId64 " --run %s --driver-version %s%s", stage,
+             j->n, s->run, cubed_version(), s->allowed);
     job_of[stage] = s->njobs++;
     return CUBED_OK;
 }
@@ -157,8 +157,8 @@ static cubed_status list_jobs(batch_submission *s, const cubed_plan *plan, cubed
     batch_job *last = &s->jobs[s->njobs];
     for (int k = 0; k < s->njobs; k++) last->after[last->nafter++] = k;
     snprintf(last->name, sizeof last->name, "finish");
-    snprintf(last->args, sizeof last->args, "--finish --run %s --driver-version %s", s->run,
-             cubed_version());
+    snprintf(last->args, sizeof last->args, "--finish --run %s --driver-version %s%s", s->run,
+             cubed_version(), s->allowed);
     last->n = 1;
     s->njobs++;
     return CUBED_OK;
@@ -214,6 +214,17 @@ cubed_status batch_write(batch_submission *s, const cubed_plan *plan, const void
         return fail(err, CUBED_E_UNSUPPORTED,
                     "the plan has no work directory, where jobs note what they have done: save it "
                     "with --work-dir");
+    s->allowed = info.code ? " --allow-code" : "";
+    if (info.code && s->choice->engine->refuses_code)
+        return fail(err, CUBED_E_UNSUPPORTED,
+                    "the plan carries code, which workers of %s do not run: use another engine",
+                    s->choice->engine->name);
+    if (info.code && !batch_is_plain(s->python))
+        return fail(
+            err, CUBED_E_ARG,
+            "CUBED_PYTHON is \"%s\": expected letters, digits and -_./:=,@+ in the path for "
+            "jobs with Python functions",
+            s->python);
     cubed_status st = list_jobs(s, plan, err);
     if (st == CUBED_OK) {
         s->choice->engine->write(s);

@@ -5,12 +5,14 @@
 #include "cli.h"
 #include "cli_values.h"
 #include "engines.h"
+#include "python_tasks.h"
 
 enum { KEY_ALLOW_CODE = CLI_OWN_KEY, KEY_ENGINE, KEY_OPTION, KEY_DETACH };
 
 static const cli_option own[] = {
     {"allow-code", NULL,
-     "allow the plan to run code of the shared objects that it names; such code can do anything",
+     "allow the plan to run code of the shared objects that it names, and with --engine also its "
+     "Python functions; such code can do anything",
      KEY_ALLOW_CODE},
     {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run|beam",
      "run the plan as job arrays of this batch system, and wait for them", KEY_ENGINE},
@@ -123,6 +125,7 @@ int cmd_run(int argc, char **argv)
     void *data = NULL;
     size_t size;
     bool allow_code = false, detach = false;
+    python_functions python;
     batch_choice choice = {.engine = NULL};
     int key, code = EXIT_SUCCESS;
     c.reserved_mem = 0;
@@ -136,9 +139,9 @@ int cmd_run(int argc, char **argv)
     if (!choice.engine && (detach || choice.noptions))
         return cli_usage_error("run", "%s is for batch systems, expected --engine NAME with it",
                                detach ? "--detach" : "--engine-option");
-    if (choice.engine && (allow_code || not_for_engine(&c)))
+    if (choice.engine && not_for_engine(&c))
         return cli_usage_error("run", "--engine: %s is not for jobs of batch systems",
-                               allow_code ? "--allow-code" : not_for_engine(&c));
+                               not_for_engine(&c));
     if (choice.engine) code = engine_check_run("run", &choice, detach);
     if (choice.engine && code == EXIT_SUCCESS) code = engine_check("run", &choice);
     if (code != EXIT_SUCCESS) return code;
@@ -157,8 +160,9 @@ int cmd_run(int argc, char **argv)
     if (code == EXIT_SUCCESS) code = cli_read_plan("run", ctx, argv[optind], &data, &size);
     if (code == EXIT_SUCCESS) {
         cli_catch_signals();
-        cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)
-                                     : cubed_plan_load(ctx, data, size, &plan, &err);
+        cubed_status st = python_load_plan(ctx, &python, data, size, allow_code, &plan, &err);
+        if (st == CUBED_OK && python.found && !choice.engine && !c.plan_only)
+            st = python_refuse(&err);
         if (st == CUBED_E_FORMAT)
             cli_say(stderr, "cubed run: %s was not written by --save-plan, or not whole\n",
                     argv[optind]);

@@ -17,6 +17,7 @@
 
 #include "engines.h"
 #include "python.h"
+#include "python_tasks.h"
 #include "status_file.h"
 
 enum {
@@ -28,6 +29,7 @@ enum {
     KEY_TRIES,
     KEY_START,
     KEY_TAKE_OVER,
+    KEY_ALLOW_CODE,
     KEY_EVERY,
     KEY_SERVE,
     KEY_JSON
@@ -59,6 +61,10 @@ static const cli_option submit_options[] = {
      "take the targets from unfinished runs of other machines at once: make sure that they have "
      "ended",
      KEY_TAKE_OVER},
+    {"allow-code", NULL,
+     "allow the jobs to run the plan's Python functions, and code of the shared objects that it "
+     "names; such code can do anything",
+     KEY_ALLOW_CODE},
     {"start", NULL, "also start the jobs, as DIR/start does", KEY_START},
     {NULL, NULL, NULL, 0}};
 
@@ -185,7 +191,8 @@ int cmd_submit(int argc, char **argv)
     cubed_plan *plan = NULL;
     void *bytes = NULL;
     size_t size;
-    bool start = false;
+    bool start = false, allow_code = false;
+    python_functions python;
     int key, code = EXIT_SUCCESS;
     while ((key = cli_next_option(argc, argv, &cmd_submit_usage, NULL)) != -1) {
         if (key == KEY_ENGINE) code = engine_choose("submit", optarg, &choice);
@@ -193,6 +200,7 @@ int cmd_submit(int argc, char **argv)
         if (code != EXIT_SUCCESS) return code;
         if (key == KEY_RUN) s.run = optarg;
         if (key == KEY_START) start = true;
+        if (key == KEY_ALLOW_CODE) allow_code = true;
         if (key == KEY_TAKE_OVER) s.take_over = true;
         if (key == KEY_TRIES) {
             const char *text = optarg;
@@ -221,7 +229,8 @@ int cmd_submit(int argc, char **argv)
     if (code != EXIT_SUCCESS) return code;
     code = cli_context("submit", &c, &ctx);
     if (code == EXIT_SUCCESS) code = cli_read_plan("submit", ctx, argv[optind], &bytes, &size);
-    if (code == EXIT_SUCCESS && cubed_plan_load(ctx, bytes, size, &plan, &err) != CUBED_OK)
+    if (code == EXIT_SUCCESS &&
+        python_load_plan(ctx, &python, bytes, size, allow_code, &plan, &err) != CUBED_OK)
         code = cli_report("submit", &err);
     if (code == EXIT_SUCCESS) code = make_directory("submit", argv[optind + 1]);
     if (code == EXIT_SUCCESS) code = find_directory("submit", argv[optind + 1], &dir);
@@ -283,6 +292,7 @@ typedef struct followed {
     int stages;
     int64_t tasks, *done; /* tasks: total; done: completed tasks of each stage */
     bool all_done, over;  /* all_done: all tasks are done; over: the results are also complete */
+    python_functions python;
 } followed;
 
 static void count_event(void *ctx, const cubed_event *e)
@@ -342,7 +352,9 @@ static int open_run(const char *verb, const char *dir, followed *f)
         f->engine = cli_strdup(system);
         code = cli_context(verb, &c, &f->ctx);
     }
-    if (code == EXIT_SUCCESS && cubed_plan_load(f->ctx, bytes, size, &f->plan, &err) != CUBED_OK)
+    /* Whoever submitted the plan allowed its code. No task runs in this process. */
+    if (code == EXIT_SUCCESS &&
+        python_load_plan(f->ctx, &f->python, bytes, size, true, &f->plan, &err) != CUBED_OK)
         code = cli_report(verb, &err);
     if (code == EXIT_SUCCESS) {
         cubed_plan_get_info(f->plan, &info);

@@ -7,6 +7,7 @@
 #include "cubed/sys/message.h"
 #include "lang/lang_memory.h"
 #include "python.h"
+#include "python_tasks.h"
 
 enum {
     KEY_BEGIN = CLI_OWN_KEY,
@@ -80,7 +81,9 @@ static const cli_option own[] = {
     {"max-body", "BYTES", "maximum size of a message (default 4 MiB)", KEY_MAX_BODY},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
     {"allow-code", NULL,
-     "allow the plan to run code of the shared objects that it names; such code can do anything",
+     "allow the plan to run its Python functions, and code of the shared objects that it names; "
+     "such "
+     "code can do anything",
      KEY_ALLOW_CODE},
     {"driver-version", "VERSION",
      "required version of cubed: if this command has another version, it does nothing", KEY_DRIVER},
@@ -195,6 +198,7 @@ typedef struct told {
     size_t size;
     bool allow_code;
     const request *request;
+    python_functions *python; /* functions of the context */
 } told;
 
 /* Reads a range message. One extra byte of the buffer detects messages that are too long. */
@@ -218,20 +222,39 @@ static cubed_status read_message(const told *t, uint8_t bytes[CUBED_RANGE_BYTES 
     return failed ? fail_io(err, "cannot read the message", EIO) : CUBED_OK;
 }
 
+/* Reports of a range. */
+typedef struct reports {
+    const void *bytes;
+    size_t size;
+    void *owned; /* NULL if the worker owns the bytes */
+} reports;
+
+/* Performs a range in this process, or in a process of Python if the plan has Python functions. The caller frees
+ * answer->owned. */
+static cubed_status perform_bytes(const told *t, cubed_worker *worker, const uint8_t *message,
+                                  size_t size, reports *answer, cubed_error *err)
+{
+    const cubed_work_input in = {sizeof in, t->plan, t->size, message, size, &cli_cancel, 0};
+    const python_range range = {t->plan, t->size, message, size, t->request->of > 0};
+    if (!t->python->found) return cubed_work(worker, &in, &answer->bytes, &answer->size, err);
+    const cubed_status st = python_perform(&range, &answer->owned, &answer->size, err);
+    answer->bytes = answer->owned;
+    return st;
+}
+
 /* Performs a range and writes its reports. Reports may contain errors of tasks. The command fails only if there are no
  * reports. */
 static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_error *err)
 {
     uint8_t message[CUBED_RANGE_BYTES + 1];
-    size_t size = 0, reports_size;
-    const void *reports;
+    size_t size = 0;
+    reports answer = {NULL, 0, NULL};
     cubed_status st = read_message(t, message, &size, err);
-    if (st != CUBED_OK) return st;
-    const cubed_work_input in = {sizeof in, t->plan, t->size, message, size, &cli_cancel, 0};
-    st = cubed_work(worker, &in, &reports, &reports_size, err);
+    if (st == CUBED_OK) st = perform_bytes(t, worker, message, size, &answer, err);
     if (st == CUBED_OK &&
-        (fwrite(reports, 1, reports_size, stdout) != reports_size || fflush(stdout) != 0))
+        (fwrite(answer.bytes, 1, answer.size, stdout) != answer.size || fflush(stdout) != 0))
         st = fail_io(err, "cannot write reports", errno);
+    cli_free(answer.owned);
     return st;
 }
 
@@ -253,7 +276,7 @@ static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_err
     cubed_range_message m = {.range = {.stage = r->stage, .first = r->first, .last = r->last},
                              .timeout_ms = r->timeout_ms};
     uint8_t message[CUBED_RANGE_BYTES];
-    const void *reports;
+    reports answer = {NULL, 0, NULL};
     size_t left, used;
     cubed_task_report report;
     int64_t tasks = 0, ns = 0;
@@ -265,12 +288,11 @@ static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_err
     }
     memcpy(m.run, r->run, strlen(r->run) + 1);
     cubed_range_write(&m, message);
-    const cubed_work_input in = {sizeof in,      t->plan,     t->size, message,
-                                 sizeof message, &cli_cancel, 0};
-    cubed_status st = cubed_work(worker, &in, &reports, &left, err);
-    for (const char *at = reports; st == CUBED_OK && left > 0; at += used, left -= used) {
+    cubed_status st = perform_bytes(t, worker, message, sizeof message, &answer, err);
+    left = answer.size;
+    for (const char *at = answer.bytes; st == CUBED_OK && left > 0; at += used, left -= used) {
         st = cubed_report_read(t->ctx, at, left, &report, &used, err);
-        if (st != CUBED_OK) return st;
+        if (st != CUBED_OK) break;
         st = report.error.status;
         if (st != CUBED_OK) *err = report.error;
         tasks++;
@@ -278,6 +300,7 @@ static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_err
         if (report.measured_mem > memory) memory = report.measured_mem;
         if (report.process_mem > held) held = report.process_mem;
     }
+    cli_free(answer.owned);
     if (held > 0) warn_of_held(held);
     if (st == CUBED_OK)
         printf("%" PRId64 " tasks in %.3f s, memory %" PRIu64 " bytes\n", tasks, (double)ns * 1e-9,
@@ -312,18 +335,25 @@ static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
 }
 
 /* Sets the range of tasks that this array task performs. */
-static cubed_status find_part(const told *t, request *r, cubed_error *err)
+static cubed_status find_part(const cubed_plan *plan, request *r, cubed_error *err)
 {
-    cubed_plan *plan;
     cubed_stage_info info;
     int64_t index;
     cubed_status st = find_index(r->of, &index, err);
-    if (st != CUBED_OK) return st;
-    st = load(t, &plan, err);
-    if (st != CUBED_OK) return st;
-    st = cubed_plan_get_stage(plan, r->stage, &info, err);
-    cubed_plan_unref(plan);
+    if (st == CUBED_OK) st = cubed_plan_get_stage(plan, r->stage, &info, err);
     if (st == CUBED_OK) cli_part_of(info.num_tasks, index, r->of, &r->first, &r->last);
+    return st;
+}
+
+/* Looks for Python functions in the plan, and sets the range of an array task. */
+static cubed_status look(const told *t, request *r, cubed_error *err)
+{
+    cubed_plan *plan;
+    if (r->of == 0 && !t->allow_code) return CUBED_OK;
+    cubed_status st = load(t, &plan, err);
+    if (st != CUBED_OK) return st;
+    if (r->of > 0) st = find_part(plan, r, err);
+    cubed_plan_unref(plan);
     return st;
 }
 
@@ -333,17 +363,15 @@ static cubed_status work(const told *t, cubed_error *err)
     cubed_worker *worker;
     request part = *t->request;
     told mine = *t;
+    cubed_status st = look(t, &part, err);
+    if (st != CUBED_OK) return st;
+    mine.request = &part;
     o.allow_code = t->allow_code;
     o.ends_process = true;
-    if (part.of > 0) {
-        const cubed_status found = find_part(t, &part, err);
-        if (found != CUBED_OK) return found;
-        o.skip_done = true;
-        mine.request = &part;
-    }
-    cubed_status st = cubed_worker_new(t->ctx, &o, &worker, err);
+    o.skip_done = part.of > 0;
+    st = cubed_worker_new(t->ctx, &o, &worker, err);
     if (st != CUBED_OK) return st;
-    st = part.message ? perform_message(t, worker, err) : perform_range(&mine, worker, err);
+    st = part.message ? perform_message(&mine, worker, err) : perform_range(&mine, worker, err);
     cubed_worker_free(worker);
     return st;
 }
@@ -463,10 +491,13 @@ static int run(int argc, char **argv, python_words *server)
                 driver, cubed_version());
         return EXIT_FAILURE;
     }
-    told t = {.allow_code = allow_code, .request = &r};
+    python_functions python;
+    told t = {.allow_code = allow_code, .request = &r, .python = &python};
     cubed_error err = CUBED_ERROR_INIT;
     cli_catch_signals();
     code = cli_context("worker", &c, &t.ctx);
+    if (code == EXIT_SUCCESS && python_add_functions(t.ctx, &python, &err) != CUBED_OK)
+        code = cli_report("worker", &err);
     if (code == EXIT_SUCCESS) code = cli_read_plan("worker", t.ctx, argv[optind], &t.plan, &t.size);
     if (code == EXIT_SUCCESS && perform(&t, &err) != CUBED_OK) code = exit_of(&err);
     cubed_context_unref(t.ctx);

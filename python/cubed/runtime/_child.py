@@ -48,7 +48,7 @@ class _Worn(Exception):
     used."""
 
 
-class _Limits:
+class Limits:
     """Limits the memory of this process while it runs ranges."""
 
     def __init__(self, group: str) -> None:
@@ -56,20 +56,25 @@ class _Limits:
         self._runs = 0
         #: Resident bytes that the process may use if its parent checks its memory.
         self.most = 0
+        #: Whether ranges skip completed tasks.
+        self.skip_done = False
         #: How memory is limited: by a control group ("cgroup"), by the system ("rlimit"), or by
         #: checks of the parent ("watch").
         self.kind = "cgroup" if group else "rlimit" if _keeps_limits() else "watch"
         self._limits: dict[int, int] = {}
 
     def fetch(self, work_dir: str, key: str) -> _core.Plan:
-        """Fetches a plan, and loads its functions.
+        """Fetches a plan, and loads its functions. Raises the exceptions of :meth:`admit`."""
+        return self.admit(_core.Plan.fetch(work_dir, key))
+
+    def admit(self, plan: _core.Plan) -> _core.Plan:
+        """Loads the functions of a plan whose ranges this process will run, and returns the plan.
 
         Raises
         ------
         _Worn
             If earlier runs have left more memory in use than the plan reserves.
         """
-        plan = _core.Plan.fetch(work_dir, key)
         plan.load_functions()
         info = plan.info()
         if self._runs and _core.resident_mem() > info["reserved_mem"] + _SLACK:
@@ -83,10 +88,10 @@ class _Limits:
     def run(self, plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:
         """Runs a range of a plan, within its limit."""
         if self.kind == "rlimit":
-            return plan.work(range_, True, time_ms)
+            return plan.work(range_, True, time_ms, self.skip_done)
         self._set(self._limits[id(plan)])
         try:
-            return plan.work(range_, False, time_ms)
+            return plan.work(range_, False, time_ms, self.skip_done)
         finally:
             self._set(0)
 
@@ -112,7 +117,7 @@ def _keeps_limits() -> bool:
         resource.setrlimit(resource.RLIMIT_DATA, (now, most))
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """Lets the system end this process with its parent, even if a function holds the GIL."""
     with suppress(OSError, AttributeError):  # Linux only
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
@@ -167,10 +172,10 @@ def _flush() -> None:
 def main() -> None:
     """Processes messages until the parent ends, or sends no message for :data:`_IDLE` seconds."""
     work_fd, control_fd, page_fd, parent = map(int, sys.argv[1:5])
-    _end_with(parent)
+    end_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles the interrupt
     page = mmap(page_fd, PAGE_BYTES)
-    limits = _Limits(sys.argv[5])
+    limits = Limits(sys.argv[5])
     if limits.kind == "rlimit":
         _imports.watch()
     _core.code_measured(_core.resident_mem())

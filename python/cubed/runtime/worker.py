@@ -405,6 +405,22 @@ def serve_as_child(
     _is_child, fetch_plan, run_range = True, fetch, run
 
 
+def run_alone(
+    plan: _core.Plan, range_: bytes, run: Callable[[_core.Plan, bytes, int], bytes], *, watch: bool
+) -> bytes:
+    """Runs the only range of this process by `run`, which limits its memory, and returns its
+    reports. `watch`: the system keeps no limit, so the memory is watched.
+
+    Raises
+    ------
+    TaskTimeoutError
+        If a task exceeded its time limit and cannot be ended.
+    """
+    global _is_child, _watches, run_range
+    _is_child, _watches, run_range = True, watch, run
+    return _run(plan, range_, 0)
+
+
 def _run_range(plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:
     return plan.work(range_, False, time_ms)
 
