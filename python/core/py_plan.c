@@ -443,8 +443,8 @@ static PyObject *plan_is_stuck(PyObject *object, PyObject *args)
     return PyBool_FromLong(cubed_cancel_is_set(&((core_plan *)object)->stuck));
 }
 
-/* Runs a range and returns its reports (cubed/sys/message.h). Only one range may run at a time. limits_memory and skip_done are members of
- * cubed_worker_options, time_ms a member of cubed_work_input. */
+/* Runs a range and returns its reports (cubed/sys/message.h). Only one range may run at a time. limits_memory and skip_done are
+ * members of cubed_worker_options, time_ms a member of cubed_work_input. */
 static PyObject *plan_work(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
@@ -458,9 +458,9 @@ static PyObject *plan_work(PyObject *object, PyObject *args)
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
     PyObject *bytes = NULL;
-    int limits_memory, skip_done = 0;
+    int limits_memory, skip_done;
     unsigned time_ms;
-    if (!PyArg_ParseTuple(args, "y#pI|p", &range, &n, &limits_memory, &time_ms, &skip_done))
+    if (!PyArg_ParseTuple(args, "y#pIp", &range, &n, &limits_memory, &time_ms, &skip_done))
         return NULL;
     if (self->running) {
         PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
@@ -901,7 +901,7 @@ static PyMethodDef methods[] = {
     {"load", plan_load, METH_VARARGS | METH_CLASS, "load(data: bytes, code: bool, /) -> Plan"},
     {"fetch", plan_fetch, METH_VARARGS | METH_CLASS, "fetch(work_dir: str, key: str, /) -> Plan"},
     {"work", plan_work, METH_VARARGS,
-     "work(message: bytes, limits_memory: bool, time_ms: int, skip_done: bool = ..., /) -> bytes"},
+     "work(message: bytes, limits_memory: bool, time_ms: int, skip_done: bool, /) -> bytes"},
     {"check", (PyCFunction)(void (*)(void))plan_check, METH_VARARGS | METH_CLASS,
      "check(counts: tuple[int, ...], targets: tuple[tuple[Array, Target | None], ...], limits: "
      "dict[str, Any], /) -> None"},

@@ -853,6 +853,7 @@ SUBMODULES: dict[str, list[str]] = {
         "lambda_package",
         "lambda_worker",
         "pipeline",
+        "saved_plan",
         "types",
         "utils",
         "worker",

@@ -422,7 +422,7 @@ def run_alone(
 
 
 def _run_range(plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:
-    return plan.work(range_, False, time_ms)
+    return plan.work(range_, False, time_ms, False)
 
 
 #: Fetches a plan, and runs a range of a plan; a child limits its memory meanwhile.

@@ -211,10 +211,10 @@ def test_what_functions_print_is_the_workers_output(here, capfd, monkeypatch):
 
 
 def test_native_plans_have_no_child(here):
-    before = set(filter(is_child, children_of(os.getpid())))
+    before = set(children_of(os.getpid()))  # also those that do not run their program yet
     x = xp.ones((100,), chunks=(10,), spec=here)
     assert (xp.sum(x + 1)).compute() == 200
-    assert set(filter(is_child, children_of(os.getpid()))) == before
+    assert not set(filter(is_child, children_of(os.getpid()))) - before
 
 
 def test_functions_of_linear_algebra(here):
