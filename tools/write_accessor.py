@@ -57,6 +57,11 @@ TYPES = {
     "skipna": ("bool | None", "bool or None"),
     "steps": ("int", "int"),
     "threshold": ("float", "float"),
+    "after": ("int | None", "int or None"),
+    "time": ("Any", "str, or tuple of str"),
+    "value": ("float", "float"),
+    **dict.fromkeys(("west", "east", "south", "north"), ("float", "float")),
+    **dict.fromkeys(("before", "offset", "skip", "x1", "x2", "y1", "y2"), ("int", "int")),
     **dict.fromkeys(("month", "year", "day", "hour"), ("Any", "int, tuple of int or list of int")),
 }
 ARRAY = ("Any", "DataArray or Dataset")

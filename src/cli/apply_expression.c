@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "inputs.h"
+#include "lang/function_hints.h"
 #include "lang/guess.h"
 
 enum { MOST_PAIRS = INPUTS_MAX / 2 };
@@ -63,16 +64,16 @@ static bool applies(const content *c, const variable *v, const operation *o)
     return any;
 }
 
-/* Returns the variable of the second input that is paired with v: the variable of the same name, or else the only one. */
-static const char *partner_of(const content *second, const variable *v)
+/* Returns the variable of another input that is paired with v: the variable of the same name, or else the only one. */
+static const variable *partner_of(const content *second, const variable *v)
 {
-    const char *only = NULL;
+    const variable *only = NULL;
     int n = 0;
     for (int i = 0; i < second->n; i++) {
         const variable *w = &second->variable[i];
         if (content_is_aside(second, w)) continue;
-        if (strcmp(w->name, v->name) == 0) return w->name;
-        only = w->name;
+        if (strcmp(w->name, v->name) == 0) return w;
+        only = w;
         n++;
     }
     return n == 1 ? only : NULL;
@@ -253,7 +254,7 @@ char *apply_call(apply *a, const content *c, const variable *v, const char *firs
 static int add_statement(apply *a, const content *c, const variable *v)
 {
     const bool pairs = a->nin > 1 && a->of_inputs == OPERATOR_NONE;
-    const char *partner = pairs ? partner_of(&a->content[1], v) : NULL;
+    const variable *partner = pairs ? partner_of(&a->content[1], v) : NULL;
     char *first = cli_printf(pairs ? "%s_of_first" : "%s", v->name);
     char *second = cli_printf("%s_of_second", v->name);
     int n = a->ninputs + 2 > 2 * MOST_PAIRS ? -1 : 0;
@@ -261,13 +262,47 @@ static int add_statement(apply *a, const content *c, const variable *v)
                       ? apply_call(a, c, v, first, partner ? second : NULL, &n)
                       : cli_strdup(first);
     if (n >= 0) add_own_input(a, v, first);
-    if (n > 0 && partner) add_input(a, second, a->in[1], partner);
+    if (n > 0 && partner) add_input(a, second, a->in[1], partner->name);
     char *all = cli_printf("%s%s = %s; ", a->text, v->name, value);
     if (n == 0) content_append(&a->copied, v->name);
     cli_free(a->text);
     a->text = all;
     cli_free(first);
     cli_free(second);
+    cli_free(value);
+    return n;
+}
+
+/* Returns true if the outermost function is of a mask, such as ifthen. Its results are those of the second input. */
+static bool is_masked(const apply *a)
+{
+    return a->of_inputs == OPERATOR_NONE && a->nin > 1 &&
+           expr_mask_arrays(a->operations[0].name) > 0;
+}
+
+/* Adds the statement for variable v of the second input, whose mask is in the first input. Further functions make the mask. Returns
+ * the number of operations, or -1 if there are too many variables. */
+static int add_masked_statement(apply *a, const variable *v)
+{
+    static const char *const places[] = {"first", "second", "third"};
+    const variable *from[3] = {partner_of(&a->content[0], v), v,
+                               a->nin > 2 ? partner_of(&a->content[2], v) : NULL};
+    char *name[3];
+    int n = a->ninputs + 3 > 2 * MOST_PAIRS ? -1 : 0;
+    for (int k = 0; k < 3; k++) name[k] = cli_printf("%s_of_%s", v->name, places[k]);
+    char *rest = a->nin > 2 ? cli_printf("%s, %s", name[1], name[2]) : cli_strdup(name[1]);
+    const bool is_whole = from[0] && (a->nin == 2 || from[2]) && v->is_numeric;
+    char *value = n == 0 && is_whole ? apply_call(a, &a->content[0], from[0], name[0], rest, &n)
+                                     : cli_strdup(name[1]);
+    for (int k = 0; k < a->nin && n >= 0; k++) {
+        if (k == 1 || n > 0) add_input(a, name[k], a->in[k], from[k]->name);
+    }
+    char *all = cli_printf("%s%s = %s; ", a->text, v->name, n > 0 ? value : name[1]);
+    if (n == 0) content_append(&a->copied, v->name);
+    cli_free(a->text);
+    a->text = all;
+    for (int k = 0; k < 3; k++) cli_free(name[k]);
+    cli_free(rest);
     cli_free(value);
     return n;
 }
@@ -354,7 +389,8 @@ static bool is_computed(operator_kind kind)
 /* Writes the expression of a result, in place of the previous one. */
 int apply_write(apply *a)
 {
-    const int ncontents = a->of_inputs == OPERATOR_MERGE ? a->nin : 1;
+    const bool masked = is_masked(a);
+    const int ncontents = a->of_inputs == OPERATOR_MERGE ? a->nin : masked ? 2 : 1;
     int applied = 0, variables = 0;
     for (int i = 0; i < a->ninputs; i++) cli_free(a->inputs[i]);
     a->ninputs = 0;
@@ -362,7 +398,7 @@ int apply_write(apply *a)
     cli_free(a->copied);
     a->text = cli_strdup("");
     a->copied = NULL;
-    for (int k = 0; k < ncontents; k++) {
+    for (int k = masked; k < ncontents; k++) {
         const content *c = &a->content[k];
         for (int i = 0; i < c->n; i++) {
             const char *name = c->variable[i].name;
@@ -374,7 +410,8 @@ int apply_write(apply *a)
                     "digits and _, a letter first: `cubed eval 'x = ...' --in x=%s::%s` gives it "
                     "another name",
                     name, a->in[k], a->in[k], name);
-            const int n = add_statement(a, c, &c->variable[i]);
+            const int n = masked ? add_masked_statement(a, &c->variable[i])
+                                 : add_statement(a, c, &c->variable[i]);
             if (a->code != EXIT_SUCCESS) return a->code;
             if (a->wrong) return cli_usage_error("apply", "%s", a->wrong);
             if (n < 0)

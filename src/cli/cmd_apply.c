@@ -13,6 +13,7 @@
 #include "history.h"
 #include "inputs.h"
 #include "joined_order.h"
+#include "lang/function_hints.h"
 #include "lang/lang_arrays.h"
 #include "output_options.h"
 
@@ -209,9 +210,13 @@ static int parse(int *argc, char ***argv, apply *a, cli_common *common)
     const int n = *argc - optind;
     if (a->noperations == 0) return cli_usage_error("apply", "expected a function");
     const bool is_pair = a->operations[0].kind == OPERATOR_NONE && a->of_inputs == OPERATOR_NONE;
-    if (n < 2 || (a->of_inputs == OPERATOR_NONE && n > (is_pair ? 3 : 2)))
+    const int arrays = is_pair ? expr_mask_arrays(a->operations[0].name) : 0;
+    if (n < 2 || (a->of_inputs == OPERATOR_NONE && n > (is_pair ? 3 : 2) && n != arrays + 1) ||
+        (arrays > 0 && n != arrays + 1))
         return cli_usage_error("apply", "expected %s, but there are %d names",
                                a->of_inputs != OPERATOR_NONE ? "IN... OUT"
+                               : arrays == 2                 ? "MASK IN OUT"
+                               : arrays == 3                 ? "MASK IN IN2 OUT"
                                : is_pair                     ? "IN OUT, or IN IN2 OUT"
                                                              : "IN OUT",
                                n);

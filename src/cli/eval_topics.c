@@ -91,8 +91,9 @@ const cli_topic eval_topics[] = {
      "as Pandas has them) and groupby(x, \"time.season\", "
      "\"std\"); as CDO has them "
      "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
-     "max sum avg std std1 var var1 range and monpctl(x, 90), the nearest rank (method=), also "
-     "timmean and so on of all times; "
+     "max sum avg std std1 var var1 range and monpctl(x, 90), the nearest rank (method=), so also "
+     "yhourmean dhourmean, timmean of all times, and timselmean(x, 10, offset=0, skip=0) of sets "
+     "of times; "
      "anomaly(x, \"time.month\", reference=(\"1981\", \"2010\")) less the mean of each month"},
     {"climatologies",
      "ymonsub(x, c): each time of x with the element of c for its month, dimensions by name; so "
@@ -100,13 +101,23 @@ const cli_topic eval_topics[] = {
      "steps, and ydrunmean(x, 5) of windows around each day of all years, both with avg max mean "
      "min pctl std std1 sum var var1, also runrange(x, 5), as runpctl(x, 90, 5); yearmonmean(x), "
      "by lengths of months; "
-     "days_in_month(x) time_steps(x, \"YS\") date_part(x, \"month\")"},
+     "days_in_month(x) days_in_year time_steps(x, \"YS\") date_part(x, \"month\"); muldpm divdpm "
+     "muldpy divdpy by these days"},
     {"series",
      "timcor timcovar fldcor fldcovar (x, y) of the elements that neither array lacks; detrend(x) "
      "regres(x), also trend_slope, per time step, trend_intercept(x) trend_stderr(x) "
      "trend_pvalue(x), subtrend addtrend (x, intercept, slope); consecsum(x > 25), also "
      "consecutive: the true elements up to each; consects(x > 25), also spell_lengths: the length "
-     "of each spell at its last element; lag(x, 3), the element of three steps before"},
+     "of each spell at its last element; lag(x, 3), the element of three steps before; "
+     "timcumsum(x)"},
+    {"conditions",
+     "as CDO has them: ifthen(mask, y) ifnotthen ifthenelse(mask, y, z) ifthenc(mask, "
+     "1) ifnotthenc; eq ne le lt ge gt (x, y), 1 or 0, missing if an element is"},
+    {"boxes and grids",
+     "by the coordinates of the input: sellonlatbox(x, 350, 10, 40, 60) masklonlatbox "
+     "setclonlatbox(x, 0, 350, 10, 40, 60), maskindexbox setcindexbox by numbers of cells; "
+     "invertlat(x) invertlev mulcoslat divcoslat latitudes longitudes"},
+
     {"climate indices",
      "over all times, or freq=\"YS\", in units of x: eca_fd frost_days, eca_id ice_days, "
      "eca_su(x, 25) summer_days, eca_tr tropical_nights, eca_rr1 wet_days, eca_r1mm, eca_r10mm "
@@ -123,7 +134,9 @@ const cli_topic eval_topics[] = {
     {"parts of dates",
      "selmon(x, 12, (1, 2)) selyear(x, 2000) selday selhour selseas(x, \"DJF\") seldate(x, "
      "\"2000-01-15\", \"2000-03\"), or in words select_month select_year select_day select_hour "
-     "select_season select_date, also selmonth selseason"},
+     "select_season select_date, also selmonth selseason; seltime(x, \"06:00\") selsmon(x, 7, 1, "
+     "1) "
+     "del29feb(x)"},
     {"fields",
      "as CDO has them, by the coordinates of the input: fldmean fldint fldpctl(x, 90) zonmean "
      "mermean vertmean, and min max range sum avg std std1 var var1 of each "

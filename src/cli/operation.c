@@ -113,7 +113,7 @@ static unsigned kinds_of(const char *name)
     const unsigned lat = 1U << FIELD_LAT, lon = 1U << FIELD_LON;
     const cubed_function *f = cubed_function_find(name);
     if (strncmp(name, "remap", strlen("remap")) == 0) return lat | lon;
-    if (!f || strcmp(f->category, "fields") != 0) return 0;
+    if (!f || strcmp(f->category, "fields") != 0) return expr_field_kinds(name);
     if (strncmp(name, "fld", 3) == 0) return lat | lon;
     if (strncmp(name, "zon", 3) == 0) return lon;
     if (strncmp(name, "mer", 3) == 0) return lat;

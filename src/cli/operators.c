@@ -55,6 +55,8 @@ static const operator_row rows[] = {
     VALUES("setrtomiss", 2, "two numbers", "where((%V >= %1) & (%V <= %2), nan, %V)"),
     VALUES("setvrange", 2, "two numbers", "where((%V >= %1) & (%V <= %2), %V, nan)"),
     VALUES("setrtoc", 3, "three numbers", "where((%V >= %1) & (%V <= %2), %3, %V)"),
+    VALUES("setrtoc2", 4, "four numbers",
+           "where(%V == %V, where((%V >= %1) & (%V <= %2), %3, %4), nan)"),
     {"selname", OPERATOR_VARIABLES, 1, -1, "names of variables", NULL},
     {"delname", OPERATOR_VARIABLES, 1, -1, "names of variables", NULL},
     {"selvar", OPERATOR_VARIABLES, 1, -1, "names of variables", NULL},
@@ -95,7 +97,8 @@ static const operator_row *find(const char *spec)
     const size_t n = strcspn(spec, ",");
     for (int i = 0; i < ROWS; i++) {
         if (strlen(rows[i].name) != n || strncmp(rows[i].name, spec, n) != 0) continue;
-        return expr_is_function(rows[i].name) ? NULL : &rows[i];
+        /* Selections find their axes before the expression is built. */
+        return rows[i].kind != OPERATOR_SELECT && expr_is_function(rows[i].name) ? NULL : &rows[i];
     }
     return NULL;
 }

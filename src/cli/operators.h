@@ -26,7 +26,7 @@ typedef struct operator_axes {
     operator_axis kind[CUBED_MAX_NDIM]; /* kind of each axis; AXIS_KINDS: another kind */
 } operator_axes;
 
-/* Returns the kind of operator NAME of "NAME[,ARGUMENT...]". Functions of expressions have precedence. */
+/* Returns the kind of operator NAME of "NAME[,ARGUMENT...]". Functions of expressions have precedence over all operators except selections. */
 operator_kind operator_find(const char *spec);
 /* Adds the names of all operators to `fn`, for suggestions. */
 void operator_each(void (*fn)(void *ctx, const char *name), void *ctx);

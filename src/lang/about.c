@@ -566,14 +566,14 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
     expr_about_free(&one);
 }
 
-/* Describes a call of a definition: coordinates of the expression that it expands to, and attributes of its first array. */
+/* Describes a call of a definition: coordinates of the expression that it expands to, and attributes of one of its arrays. */
 static expr_about about_defined(expr_builder *b, const expr *e, const expr *body)
 {
     const expr_definition *d = expr_defined_find(e->text);
     const cubed_array *x = built(b, e->child[0]);
     expr_about about = expr_about_of(b, d->keeps_coords ? e->child[0] : body);
-    expr_about first = expr_about_of(b, e->child[0]);
-    const cubed_cf_packing *packing = expr_packing_of(b, e->child[0]);
+    expr_about first = expr_about_of(b, e->child[d->about]);
+    const cubed_cf_packing *packing = expr_packing_of(b, e->child[d->about]);
     if (packing) drop_packing(first.attrs, packing);
     about.missing = about.missing || packing != NULL || first.missing;
     json_decref(about.attrs);

@@ -8,15 +8,24 @@
 static const struct {
     date_part part;
     const char *name;
-} parts[] = {
-    {YEAR, "year"},          {QUARTER, "quarter"},  {SEASON, "season"},         {MONTH, "month"},
-    {WEEK_DAY, "dayofweek"}, {WEEK_DAY, "weekday"}, {DAY_OF_YEAR, "dayofyear"}, {DAY, "day"},
-    {HOUR, "hour"},          {MINUTE, "minute"},    {SECOND, "second"}};
+} parts[] = {{YEAR, "year"},
+             {QUARTER, "quarter"},
+             {SEASON, "season"},
+             {MONTH, "month"},
+             {WEEK_DAY, "dayofweek"},
+             {WEEK_DAY, "weekday"},
+             {DAY_OF_YEAR, "dayofyear"},
+             {HOUR_OF_YEAR, "hourofyear"},
+             {DAY, "day"},
+             {HOUR, "hour"},
+             {MINUTE, "minute"},
+             {SECOND, "second"}};
 static const struct {
     const char *component, *frequency, *prefix;
-} families[] = {{"dayofyear", NULL, "yday"}, {"month", NULL, "ymon"}, {"season", NULL, "yseas"},
-                {NULL, "h", "hour"},         {NULL, "D", "day"},      {NULL, "MS", "mon"},
-                {NULL, "YS", "year"},        {NULL, "QS-DEC", "seas"}};
+} families[] = {{"dayofyear", NULL, "yday"}, {"hourofyear", NULL, "yhour"}, {"hour", NULL, "dhour"},
+                {"month", NULL, "ymon"},     {"season", NULL, "yseas"},     {NULL, "h", "hour"},
+                {NULL, "D", "day"},          {NULL, "MS", "mon"},           {NULL, "YS", "year"},
+                {NULL, "QS-DEC", "seas"}};
 
 /* Reductions by suffix. All except "avg" skip missing values. The sum of no values is missing. std1 and var1 divide by n -
  * 1. */
@@ -54,7 +63,8 @@ static bool find_family(const char *name, calendar_call *c)
         *c = (calendar_call){.component = families[i].component,
                              .frequency = families[i].frequency,
                              .only = true,
-                             .by_date = i == 0,
+                             .by_date =
+                                 families[i].component && strstr(families[i].component, "ofyear"),
                              .in_time_order = true};
         if (calendar_call_statistic(name + n, c)) return true;
     }
@@ -236,11 +246,21 @@ const char *calendar_call_selection(const char *name)
                       {"selyear", "year"},   {"select_year", "year"}, {"selday", "day"},
                       {"select_day", "day"}, {"selhour", "hour"},     {"select_hour", "hour"},
                       {"selseas", "season"}, {"selseason", "season"}, {"select_season", "season"},
-                      {"seldate", "date"},   {"select_date", "date"}};
+                      {"seldate", "date"},   {"select_date", "date"}, {"seltime", "time"}};
     for (size_t i = 0; i < sizeof selections / sizeof *selections; i++) {
         if (strcmp(selections[i].name, name) == 0) return selections[i].part;
     }
     return NULL;
+}
+
+bool calendar_call_sets(const expr *e, calendar_call *c)
+{
+    static const char prefix[] = "timsel";
+    const size_t n = sizeof prefix - 1;
+    *c = (calendar_call){.only = true};
+    if (strncmp(e->text, prefix, n) != 0 || !calendar_call_statistic(e->text + n, c)) return false;
+    split_component(c, string_of(expr_keyword(e, "dim")));
+    return true;
 }
 
 bool calendar_call_windows(const expr *e, calendar_call *c)
@@ -261,7 +281,8 @@ bool calendar_call_windows(const expr *e, calendar_call *c)
 const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *axis)
 {
     calendar_call c;
-    if (e->kind != EXPR_CALL || (!calendar_call_find(e, &c) && !calendar_call_windows(e, &c)))
+    if (e->kind != EXPR_CALL ||
+        (!calendar_call_find(e, &c) && !calendar_call_windows(e, &c) && !calendar_call_sets(e, &c)))
         return NULL;
     *axis = calendar_call_axis(x, &c);
     return c.reduction;

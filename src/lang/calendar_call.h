@@ -12,6 +12,7 @@ typedef enum date_part {
     MONTH,
     WEEK_DAY,
     DAY_OF_YEAR,
+    HOUR_OF_YEAR, /* from 0: hour 0 of January 1 */
     DAY,
     HOUR,
     MINUTE,
@@ -29,7 +30,7 @@ typedef struct calendar_call {
     const char *component,
         *frequency; /* part of dates, or frequency of intervals; exactly one is not NULL */
     bool only;      /* true: intervals without elements are left out */
-    /* Days of the year are counted by date, so that March 1 has the same number in all years. */
+    /* Days and hours of the year are counted by date, so that March 1 has the same number in all years. */
     bool by_date;
     bool skip_nan;
     double correction;
@@ -47,6 +48,8 @@ bool calendar_call_find(const expr *e, calendar_call *c);
 /* Reads a call of a statistic over windows of time steps, such as ydrunmean(x, 5) or runpctl(x, 90, 5). With a component, the
  * windows around one day of all years form one group. Returns false for other calls. */
 bool calendar_call_windows(const expr *e, calendar_call *c);
+/* Reads a call of a statistic over sets of successive time steps, such as timselmean(x, 10). Returns false for other calls. */
+bool calendar_call_sets(const expr *e, calendar_call *c);
 /* Sets the reduction and its options for CDO's name of a statistic: "mean", "std1", "pctl", ... Returns false if there is no
  * such statistic. */
 bool calendar_call_statistic(const char *suffix, calendar_call *c);

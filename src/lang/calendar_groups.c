@@ -26,6 +26,8 @@ int64_t date_part_of(cubed_calendar c, int64_t us, date_part what)
         return n - 7 * cubed_floor_div(n, 7);
     }
     case DAY_OF_YEAR: return days - cubed_calendar_days(c, d.year, 1, 1) + 1;
+    case HOUR_OF_YEAR:
+        return (days - cubed_calendar_days(c, d.year, 1, 1)) * 24 + rest / (3600 * US_PER_S);
     case DAY: return d.day;
     case HOUR: return rest / (3600 * US_PER_S);
     case MINUTE: return rest / (60 * US_PER_S) % 60;
@@ -151,25 +153,30 @@ static cubed_status number_groups(expr_builder *b, const expr *e, groups *g)
     return CUBED_OK;
 }
 
-/* Groups by month and day, as CDO does. Days are numbered as in a leap year if a time is on February 29, otherwise as in a
- * common year. */
-static cubed_status group_by_date(expr_builder *b, const expr *e, const axis_values *v, groups *g)
+/* Groups by month and day, or by month, day and hour, as CDO does. Days are numbered as in a leap year if a time is on February
+ * 29, otherwise as in a common year. */
+static cubed_status group_by_date(expr_builder *b, const expr *e, const axis_values *v,
+                                  bool by_hour, groups *g)
 {
     enum { MOST_DAYS = 31, LEAP_DAY = MOST_DAYS + 28 };
+    const int64_t hours = by_hour ? 24 : 1;
     const cubed_calendar kind = v->axis.calendar;
     int64_t year = 2001;
     for (int64_t k = 0; k < v->n; k++) {
         const cubed_date d = cubed_calendar_date(kind, cubed_floor_div(v->us[k], CUBED_US_PER_DAY));
         g->code[k] = (int64_t)(d.month - 1) * MOST_DAYS + d.day - 1;
         if (g->code[k] == LEAP_DAY) year = 2000;
+        if (by_hour) g->code[k] = g->code[k] * hours + date_part_of(kind, v->us[k], HOUR);
     }
     EXPR_TRY(number_groups(b, e, g));
     g->year_days =
         (int)(cubed_calendar_days(kind, year + 1, 1, 1) - cubed_calendar_days(kind, year, 1, 1));
     for (int64_t k = 0; k < g->ngroups; k++) {
-        const int month = (int)(g->value[k] / MOST_DAYS), day = (int)(g->value[k] % MOST_DAYS);
-        g->value[k] = cubed_calendar_days(kind, year, month + 1, day + 1) -
-                      cubed_calendar_days(kind, year, 1, 1) + 1;
+        const int64_t date = g->value[k] / hours, hour = g->value[k] % hours;
+        const int month = (int)(date / MOST_DAYS), day = (int)(date % MOST_DAYS);
+        const int64_t passed = cubed_calendar_days(kind, year, month + 1, day + 1) -
+                               cubed_calendar_days(kind, year, 1, 1);
+        g->value[k] = by_hour ? passed * hours + hour : passed + 1;
     }
     return CUBED_OK;
 }
@@ -189,9 +196,9 @@ cubed_status calendar_groups_find(expr_builder *b, const expr *e, const calendar
             return expr_fail(
                 b->err, CUBED_E_ARG, b->text, e->at,
                 "times have no part \"%s\"%s; expected year, quarter, season, month, day, "
-                "dayofyear, dayofweek, hour, minute or second",
+                "dayofyear, hourofyear, dayofweek, hour, minute or second",
                 call->component, lang_guess_text(&guess, text));
-        if (call->by_date) return group_by_date(b, e, v, g);
+        if (call->by_date) return group_by_date(b, e, v, *what == HOUR_OF_YEAR, g);
         for (int64_t k = 0; k < v->n; k++) g->code[k] = date_part_of(kind, v->us[k], *what);
         const bool by_time = *what == SEASON && call->in_time_order;
         for (int64_t k = 0; k < v->n && by_time; k++)

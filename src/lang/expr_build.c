@@ -276,6 +276,24 @@ static cubed_status read_numbers(expr_builder *b, const expr *e, const expr_defi
     return CUBED_OK;
 }
 
+/* Finds the axes of the first array of a call that the body of its definition names. The caller frees the names. */
+static cubed_status find_axes(expr_builder *b, const expr *e, const expr_definition *d,
+                              char *axis[DEFINED_AXES], int64_t extent[DEFINED_AXES])
+{
+    int at[DEFINED_AXES];
+    cubed_array *x;
+    if (!strstr(d->body, "{X") && !strstr(d->body, "{Y") && !strstr(d->body, "{Z")) return CUBED_OK;
+    EXPR_TRY(expr_field_axes(b, e, &at[DEFINED_X], &at[DEFINED_Y], &at[DEFINED_Z]));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    for (int k = 0; k < DEFINED_AXES; k++) {
+        const char *name = at[k] < 0 ? NULL : cubed_array_dim_name(x, at[k]);
+        extent[k] = at[k] < 0 ? 0 : cubed_array_shape(x)[at[k]];
+        if (name && !strpbrk(name, "\"\\;")) axis[k] = expr_text(b, "%s", name);
+    }
+    cubed_array_unref(x);
+    return CUBED_OK;
+}
+
 static cubed_status build_defined(expr_builder *b, const expr *e, const expr_definition *d,
                                   value *out)
 {
@@ -285,7 +303,8 @@ static cubed_status build_defined(expr_builder *b, const expr *e, const expr_def
     const expr *freq = expr_keyword(e, "freq");
     if (freq && freq->kind == EXPR_NONE) freq = NULL;
     const int narrays = expr_defined_arrays(d), nnumbers = expr_defined_numbers(d);
-    char *text = NULL;
+    char *text = NULL, *axis[DEFINED_AXES] = {NULL};
+    int64_t extent[DEFINED_AXES] = {0};
     int n = 0;
     for (int i = 0; i < nnumbers; i++) names[n++] = d->numbers[i];
     if (d->takes_freq) names[n++] = "freq";
@@ -296,10 +315,17 @@ static cubed_status build_defined(expr_builder *b, const expr *e, const expr_def
                         "expected the name of a dimension in quotes, such as \"time\""));
     EXPR_TRY(read_numbers(b, e, d, n, number));
     for (int i = 0; i < narrays; i++) EXPR_TRY(name_argument(b, e, i));
+    EXPR_TRY(find_axes(b, e, d, axis, extent));
     expr_about about = expr_about_of(b, e->child[0]);
-    cubed_status st =
-        expr_defined_text(b, e, d, about.attrs, number, freq ? freq->text : NULL, &text);
+    const defined_values values = {
+        .attrs = about.attrs,
+        .number = number,
+        .freq = freq ? freq->text : NULL,
+        .axis = {axis[DEFINED_X], axis[DEFINED_Y], axis[DEFINED_Z]},
+        .extent = {extent[DEFINED_X], extent[DEFINED_Y], extent[DEFINED_Z]}};
+    cubed_status st = expr_defined_text(b, e, d, &values, &text);
     expr_about_free(&about);
+    for (int k = 0; k < DEFINED_AXES; k++) expr_text_free(axis[k]);
     if (st == CUBED_OK) st = build_body(b, e, text, out);
     lang_free(text);
     return st;

@@ -68,25 +68,14 @@ static json_t *time_attrs(expr_builder *b, const axis_values *v, const char *bou
     return attrs;
 }
 
-/* Makes the coordinate of intervals, with bounds: the start of each interval, or its last day if s->ends. */
-static cubed_status interval_coordinate(expr_builder *b, const expr *e, const axis_values *v,
-                                        const groups *g, const intervals *s, const char *dim,
-                                        cubed_expr_coord *c)
+/* Makes a coordinate of n times with bounds, two for each time. Takes ownership of both lists. */
+static cubed_status bounded_coordinate(expr_builder *b, const expr *e, const axis_values *v,
+                                       int64_t n, int64_t *starts, int64_t *ends, const char *dim,
+                                       cubed_expr_coord *c)
 {
-    const int64_t shape[2] = {g->ngroups, 2};
+    const int64_t shape[2] = {n, 2};
     const char *const names[2] = {dim, "bnds"};
-    int64_t *starts, *ends;
-    EXPR_TRY(expr_alloc(b, e, g->ngroups, sizeof *starts, &starts));
-    if (expr_alloc(b, e, g->ngroups, 2 * sizeof *ends, &ends) != CUBED_OK) {
-        lang_free(starts);
-        return CUBED_E_NOMEM;
-    }
     char *bounds = expr_text(b, "%s_bnds", dim);
-    for (int64_t i = 0; i < g->ngroups; i++) {
-        starts[i] = ends[2 * i] = intervals_start(v->axis.calendar, g->value[i], s);
-        ends[2 * i + 1] = intervals_start(v->axis.calendar, g->value[i] + 1, s);
-        if (s->ends) starts[i] = ends[2 * i + 1] - CUBED_US_PER_DAY;
-    }
     json_t *attrs = time_attrs(b, v, bounds), *own = expr_json_object(b);
     for (size_t i = 0; i < 2; i++) {
         json_t *said = json_object_get(attrs, i ? "calendar" : "units");
@@ -108,6 +97,25 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
     json_decref(own);
     expr_text_free(bounds);
     return st;
+}
+
+/* Makes the coordinate of intervals, with bounds: the start of each interval, or its last day if s->ends. */
+static cubed_status interval_coordinate(expr_builder *b, const expr *e, const axis_values *v,
+                                        const groups *g, const intervals *s, const char *dim,
+                                        cubed_expr_coord *c)
+{
+    int64_t *starts, *ends;
+    EXPR_TRY(expr_alloc(b, e, g->ngroups, sizeof *starts, &starts));
+    if (expr_alloc(b, e, g->ngroups, 2 * sizeof *ends, &ends) != CUBED_OK) {
+        lang_free(starts);
+        return CUBED_E_NOMEM;
+    }
+    for (int64_t i = 0; i < g->ngroups; i++) {
+        starts[i] = ends[2 * i] = intervals_start(v->axis.calendar, g->value[i], s);
+        ends[2 * i + 1] = intervals_start(v->axis.calendar, g->value[i] + 1, s);
+        if (s->ends) starts[i] = ends[2 * i + 1] - CUBED_US_PER_DAY;
+    }
+    return bounded_coordinate(b, e, v, g->ngroups, starts, ends, dim, c);
 }
 
 /* Makes the coordinate of parts of dates: numbers, or names of seasons. */
@@ -458,6 +466,110 @@ static cubed_status call_windows(expr_builder *b, const expr *e, cubed_array **o
     return st;
 }
 
+/* --- Sets of time steps ------------------------------------------------------------------------------- */
+
+/* Sets of `length` successive time steps. Sets begin after `offset` time steps, and `skip` time steps are between sets. */
+typedef struct time_sets {
+    int64_t length, offset, skip;
+} time_sets;
+
+/* Assigns the time steps to sets. The last set may have fewer steps. Time steps outside of sets get the group -1. */
+static cubed_status find_sets(expr_builder *b, const expr *e, const time_sets *s, groups *g)
+{
+    const int64_t period = s->length + s->skip;
+    EXPR_TRY(expr_alloc(b, e, g->n, sizeof *g->code, &g->code));
+    for (int64_t k = 0; k < g->n; k++) {
+        const int64_t i = k - s->offset;
+        g->code[k] = i >= 0 && i % period < s->length ? i / period : -1;
+        if (g->code[k] >= g->ngroups) g->ngroups = g->code[k] + 1;
+    }
+    return CUBED_OK;
+}
+
+/* Makes the coordinate of sets: the first time of each set, with the first and the last one as bounds. */
+static cubed_status set_coordinate(expr_builder *b, const expr *e, const axis_values *v,
+                                   const time_sets *s, int64_t nsets, cubed_expr_coord *c)
+{
+    int64_t *starts, *ends;
+    EXPR_TRY(expr_alloc(b, e, nsets, sizeof *starts, &starts));
+    if (expr_alloc(b, e, nsets, 2 * sizeof *ends, &ends) != CUBED_OK) {
+        lang_free(starts);
+        return CUBED_E_NOMEM;
+    }
+    for (int64_t i = 0; i < nsets; i++) {
+        const int64_t first = s->offset + i * (s->length + s->skip);
+        const int64_t last = v->n - first < s->length ? v->n - 1 : first + s->length - 1;
+        starts[i] = ends[2 * i] = v->us[first];
+        ends[2 * i + 1] = v->us[last];
+    }
+    return bounded_coordinate(b, e, v, nsets, starts, ends, v->had.dim, c);
+}
+
+static cubed_status build_sets(expr_builder *b, const expr *e, const calendar_call *call,
+                               const time_sets *s, cubed_array *x, cubed_array **out)
+{
+    axis_values v;
+    groups g = {.n = 0};
+    int d;
+    EXPR_TRY(calendar_read_times(b, e, call, x, &d, &v));
+    cubed_status st = CUBED_OK;
+    g.n = v.n;
+    if (s->length < 1 || s->length > v.n || s->offset < 0 || s->offset >= v.n || s->skip < 0 ||
+        s->skip > v.n)
+        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                       "%s: sets of %" PRId64 " time steps, %" PRId64 " before and %" PRId64
+                       " between them, expected 1 to %" PRId64
+                       " time steps, fewer before and no more between them",
+                       e->text, s->length, s->offset, s->skip, v.n);
+    if (st == CUBED_OK) st = find_sets(b, e, s, &g);
+    if (st == CUBED_OK) st = reduce_groups(b, e, call, x, d, &g, v.had.dim, out);
+    if (st == CUBED_OK) {
+        cubed_expr_coord c = {.dim = expr_text(b, "%s", v.had.dim),
+                              .whole = g.ngroups,
+                              .part = {0, g.ngroups, 1, false},
+                              .key = expr_text(b,
+                                               "%s sets %" PRId64 " %" PRId64 " %" PRId64
+                                               " [%" PRId64 " %" PRId64 " %" PRId64 "] %s",
+                                               v.had.dim, s->length, s->offset, s->skip,
+                                               v.had.part.start, v.had.part.len, v.had.part.step,
+                                               v.had.key ? v.had.key : "")};
+        st = set_coordinate(b, e, &v, s, g.ngroups, &c);
+        if (st == CUBED_OK)
+            expr_about_note(b, e, c);
+        else
+            expr_coord_free(&c);
+        if (st != CUBED_OK) cubed_array_unref(*out);
+    }
+    lang_free(g.code);
+    axis_values_free(&v);
+    return st;
+}
+
+/* Builds a call such as timselmean(x, 10), timselmean(x, 10, offset=2, skip=1) or timselpctl(x, 90, 10). */
+static cubed_status call_sets(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"offset", "skip", "dim", "skipna", "method", NULL};
+    calendar_call call;
+    cubed_array *x;
+    int64_t number[3] = {0};
+    int n;
+    if (!calendar_call_sets(e, &call)) return expr_reject(b, e, "dim= is no name in quotes");
+    const int first = order_name_takes_q(call.reduction) ? 2 : 1;
+    EXPR_TRY(expr_check_args(b, e, first + 1, first + 3, names, &n));
+    if (first == 2) call.q = e->child[1];
+    for (int i = 0; i < 3; i++) {
+        const expr *named = i > 0 ? expr_keyword(e, names[i - 1]) : NULL;
+        const expr *given = first + i < n ? e->child[first + i] : named;
+        if (given != named && named) return expr_reject(b, named, "this number is given twice");
+        if (given) EXPR_TRY(expr_get_int(b, given, &number[i]));
+    }
+    const time_sets sets = {number[0], number[1], number[2]};
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    const cubed_status st = build_sets(b, e, &call, &sets, x, out);
+    cubed_array_unref(x);
+    return st;
+}
+
 /* Rejects a call of resample that expr_calendar_build did not accept. */
 static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **out)
 {
@@ -469,6 +581,14 @@ static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **
     {                                                                                              \
         .name = (NAME), .fn = call_windows, .usage = NAME "(x, " Q "length, dim=\"time\")",        \
         .summary = WHAT " of the elements in windows of `length` times" WHERE ", as in CDO."       \
+    }
+
+#define SETS(NAME, Q, WHAT)                                                                        \
+    {                                                                                              \
+        .name = (NAME), .fn = call_sets,                                                           \
+        .usage = NAME "(x, " Q "length, offset=0, skip=0, dim=\"time\")",                          \
+        .summary = WHAT " of each `length` successive times, as in CDO. `offset` times before "    \
+                        "the first ones, and `skip` times between, do not count."                  \
     }
 
 const expr_function expr_calendar_functions[] = {
@@ -494,4 +614,14 @@ const expr_function expr_calendar_functions[] = {
     WINDOW("runvar", "", "The variance", ""),
     WINDOW("runvar1", "", "The sample variance", ""),
     WINDOW("ydrunpctl", "q, ", "Percentiles", " around each day of all years"),
+    SETS("timselavg", "", "The mean, missing if an element is,"),
+    SETS("timselmax", "", "The largest"),
+    SETS("timselmean", "", "The mean"),
+    SETS("timselmin", "", "The smallest"),
+    SETS("timselpctl", "q, ", "Percentiles"),
+    SETS("timselstd", "", "The standard deviation"),
+    SETS("timselstd1", "", "The sample standard deviation"),
+    SETS("timselsum", "", "The sum"),
+    SETS("timselvar", "", "The variance"),
+    SETS("timselvar1", "", "The sample variance"),
     {.name = NULL}};

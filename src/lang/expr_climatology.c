@@ -13,6 +13,8 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
+#define US_PER_S INT64_C(1000000)
+
 enum { MONTHS = 12, MOST_DAYS = 31, MOST_DAYS_OF_YEAR = 366, HOURS = 24 };
 
 /* Reads the dimension of times from a keyword such as dim="time", which is the default. */
@@ -72,7 +74,7 @@ static const struct family {
 } families[] = {[FAMILY_YMON] = {month_of, "month", "month"},
                 [FAMILY_YSEAS] = {season_of, "season", "season"},
                 [FAMILY_YDAY] = {month_day_of, "dayofyear", "day of the year"},
-                [FAMILY_YHOUR] = {month_day_hour_of, NULL, "hour of the year"},
+                [FAMILY_YHOUR] = {month_day_hour_of, "hourofyear", "hour of the year"},
                 [FAMILY_MON] = {year_month_of, NULL, "month"},
                 [FAMILY_DAY] = {day_of, NULL, "day"},
                 [FAMILY_YEAR] = {year_of, NULL, "year"}};
@@ -93,15 +95,23 @@ static int64_t period_of_number(cubed_calendar c, int64_t number, int64_t length
     return month_day_of(c, (cubed_calendar_days(c, year, 1, 1) + number - 1) * CUBED_US_PER_DAY);
 }
 
+/* Converts an hour's number in a year of `length` days to the period of its date and hour. Returns -1 if there is no such hour. */
+static int64_t period_of_hour(cubed_calendar c, int64_t number, int64_t length)
+{
+    const int64_t day = number < 0 ? -1 : period_of_number(c, number / HOURS + 1, length);
+    return day < 0 ? -1 : day * HOURS + number % HOURS;
+}
+
 /* Returns the length of the year that the numbers of days refer to. The coordinate states the length; otherwise it is 366 if
  * that number occurs. */
-static int64_t length_of_year(const axis_values *w, cubed_calendar c)
+static int64_t length_of_year(const axis_values *w, cubed_calendar c, bool by_hour)
 {
     const int64_t common = cubed_calendar_days(c, 2002, 1, 1) - cubed_calendar_days(c, 2001, 1, 1);
     const json_t *said = json_object_get(w->attrs, CALENDAR_YEAR_DAYS);
+    const int64_t most = by_hour ? common * HOURS - 1 : common;
     if (json_is_integer(said)) return json_integer_value(said);
     for (int64_t i = 0; i < w->n; i++) {
-        if (whole(w->number[i]) > common) return common + 1;
+        if (whole(w->number[i]) > most) return common + 1;
     }
     return common;
 }
@@ -116,10 +126,14 @@ static cubed_status periods_of_labels(expr_builder *b, const expr *e, const stru
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
                          "%s: the coordinate \"%s\" has other labels, expected %s", e->text,
                          w->had.dim, is_season ? "DJF, MAM, JJA and SON" : "numbers");
-    const int64_t length = f->period == month_day_of ? length_of_year(w, c) : 0;
+    const bool by_hour = f->period == month_day_hour_of;
+    const int64_t length = by_hour || f->period == month_day_of ? length_of_year(w, c, by_hour) : 0;
     for (int64_t i = 0; i < w->n; i++) {
         period[i] = is_season ? -1 : whole(w->number[i]);
-        if (length) period[i] = period_of_number(c, period[i], length);
+        if (length && by_hour)
+            period[i] = period_of_hour(c, period[i], length);
+        else if (length)
+            period[i] = period_of_number(c, period[i], length);
         for (int k = 0; k < 4 && is_season; k++) {
             if (expr_encode_text(calendar_seasons[k], w->dtype, NULL) > w->size) continue;
             memset(element, 0, sizeof element);
@@ -344,10 +358,35 @@ static unsigned months_of(const char *name)
     return months;
 }
 
+/* Converts a time of day, HH:MM or HH:MM:SS, to seconds. Returns false for other arguments. */
+static bool read_time_of_day(const expr *arg, int64_t *out)
+{
+    int64_t part[3] = {0, 0, 0};
+    int n = 0;
+    if (arg->kind != EXPR_STRING) return false;
+    for (const char *at = arg->text; n < 3; at++) {
+        if (*at < '0' || *at > '9' || !lang_parse_int(&at, &part[n++])) return false;
+        if (!*at) break;
+        if (*at != ':' || n == 3) return false;
+    }
+    *out = (part[0] * 60 + part[1]) * 60 + part[2];
+    return n > 1 && part[0] < HOURS && part[1] < 60 && part[2] < 60;
+}
+
 static cubed_status read_wanted(expr_builder *b, const expr *e, const char *noun, const expr *arg,
                                 wanted *w)
 {
     *w = (wanted){.at = arg};
+    if (strcmp(noun, "time") == 0) {
+        const bool is_pair = arg->kind == EXPR_TUPLE && arg->op == '(' && arg->n == 2;
+        if (read_time_of_day(is_pair ? arg->child[0] : arg, &w->first) &&
+            read_time_of_day(is_pair ? arg->child[1] : arg, &w->last) && w->first <= w->last)
+            return CUBED_OK;
+        return expr_fail(b->err, CUBED_E_ARG, b->text, arg->at,
+                         "%s: expected times of day in quotes such as \"06:00\" or "
+                         "\"18:30:00\", or ranges of them",
+                         e->text);
+    }
     if (strcmp(noun, "season") == 0) {
         if (arg->kind == EXPR_STRING) w->months = months_of(arg->text);
         if (w->months) return CUBED_OK;
@@ -390,16 +429,23 @@ static cubed_status read_list(expr_builder *b, const expr *e, const char *noun, 
     return *n > 0 ? CUBED_OK : expr_reject(b, e, "expected at least one number or name");
 }
 
+static int64_t second_of_day(int64_t us)
+{
+    return (us - cubed_floor_div(us, CUBED_US_PER_DAY) * CUBED_US_PER_DAY) / US_PER_S;
+}
+
 /* Finds the positions of the selected times. `at` has room for all times. */
 static cubed_status find_positions(expr_builder *b, const expr *e, const char *noun,
                                    const axis_values *v, wanted *list, int n, int64_t *at,
                                    int64_t *nat)
 {
+    const bool by_time = strcmp(noun, "time") == 0;
     date_part what = MONTH; /* seasons are selected by month */
-    if (strcmp(noun, "season") != 0) (void)date_part_find(noun, &what);
+    if (strcmp(noun, "season") != 0 && !by_time) (void)date_part_find(noun, &what);
     *nat = 0;
     for (int64_t k = 0; k < v->n; k++) {
-        const int64_t part = date_part_of(v->axis.calendar, v->us[k], what);
+        const int64_t part =
+            by_time ? second_of_day(v->us[k]) : date_part_of(v->axis.calendar, v->us[k], what);
         bool takes = false;
         for (int i = 0; i < n; i++) {
             const bool is_in = list[i].months ? list[i].months >> part & 1
@@ -414,6 +460,9 @@ static cubed_status find_positions(expr_builder *b, const expr *e, const char *n
         if (list[i].months)
             return expr_fail(b->err, CUBED_E_INDEX, b->text, list[i].at->at,
                              "%s: no time is in the season \"%s\"", e->text, list[i].at->text);
+        if (by_time)
+            return expr_fail(b->err, CUBED_E_INDEX, b->text, list[i].at->at,
+                             "%s: no element of the coordinate has this time of day", e->text);
         return expr_fail(b->err, CUBED_E_INDEX, b->text, list[i].at->at,
                          "%s: no time has the %s %" PRId64, e->text, noun, list[i].first);
     }
@@ -453,6 +502,85 @@ static cubed_status call_selection(expr_builder *b, const expr *e, cubed_array *
     EXPR_TRY(expr_check_args(b, e, 2, 64, names, &n));
     EXPR_TRY(expr_get_moved(b, e, e->child[0], out));
     const cubed_status st = take_parts(b, e, out);
+    if (st == CUBED_OK) return CUBED_OK;
+    cubed_array_unref(*out);
+    *out = NULL;
+    return st;
+}
+
+/* Keeps the times for which `keep` is true. Rejects the call if there are none. */
+static cubed_status take_marked(expr_builder *b, const expr *e, const axis_values *v, int d,
+                                const bool *keep, cubed_array **x)
+{
+    int64_t *at, n = 0;
+    EXPR_TRY(expr_alloc(b, e, v->n, sizeof *at, &at));
+    for (int64_t k = 0; k < v->n; k++) {
+        if (keep[k]) at[n++] = k;
+    }
+    if (n > 0) return expr_select_positions(b, e, v, d, n, at, x);
+    lang_free(at);
+    return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at,
+                     "%s: no element of the coordinate is selected, expected at least one",
+                     e->text);
+}
+
+/* Marks the times of a month, and the given numbers of time steps before and after each run of such times. */
+static void mark_month(const axis_values *v, int64_t month, int64_t before, int64_t after,
+                       bool *keep)
+{
+    for (int64_t first = 0, behind; first < v->n; first = behind) {
+        behind = first + 1;
+        if (date_part_of(v->axis.calendar, v->us[first], MONTH) != month) continue;
+        while (behind < v->n && date_part_of(v->axis.calendar, v->us[behind], MONTH) == month)
+            behind++;
+        const int64_t from = first > before ? first - before : 0;
+        const int64_t to = v->n - behind > after ? behind + after : v->n;
+        for (int64_t k = from; k < to; k++) keep[k] = true;
+    }
+}
+
+static void mark_days_but_leap(const axis_values *v, bool *keep)
+{
+    for (int64_t k = 0; k < v->n; k++) {
+        const cubed_date d = date_of(v->axis.calendar, v->us[k]);
+        keep[k] = d.month != 2 || d.day != 29;
+    }
+}
+
+/* Builds selsmon(x, month, before, after) or del29feb(x). */
+static cubed_status call_marked(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const of_month[] = {"before", "after", "dim", NULL}, *const of_days[] = {
+                                                                                "dim", NULL};
+    const bool is_month = strcmp(e->text, "selsmon") == 0;
+    calendar_call call = {.reduction = NULL};
+    int64_t number[3] = {0};
+    axis_values v;
+    bool *keep = NULL;
+    int n, d;
+    EXPR_TRY(expr_check_args(b, e, is_month ? 2 : 1, is_month ? 4 : 1,
+                             is_month ? of_month : of_days, &n));
+    for (int i = 1; i < 4 && is_month; i++) {
+        const expr *named = i > 1 ? expr_keyword(e, of_month[i - 2]) : NULL;
+        const expr *given = i < n ? e->child[i] : named;
+        if (i == 3) number[2] = number[1];
+        if (given && given->kind != EXPR_NONE) EXPR_TRY(expr_get_int(b, given, &number[i - 1]));
+    }
+    if (is_month && (number[0] < 1 || number[0] > MONTHS || number[1] < 0 || number[2] < 0))
+        return expr_reject(b, e,
+                           "expected a month from 1 to 12, and no negative numbers of time steps");
+    read_dim(e, &call);
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], out));
+    cubed_status st = calendar_read_times(b, e, &call, *out, &d, &v);
+    if (st == CUBED_OK) {
+        st = expr_alloc(b, e, v.n, sizeof *keep, &keep);
+        for (int64_t k = 0; k < v.n && st == CUBED_OK; k++) keep[k] = false;
+        if (st == CUBED_OK && is_month) mark_month(&v, number[0], number[1], number[2], keep);
+        if (st == CUBED_OK && !is_month) mark_days_but_leap(&v, keep);
+        if (st == CUBED_OK) st = take_marked(b, e, &v, d, keep, out);
+        lang_free(keep);
+        axis_values_free(&v);
+    }
     if (st == CUBED_OK) return CUBED_OK;
     cubed_array_unref(*out);
     *out = NULL;
@@ -519,11 +647,12 @@ static cubed_status call_seldate(expr_builder *b, const expr *e, cubed_array **o
 /* --- Functions of times ------------------------------------------------------------------------------- */
 
 /* A function of the times along one dimension. */
-typedef enum of_times { DAYS_IN_MONTH, TIME_STEPS, DATE_PART } of_times;
+typedef enum of_times { DAYS_IN_MONTH, DAYS_IN_YEAR, TIME_STEPS, DATE_PART } of_times;
 
 static of_times of_times_find(const char *name)
 {
     if (strcmp(name, "days_in_month") == 0) return DAYS_IN_MONTH;
+    if (strcmp(name, "days_in_year") == 0) return DAYS_IN_YEAR;
     return strcmp(name, "time_steps") == 0 ? TIME_STEPS : DATE_PART;
 }
 
@@ -566,7 +695,7 @@ static cubed_status numbers_of_times(expr_builder *b, const expr *e, const calen
     if (kind == DATE_PART && !(word && date_part_find(word, &part)))
         return expr_reject(b, e,
                            "expected a part of dates in quotes: year, quarter, month, day, "
-                           "dayofyear, dayofweek, hour, minute or second");
+                           "dayofyear, hourofyear, dayofweek, hour, minute or second");
     EXPR_TRY(calendar_read_times(b, e, call, x, &d, &v));
     cubed_status st = CUBED_OK;
     by.frequency = kind == TIME_STEPS ? word : NULL;
@@ -574,9 +703,12 @@ static cubed_status numbers_of_times(expr_builder *b, const expr *e, const calen
     if (kind == TIME_STEPS && st == CUBED_OK) number_steps(&g, number);
     for (int64_t k = 0; k < extent && kind == DATE_PART; k++)
         number[k] = (double)date_part_of(v.axis.calendar, v.us[k], part);
-    for (int64_t k = 0; k < extent && kind == DAYS_IN_MONTH; k++) {
-        const cubed_date date = date_of(v.axis.calendar, v.us[k]);
-        number[k] = cubed_calendar_month_length(v.axis.calendar, date.year, date.month);
+    for (int64_t k = 0; k < extent && (kind == DAYS_IN_MONTH || kind == DAYS_IN_YEAR); k++) {
+        const cubed_calendar c = v.axis.calendar;
+        const cubed_date date = date_of(c, v.us[k]);
+        number[k] = kind == DAYS_IN_MONTH ? cubed_calendar_month_length(c, date.year, date.month)
+                                          : (double)(cubed_calendar_days(c, date.year + 1, 1, 1) -
+                                                     cubed_calendar_days(c, date.year, 1, 1));
     }
     lang_free(g.code);
     lang_free(g.value);
@@ -584,7 +716,7 @@ static cubed_status numbers_of_times(expr_builder *b, const expr *e, const calen
     return st;
 }
 
-/* Builds days_in_month(x), the number of days in the month of each time, time_steps(x, freq), the index of each time, or
+/* Builds days_in_month(x) or days_in_year(x), the number of days in the month or year of each time, time_steps(x, freq), the index of each time, or
  * date_part(x, part). The result has the dimensions of x from the time dimension on, so that it broadcasts to x. */
 static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **out)
 {
@@ -597,7 +729,7 @@ static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **
     cubed_array *x;
     double *number = NULL;
     int n;
-    EXPR_TRY(expr_check_args(b, e, 1, kind == DAYS_IN_MONTH ? 1 : 2,
+    EXPR_TRY(expr_check_args(b, e, 1, kind == DAYS_IN_MONTH || kind == DAYS_IN_YEAR ? 1 : 2,
                              kind == TIME_STEPS  ? of_steps
                              : kind == DATE_PART ? of_parts
                                                  : names,
@@ -677,6 +809,22 @@ const expr_function expr_climatology_functions[] = {
     SELECTION("select_season", "season"),
     DATES("seldate"),
     DATES("select_date"),
+    {.name = "seltime",
+     .fn = call_selection,
+     .usage = "seltime(x, time, ..., dim=\"time\")",
+     .summary = "The elements at these times of day. A pair is a range with both ends."},
+    {.name = "selsmon",
+     .fn = call_marked,
+     .usage = "selsmon(x, month, before=0, after=None, dim=\"time\")",
+     .summary = "The times of one month, and numbers of time steps before and after it."},
+    {.name = "del29feb",
+     .fn = call_marked,
+     .usage = "del29feb(x, dim=\"time\")",
+     .summary = "All times except those on February 29."},
+    {.name = "days_in_year",
+     .fn = call_of_times,
+     .usage = "days_in_year(x, dim=\"time\")",
+     .summary = "The number of days in the year of each time, which broadcasts to x."},
     {.name = "days_in_month",
      .fn = call_of_times,
      .usage = "days_in_month(x, dim=\"time\")",

@@ -1,5 +1,6 @@
 #include "lang/expr_defined.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -162,6 +163,34 @@
         .long_name = (LONG_NAME)                                                                   \
     }
 
+/* A function of the cells of a grid. */
+#define OF_GRID(NAME, BODY, RULE, SUMMARY)                                                         \
+    .name = (NAME), .summary = (SUMMARY), .body = (BODY), .rule = CUBED_ATTRS_##RULE,              \
+    .keeps_coords = true, .of_grid = true
+/* Code that sets {p}b to whether cells are in a box. The numbers of the box begin with number I. N is I + 2. The tolerance of
+ * 1e-5 degrees, about a metre, takes cells on the edge of the box whose coordinates have single precision. */
+#define LON_LAT_BOX(I, N)                                                                          \
+    "{p}t = latitudes({x}); {p}l = remainder(longitudes({x}) - {" I "} + 1e-5, 360); "             \
+    "{p}b = ({p}l <= {W" I "} + 2e-5) & ({p}t >= {L" N "} - 1e-5) & ({p}t <= {H" N "} + 1e-5); "
+/* Code that sets {p}b to whether cells are in a box of numbers of cells. Boxes whose first column is beyond the last one wrap around:
+ * then a column meets one of the two conditions, not both. */
+#define INDEX_BOX(I, J, K, N)                                                                      \
+    "{p}c = time_steps({x}, dim={X}) + 1; {p}r = time_steps({x}, dim={Y}) + 1; "                   \
+    "{p}n = where({p}c >= {X" I "}, 1, 0) + where({p}c <= {X" J "}, 1, 0); "                       \
+    "{p}b = ({p}n >= {N" I "}) & ({p}r >= {Y" K "}) & ({p}r <= {Y" N "}); "
+/* The comparison of two arrays: 1 or 0, and missing if an element is. */
+#define COMPARISON(NAME, SIGN)                                                                     \
+    {                                                                                              \
+        .name = (NAME), .arrays = {"x", "y"},                                                      \
+        .summary = "1 where x " SIGN " y, 0 elsewhere, and missing if an element is missing.",     \
+        .body = "where(({x} == {x}) & ({y} == {y}), where({x} " SIGN " {y}, 1.0, 0.0), nan)",      \
+        .rule = CUBED_ATTRS_SAME, .units = "1", .of_grid = true                                    \
+    }
+/* Functions of a mask. An element of the mask is true if it is not 0. Where it is missing, so is the result. */
+#define WITH_MASK(NAME, BODY, ABOUT, SUMMARY)                                                      \
+    .name = (NAME), .summary = (SUMMARY), .body = (BODY), .rule = CUBED_ATTRS_SAME,                \
+    .about = (ABOUT), .of_grid = true
+
 /* A statistic of all times, with CDO's name. */
 #define TIM(STATISTIC, BODY, RULE, METHOD, WHAT)                                                   \
     {                                                                                              \
@@ -207,6 +236,109 @@ static const expr_definition definitions[] = {
     RANGE("yday", "of all times with the same day of the year"),
     RANGE("ymon", "of all times with the same month"),
     RANGE("yseas", "of all times with the same season"),
+    RANGE("yhour", "of all times with the same hour of the year"),
+    RANGE("dhour", "of all times with the same hour of the day"),
+    {.name = "timselrange",
+     .arrays = {"x"},
+     .numbers = {"length", "offset", "skip"},
+     .number = {NAN, 0, 0},
+     .summary = "Maximum minus minimum of each `length` successive times, as in CDO. `offset` "
+                "times before the first ones, and `skip` times between, do not count.",
+     .body = "timselmax({x}, {0}, {1}, {2}, dim={d}) - timselmin({x}, {0}, {1}, {2}, dim={d})",
+     .rule = CUBED_ATTRS_REDUCE,
+     .method = "range"},
+    {.name = "timcumsum",
+     .arrays = {"x"},
+     .summary = "Sum of the elements up to each time. A missing element counts as 0, as in CDO.",
+     .body = "cumulative_sum(where({x} == {x}, {x}, 0), dim={d})",
+     .rule = CUBED_ATTRS_SAME,
+     .keeps_coords = true},
+    {.name = "muldpm",
+     .arrays = {"x"},
+     .summary = "Elements times the number of days in the month of their time, as in CDO.",
+     .body = "{x} * days_in_month({x}, dim={d})",
+     .rule = CUBED_ATTRS_SAME,
+     .keeps_coords = true},
+    {.name = "divdpm",
+     .arrays = {"x"},
+     .summary = "Elements divided by the number of days in the month of their time, as in CDO.",
+     .body = "{x} / days_in_month({x}, dim={d})",
+     .rule = CUBED_ATTRS_SAME,
+     .keeps_coords = true},
+    {.name = "muldpy",
+     .arrays = {"x"},
+     .summary = "Elements times the number of days in the year of their time, as in CDO.",
+     .body = "{x} * days_in_year({x}, dim={d})",
+     .rule = CUBED_ATTRS_SAME,
+     .keeps_coords = true},
+    {.name = "divdpy",
+     .arrays = {"x"},
+     .summary = "Elements divided by the number of days in the year of their time, as in CDO.",
+     .body = "{x} / days_in_year({x}, dim={d})",
+     .rule = CUBED_ATTRS_SAME,
+     .keeps_coords = true},
+    {OF_GRID("mulcoslat", "{x} * cos(latitudes({x}) * 0.017453292519943295)", SAME,
+             "Elements times the cosine of the latitude of their cell."),
+     .arrays = {"x"}},
+    {OF_GRID("divcoslat", "{x} / cos(latitudes({x}) * 0.017453292519943295)", SAME,
+             "Elements divided by the cosine of the latitude of their cell."),
+     .arrays = {"x"}},
+    {OF_GRID("masklonlatbox", LON_LAT_BOX("0", "2") "where({p}b, {x}, nan)", SAME,
+             "Elements in a box of longitudes and latitudes. Other elements are missing."),
+     .arrays = {"x"}, .numbers = {"west", "east", "south", "north"},
+     .number = {NAN, NAN, NAN, NAN}},
+    {OF_GRID("setclonlatbox", LON_LAT_BOX("1", "3") "where({p}b, {0}, {x})", SAME,
+             "Elements, with one value in a box of longitudes and latitudes."),
+     .arrays = {"x"}, .numbers = {"value", "west", "east", "south", "north"},
+     .number = {NAN, NAN, NAN, NAN, NAN}},
+    {OF_GRID("maskindexbox", INDEX_BOX("0", "1", "2", "3") "where({p}b, {x}, nan)", SAME,
+             "Elements in a box of numbers of cells from 1. Other elements are missing."),
+     .arrays = {"x"}, .numbers = {"x1", "x2", "y1", "y2"}, .number = {NAN, NAN, NAN, NAN}},
+    {OF_GRID("setcindexbox", INDEX_BOX("1", "2", "3", "4") "where({p}b, {0}, {x})", SAME,
+             "Elements, with one value in a box of numbers of cells from 1."),
+     .arrays = {"x"}, .numbers = {"value", "x1", "x2", "y1", "y2"},
+     .number = {NAN, NAN, NAN, NAN, NAN}},
+    {.name = "sellonlatbox",
+     .arrays = {"x"},
+     .numbers = {"west", "east", "south", "north"},
+     .number = {NAN, NAN, NAN, NAN},
+     .summary = "The elements in a box of longitudes and latitudes, which are axes of x.",
+     .body = "sel({x}, {X=}({0}, {1}), {Y=}({2}, {3}))",
+     .rule = CUBED_ATTRS_SAME,
+     .of_grid = true},
+    {.name = "invertlat",
+     .arrays = {"x"},
+     .summary = "The elements in the reverse order of latitudes.",
+     .body = "flip({x}, dim={Y})",
+     .rule = CUBED_ATTRS_SAME,
+     .of_grid = true},
+    {.name = "invertlev",
+     .arrays = {"x"},
+     .summary = "The elements in the reverse order of levels.",
+     .body = "flip({x}, dim={Z})",
+     .rule = CUBED_ATTRS_SAME,
+     .of_grid = true},
+    COMPARISON("eq", "=="),
+    COMPARISON("ne", "!="),
+    COMPARISON("le", "<="),
+    COMPARISON("lt", "<"),
+    COMPARISON("ge", ">="),
+    COMPARISON("gt", ">"),
+    {WITH_MASK("ifthen", "where(({x} == {x}) & ({x} != 0), {y}, nan)", 1,
+               "Elements of y where the mask x is true. Other elements are missing."),
+     .arrays = {"x", "y"}},
+    {WITH_MASK("ifnotthen", "where({x} == 0, {y}, nan)", 1,
+               "Elements of y where the mask x is 0. Other elements are missing."),
+     .arrays = {"x", "y"}},
+    {WITH_MASK("ifthenelse", "where({x} == {x}, where({x} != 0, {y}, {z}), nan)", 1,
+               "Elements of y where the mask x is true, elements of z where it is 0."),
+     .arrays = {"x", "y", "z"}},
+    {WITH_MASK("ifthenc", "where(({x} == {x}) & ({x} != 0), {0}, nan)", 0,
+               "One value where x is not 0. Other elements are missing."),
+     .arrays = {"x"}, .numbers = {"value"}, .number = {NAN}},
+    {WITH_MASK("ifnotthenc", "where({x} == 0, {0}, nan)", 0,
+               "One value where x is 0. Other elements are missing."),
+     .arrays = {"x"}, .numbers = {"value"}, .number = {NAN}},
     {.name = "runrange",
      .arrays = {"x"},
      .numbers = {"length"},
@@ -459,7 +591,10 @@ int expr_defined_numbers(const expr_definition *d)
     return n;
 }
 
-bool expr_defined_is_along(const expr_definition *d) { return strncmp(d->name, "fld", 3) != 0; }
+bool expr_defined_is_along(const expr_definition *d)
+{
+    return strncmp(d->name, "fld", 3) != 0 && !d->of_grid;
+}
 
 const char *expr_defined_dim(const expr *e)
 {
@@ -541,16 +676,41 @@ static char *reduction(const char *kind, const char *of, const char *freq, const
                        dim);
 }
 
+/* Returns the degrees from a western to an eastern longitude: 20 from 350 to 10, 360 from -180 to 180. */
+static double width_of(double west, double east)
+{
+    const double d = fmod(east - west, 360);
+    if (east - west >= 360) return 360;
+    return d < 0 ? d + 360 : d;
+}
+
+/* Returns the number of a cell along an axis, from 1, for a number of the call, which counts from the end if it is negative. Returns 0 if
+ * there is no such cell. `digit` is the index of the number as a character. */
+static int64_t cell_number(const defined_values *values, defined_axis axis, int digit)
+{
+    const double given = values->number[digit - '0'];
+    const int64_t extent = values->extent[axis];
+    if (given != floor(given) || fabs(given) > (double)extent) return 0;
+    return (int64_t)given + (given < 0 ? extent + 1 : 0);
+}
+
 /* Returns the string that replaces a mark. If the mark needs units that are not known, sets *units to "temperature" or
  * "precipitation". */
-static char *replacement(const expr *e, const char *mark, const json_t *attrs, const double *number,
-                         const char *freq, const char **units)
+static char *replacement(const expr *e, const char *mark, const defined_values *values,
+                         const char **units)
 {
-    const char *own = lang_attribute_text(attrs, "units");
+    static const char axes[] = "XYZ";
+    const double *number = values->number;
+    const char *own = lang_attribute_text(values->attrs, "units"), *freq = values->freq;
+    const char *axis = strchr(axes, *mark);
     char kind[16], name[32], of[64];
     bool known = true;
     if (strcmp(mark, "d") == 0) return lang_printf("\"%s\"", expr_defined_dim(e));
     if (strlen(mark) == 1 && strchr("xyz", *mark)) return lang_printf("_%d%s", e->number, mark);
+    if (axis && isdigit((unsigned char)mark[1]))
+        return lang_printf("%lld",
+                           (long long)cell_number(values, (defined_axis)(axis - axes), mark[1]));
+    if (axis) return lang_printf(mark[1] == '=' ? "%s=" : "\"%s\"", values->axis[axis - axes]);
     if (strcmp(mark, "p") == 0) return lang_printf("_%d_", e->number);
     if (sscanf(mark, "%15s %31s", kind, name) == 2) {
         snprintf(of, sizeof of, "_%d_%s", e->number, name);
@@ -559,18 +719,53 @@ static char *replacement(const expr *e, const char *mark, const json_t *attrs, c
                    ? yearly
                    : reduction(kind, of, freq, expr_defined_dim(e));
     }
-    const double given = number[mark[strlen(mark) - 1] - '0'];
+    const double *at = &number[mark[strlen(mark) - 1] - '0'], given = *at;
     double v = given;
+    if (*mark == 'L') v = fmin(at[0], at[1]);
+    if (*mark == 'H') v = fmax(at[0], at[1]);
+    if (*mark == 'N')
+        v = cell_number(values, DEFINED_X, mark[1]) <= cell_number(values, DEFINED_X, mark[1] + 1)
+                ? 2
+                : 1;
+    if (*mark == 'W') v = width_of(at[0], at[1]);
     if (*mark == 'K') v = temperature(own, given, &known);
     if (*mark == 'R') v = precipitation(own, given, &known);
     if (!known) *units = *mark == 'K' ? "K or degC" : "mm, mm d-1, m or kg m-2 s-1";
     return lang_printf("%.17g", v);
 }
 
-cubed_status expr_defined_text(expr_builder *b, const expr *e, const expr_definition *d,
-                               const json_t *attrs, const double *number, const char *freq,
-                               char **text)
+/* Fails if the body has a mark of an axis that the array does not have. */
+static cubed_status check_axes(expr_builder *b, const expr *e, const expr_definition *d,
+                               const defined_values *values)
 {
+    static const char *const marks[DEFINED_AXES] = {"{X", "{Y", "{Z"};
+    static const char *const nouns[DEFINED_AXES] = {"an axis of longitudes", "an axis of latitudes",
+                                                    "an axis of levels"};
+    for (int k = 0; k < DEFINED_AXES; k++) {
+        if (!strstr(d->body, marks[k]) || values->axis[k]) continue;
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->child[0]->at,
+                         "%s: the array has no axis of that kind, expected %s, which a coordinate "
+                         "with the attributes of CF names",
+                         e->text, nouns[k]);
+    }
+    for (const char *at = d->body; (at = strchr(at, '{')); at++) {
+        const char *axis = strchr("XY", at[1]);
+        if (!axis || !isdigit((unsigned char)at[2])) continue;
+        const defined_axis k = *axis == 'X' ? DEFINED_X : DEFINED_Y;
+        if (cell_number(values, k, at[2]) > 0) continue;
+        return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at,
+                         "%s: %s is %g, expected 1 to %lld, the number of cells along \"%s\", or "
+                         "a negative number that counts from the end",
+                         e->text, d->numbers[at[2] - '0'], values->number[at[2] - '0'],
+                         (long long)values->extent[k], values->axis[k]);
+    }
+    return CUBED_OK;
+}
+
+cubed_status expr_defined_text(expr_builder *b, const expr *e, const expr_definition *d,
+                               const defined_values *values, char **text)
+{
+    EXPR_TRY(check_axes(b, e, d, values));
     char *all = lang_strdup("");
     const char *units = NULL;
     for (const char *at = d->body; *at && all;) {
@@ -578,7 +773,7 @@ cubed_status expr_defined_text(expr_builder *b, const expr *e, const expr_defini
         char mark[32] = "", *put = NULL, *longer;
         const size_t length = at[plain] ? strcspn(at + plain + 1, "}") : 0;
         snprintf(mark, sizeof mark, "%.*s", (int)length, at[plain] ? at + plain + 1 : "");
-        if (*mark) put = replacement(e, mark, attrs, number, freq, &units);
+        if (*mark) put = replacement(e, mark, values, &units);
         longer =
             *mark && !put ? NULL : lang_printf("%s%.*s%s", all, (int)plain, at, put ? put : "");
         lang_free(all);
@@ -587,7 +782,7 @@ cubed_status expr_defined_text(expr_builder *b, const expr *e, const expr_defini
         at += plain + (at[plain] ? length + 2 : 0);
     }
     if (!all) return expr_fail(b->err, CUBED_E_NOMEM, b->text, e->at, EXPR_NO_MEMORY);
-    const char *own = lang_attribute_text(attrs, "units");
+    const char *own = lang_attribute_text(values->attrs, "units");
     if (units) {
         lang_free(all);
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,

@@ -563,6 +563,34 @@ cubed_status expr_grid_find(expr_builder *b, const expr *e, expr_grid *out)
     return st;
 }
 
+/* Returns the lowest axis of a set, or -1 if it is empty. */
+static int first_axis(uint32_t axes)
+{
+    for (int d = 0; d < CUBED_MAX_NDIM; d++) {
+        if (axes >> d & 1) return d;
+    }
+    return -1;
+}
+
+cubed_status expr_field_axes(expr_builder *b, const expr *e, int *x, int *y, int *z)
+{
+    field f;
+    char *named = NULL;
+    cubed_status st = start(b, e, false, &f, &named);
+    if (st == CUBED_OK) {
+        const uint32_t lat = f.name[FIELD_LAT] ? f.axes[FIELD_LAT] : 0,
+                       lon = f.name[FIELD_LON] ? f.axes[FIELD_LON] : 0;
+        /* Both coordinates of a curvilinear grid have both axes. */
+        const bool both = lat == lon, is_curvilinear = both && (lat & (lat - 1)) != 0;
+        *y = both && !is_curvilinear ? -1 : first_axis(lat);
+        *x = first_axis(is_curvilinear ? lon & (lon - 1) : both ? 0 : lon);
+        *z = first_axis(f.name[FIELD_LEVEL] ? f.axes[FIELD_LEVEL] : 0);
+    }
+    expr_text_free(named);
+    field_free(&f);
+    return st;
+}
+
 void expr_grid_free(expr_grid *g)
 {
     for (int k = 0; k < 2; k++) {
@@ -574,7 +602,8 @@ void expr_grid_free(expr_grid *g)
 
 /* --- Functions ---------------------------------------------------------------------------------------- */
 
-/* Builds latitudes(x), which has the dimensions of x from the first one of the latitudes on, so that it broadcasts to x. */
+/* Builds latitudes(x) or longitudes(x), which has the dimensions of x from the first one of the coordinate on, so that it
+ * broadcasts to x. */
 static cubed_status call_latitudes(expr_builder *b, const expr *e, cubed_array **out)
 {
     expr_grid g;
@@ -583,10 +612,12 @@ static cubed_status call_latitudes(expr_builder *b, const expr *e, cubed_array *
     cubed_status st = expr_grid_find(b, e, &g);
     if (st == CUBED_OK && g.is_rotated)
         st = expr_fail(b->err, CUBED_E_UNSUPPORTED, b->text, e->at,
-                       "latitudes: the coordinates are in degrees of a rotated grid, expected "
-                       "latitudes on the earth");
+                       "%s: the coordinates are in degrees of a rotated grid, expected "
+                       "latitudes and longitudes on the earth",
+                       e->text);
     if (st == CUBED_OK) {
-        *out = cubed_array_ref(g.coordinate[FIELD_LAT]);
+        const bool is_lat = strcmp(e->text, "latitudes") == 0;
+        *out = cubed_array_ref(g.coordinate[is_lat ? FIELD_LAT : FIELD_LON]);
         st = expr_align(b, e, g.x, true, out);
     }
     expr_grid_free(&g);
@@ -598,4 +629,8 @@ const expr_function expr_field_functions[] = {
      .fn = call_latitudes,
      .usage = "latitudes(x)",
      .summary = "The latitude of each cell in degrees, which broadcasts to x."},
+    {.name = "longitudes",
+     .fn = call_latitudes,
+     .usage = "longitudes(x)",
+     .summary = "The longitude of each cell in degrees, which broadcasts to x."},
     {.name = NULL}};

@@ -5,6 +5,7 @@
 
 #include "lang/calendar_call.h"
 #include "lang/expr_defined.h"
+#include "lang/field_axes.h"
 
 /* Functions of NumPy and Xarray that have other names here or in the Array API standard. */
 static const struct {
@@ -80,7 +81,8 @@ bool expr_is_along_time(const char *name)
     }
     const expr_definition *d = expr_defined_find(name);
     if (d) return expr_defined_is_along(d);
-    return calendar_call_is_function(name) || calendar_call_windows(&call, &unused);
+    return calendar_call_is_function(name) || calendar_call_windows(&call, &unused) ||
+           calendar_call_sets(&call, &unused);
 }
 
 const char *expr_function_hint(const char *name, char *hint, size_t cap)
@@ -137,6 +139,22 @@ void expr_function_each(void (*put)(void *ctx, const char *name), void *ctx)
     expr_defined_each(put, ctx);
 }
 
+unsigned expr_field_kinds(const char *name)
+{
+    const unsigned lat = 1U << FIELD_LAT, lon = 1U << FIELD_LON;
+    const expr_definition *d = expr_defined_find(name);
+    if (!d || !d->of_grid) return 0;
+    if (strstr(d->body, "latitudes(") || strstr(d->body, "{X")) return lat | lon;
+    if (strstr(d->body, "{Y")) return lat;
+    return strstr(d->body, "{Z") ? 1U << FIELD_LEVEL : 0;
+}
+
+int expr_mask_arrays(const char *name)
+{
+    const expr_definition *d = expr_defined_find(name);
+    return d && d->about > 0 ? expr_defined_arrays(d) : 0;
+}
+
 bool expr_is_climate(const char *name)
 {
     return expr_is_along_time(name) || expr_defined_find(name) || strcmp(name, "anomaly") == 0;
@@ -161,7 +179,22 @@ const char *expr_param_note(const char *name)
         {"freq", "Intervals of the results, such as \"YS\" for years. None: all times together."},
         {"dim", "Dimension of the times."},
         {"q", "Percentage of the elements that are below, from 0 to 100. Several are a list."},
-        {"length", "Number of times in a window."},
+        {"length", "Number of times in a window or a set."},
+        {"offset", "Number of times before the first set."},
+        {"skip", "Number of times between two sets."},
+        {"z", "Third array, with the dimensions of x."},
+        {"value", "Number that the elements get."},
+        {"west", "Western longitude of the box in degrees. It may be larger than the eastern one."},
+        {"east", "Eastern longitude of the box in degrees."},
+        {"south", "Southern latitude of the box in degrees."},
+        {"north", "Northern latitude of the box in degrees."},
+        {"x1", "First column of the box, from 1. Boxes whose first column is larger wrap around."},
+        {"x2", "Last column of the box."},
+        {"y1", "First row of the box, from 1."},
+        {"y2", "Last row of the box."},
+        {"before", "Number of time steps before the month."},
+        {"after", "Number of time steps after the month. None: that of before."},
+        {"time", "Times of day such as \"06:00\", or ranges of them."},
         {"groupby", "Part of dates that the times of a group share, such as \"time.month\"."},
         {"reference", "First and last date of the times whose means count, such as (\"1981\", "
                       "\"2010\"). None: all."},

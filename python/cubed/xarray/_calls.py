@@ -20,6 +20,8 @@ from cubed.planning._guard import in_memory
 AUTO = "auto"
 #: Attributes that name bounds, which computed coordinates do not have.
 _OF_BOUNDS = ("bounds", "climatology")
+#: Functions whose first array is a mask. Results have the name of the second one.
+_OF_MASKS = ("ifthen", "ifnotthen", "ifthenelse")
 
 
 def call(
@@ -54,7 +56,7 @@ def call(
     dim = options.get("dim")
     if isinstance(dim, str):
         positional = [(k, _grouped(v, dim) if k == "groupby" else v) for k, v in positional]
-    if function.startswith("sel"):
+    if (function.startswith("sel") or function == "del29feb") and isinstance(dim, str):
         return _selected(owner, function, positional, options)
     if isinstance(owner, xr.DataArray):
         return _of_array(owner, function, positional, options, None)
@@ -175,7 +177,10 @@ def _of_array(
     text = f"{function}({', '.join(words)})"
     variables = None if beside is None else beside.variables
     (result,) = evaluated(text, arrays, beside=variables, apart=apart)
-    return _labelled(result, [a for a in arrays.values() if isinstance(a, xr.DataArray)])
+    found = _labelled(result, [a for a in arrays.values() if isinstance(a, xr.DataArray)])
+    if function in _OF_MASKS and isinstance(arrays.get("y"), xr.DataArray):
+        found = found.rename(arrays["y"].name)
+    return found
 
 
 def _spelled(value: Any, name: str, arrays: dict[str, Any]) -> str:
@@ -222,7 +227,7 @@ def _labelled(result: Result, inputs: list[xr.DataArray]) -> xr.DataArray:
             taken[dim] = None
     for x in inputs:
         for name, v in x.coords.items():
-            if name in coords or (v.ndim == 0 and x is not inputs[0]):
+            if name in coords or (v.ndim == 0 and (x is not inputs[0] or name in dims)):
                 continue
             own = v.variable
             for dim in v.dims:

@@ -459,6 +459,21 @@ class Functions:
         """
         return call(self._owner, "days_in_month", (), {"dim": dim})
 
+    def days_in_year(self, dim: str = "time") -> Any:
+        """The number of days in the year of each time, which broadcasts to x.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "days_in_year", (), {"dim": dim})
+
     def daystd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements of each day, as in CDO.
 
@@ -562,6 +577,21 @@ class Functions:
         """
         return call(self._owner, "dayvar1", (), {"dim": dim})
 
+    def del29feb(self, dim: str = "time") -> Any:
+        """All times except those on February 29.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "del29feb", (), {"dim": dim})
+
     def detrend(self, dim: str = "time") -> Any:
         """Elements minus the least-squares line of their series.
 
@@ -576,6 +606,236 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "detrend", (), {"dim": dim})
+
+    def dhouravg(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same hour, as in CDO.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhouravg", (), {"dim": dim})
+
+    def dhourmax(self, dim: str = "time") -> Any:
+        """The maximum of the elements of all times with the same hour, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhourmax", (), {"dim": dim})
+
+    def dhourmean(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same hour, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhourmean", (), {"dim": dim})
+
+    def dhourmin(self, dim: str = "time") -> Any:
+        """The minimum of the elements of all times with the same hour, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhourmin", (), {"dim": dim})
+
+    def dhourpctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements of all times with the same hour, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhourpctl", (("q", q),), {"dim": dim})
+
+    def dhourrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements of all times with the same hour of the day, as in
+        CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhourrange", (), {"dim": dim})
+
+    def dhourstd(self, dim: str = "time") -> Any:
+        """The standard deviation of the elements of all times with the same hour, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhourstd", (), {"dim": dim})
+
+    def dhourstd1(self, dim: str = "time") -> Any:
+        """The standard deviation of the elements of all times with the same hour, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhourstd1", (), {"dim": dim})
+
+    def dhoursum(self, dim: str = "time") -> Any:
+        """The sum of the elements of all times with the same hour, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhoursum", (), {"dim": dim})
+
+    def dhourvar(self, dim: str = "time") -> Any:
+        """The variance of the elements of all times with the same hour, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhourvar", (), {"dim": dim})
+
+    def dhourvar1(self, dim: str = "time") -> Any:
+        """The variance of the elements of all times with the same hour, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dhourvar1", (), {"dim": dim})
+
+    def divcoslat(self) -> Any:
+        """Elements divided by the cosine of the latitude of their cell.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "divcoslat", (), {})
+
+    def divdpm(self, dim: str = "time") -> Any:
+        """Elements divided by the number of days in the month of their time, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "divdpm", (), {"dim": dim})
+
+    def divdpy(self, dim: str = "time") -> Any:
+        """Elements divided by the number of days in the year of their time, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "divdpy", (), {"dim": dim})
 
     def eca_cdd(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
         """Largest number of consecutive days with less than a threshold of precipitation, in mm per
@@ -1309,6 +1569,21 @@ class Functions:
         """
         return call(self._owner, "eca_tx90p", (("c", c),), {"freq": freq, "dim": dim})
 
+    def eq(self, y: Any) -> Any:
+        """1 where x == y, 0 elsewhere, and missing if an element is missing.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eq", (("y", y),), {})
+
     def extreme_temperature_range(self, y: Any, freq: str | None = None, dim: str = "time") -> Any:
         """Largest maximum temperature x minus the smallest minimum temperature y.
 
@@ -1376,6 +1651,21 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "frost_days", (), {"freq": freq, "dim": dim})
+
+    def ge(self, y: Any) -> Any:
+        """1 where x >= y, 0 elsewhere, and missing if an element is missing.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ge", (("y", y),), {})
 
     def growing_season_length(
         self,
@@ -1446,6 +1736,21 @@ class Functions:
             (("land", land), ("days", days), ("threshold", threshold), ("fraction", fraction)),
             {"dim": dim},
         )
+
+    def gt(self, y: Any) -> Any:
+        """1 where x > y, 0 elsewhere, and missing if an element is missing.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "gt", (("y", y),), {})
 
     def heat_wave_days(
         self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
@@ -1759,6 +2064,111 @@ class Functions:
         """
         return call(self._owner, "ice_days", (), {"freq": freq, "dim": dim})
 
+    def ifnotthen(self, y: Any) -> Any:
+        """Elements of y where the mask x is 0.
+
+        Other elements are missing.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ifnotthen", (("y", y),), {})
+
+    def ifnotthenc(self, value: float) -> Any:
+        """One value where x is 0.
+
+        Other elements are missing.
+
+        Parameters
+        ----------
+        value : float
+            Number that the elements get.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ifnotthenc", (("value", value),), {})
+
+    def ifthen(self, y: Any) -> Any:
+        """Elements of y where the mask x is true.
+
+        Other elements are missing.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ifthen", (("y", y),), {})
+
+    def ifthenc(self, value: float) -> Any:
+        """One value where x is not 0.
+
+        Other elements are missing.
+
+        Parameters
+        ----------
+        value : float
+            Number that the elements get.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ifthenc", (("value", value),), {})
+
+    def ifthenelse(self, y: Any, z: Any) -> Any:
+        """Elements of y where the mask x is true, elements of z where it is 0.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+        z : DataArray or Dataset
+            Third array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ifthenelse", (("y", y), ("z", z)), {})
+
+    def invertlat(self) -> Any:
+        """The elements in the reverse order of latitudes.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "invertlat", (), {})
+
+    def invertlev(self) -> Any:
+        """The elements in the reverse order of levels.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "invertlev", (), {})
+
     def lag(self, steps: int = 1, dim: str = "time") -> Any:
         """The element that is some steps before each element, after it if the number is negative.
 
@@ -1776,6 +2186,89 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "lag", (("steps", steps),), {"dim": dim})
+
+    def le(self, y: Any) -> Any:
+        """1 where x <= y, 0 elsewhere, and missing if an element is missing.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "le", (("y", y),), {})
+
+    def lt(self, y: Any) -> Any:
+        """1 where x < y, 0 elsewhere, and missing if an element is missing.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "lt", (("y", y),), {})
+
+    def maskindexbox(self, x1: int, x2: int, y1: int, y2: int) -> Any:
+        """Elements in a box of numbers of cells from 1.
+
+        Other elements are missing.
+
+        Parameters
+        ----------
+        x1 : int
+            First column of the box, from 1. Boxes whose first column is larger wrap around.
+        x2 : int
+            Last column of the box.
+        y1 : int
+            First row of the box, from 1.
+        y2 : int
+            Last row of the box.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "maskindexbox", (("x1", x1), ("x2", x2), ("y1", y1), ("y2", y2)), {}
+        )
+
+    def masklonlatbox(self, west: float, east: float, south: float, north: float) -> Any:
+        """Elements in a box of longitudes and latitudes.
+
+        Other elements are missing.
+
+        Parameters
+        ----------
+        west : float
+            Western longitude of the box in degrees. It may be larger than the eastern one.
+        east : float
+            Eastern longitude of the box in degrees.
+        south : float
+            Southern latitude of the box in degrees.
+        north : float
+            Northern latitude of the box in degrees.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "masklonlatbox",
+            (("west", west), ("east", east), ("south", south), ("north", north)),
+            {},
+        )
 
     def monadd(self, c: Any, dim: str = "time") -> Any:
         """Elements of x plus the element of c for the group of their time, as in CDO.
@@ -2038,6 +2531,61 @@ class Functions:
         """
         return call(self._owner, "monvar1", (), {"dim": dim})
 
+    def mulcoslat(self) -> Any:
+        """Elements times the cosine of the latitude of their cell.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "mulcoslat", (), {})
+
+    def muldpm(self, dim: str = "time") -> Any:
+        """Elements times the number of days in the month of their time, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "muldpm", (), {"dim": dim})
+
+    def muldpy(self, dim: str = "time") -> Any:
+        """Elements times the number of days in the year of their time, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "muldpy", (), {"dim": dim})
+
+    def ne(self, y: Any) -> Any:
+        """1 where x != y, 0 elsewhere, and missing if an element is missing.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ne", (("y", y),), {})
+
     def regres(self, dim: str = "time") -> Any:
         """Slope of the least-squares line of each series, per time step.
 
@@ -2060,7 +2608,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2077,7 +2625,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2094,7 +2642,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2111,7 +2659,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2130,7 +2678,7 @@ class Functions:
         q : float or list of float
             Percentage of the elements that are below, from 0 to 100. Several are a list.
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2147,7 +2695,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2164,7 +2712,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2181,7 +2729,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2198,7 +2746,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2215,7 +2763,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2232,7 +2780,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2607,6 +3155,32 @@ class Functions:
         """
         return call(self._owner, "selhour", [("hour", v) for v in hour], {"dim": dim})
 
+    def sellonlatbox(self, west: float, east: float, south: float, north: float) -> Any:
+        """The elements in a box of longitudes and latitudes, which are axes of x.
+
+        Parameters
+        ----------
+        west : float
+            Western longitude of the box in degrees. It may be larger than the eastern one.
+        east : float
+            Eastern longitude of the box in degrees.
+        south : float
+            Southern latitude of the box in degrees.
+        north : float
+            Northern latitude of the box in degrees.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "sellonlatbox",
+            (("west", west), ("east", east), ("south", south), ("north", north)),
+            {},
+        )
+
     def selmon(self, *month: Any, dim: str = "time") -> Any:
         """The times with these parts of dates.
 
@@ -2683,6 +3257,53 @@ class Functions:
         """
         return call(self._owner, "selseason", [("season", v) for v in season], {"dim": dim})
 
+    def selsmon(
+        self, month: Any, before: int = 0, after: int | None = None, dim: str = "time"
+    ) -> Any:
+        """The times of one month, and numbers of time steps before and after it.
+
+        Parameters
+        ----------
+        month : int, tuple of int or list of int
+            Numbers of months, ranges such as (6, 8), or lists such as [1, 12].
+        before : int, default 0
+            Number of time steps before the month.
+        after : int or None
+            Number of time steps after the month. None: that of before.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "selsmon",
+            (("month", month), ("before", before), ("after", after)),
+            {"dim": dim},
+        )
+
+    def seltime(self, *time: Any, dim: str = "time") -> Any:
+        """The elements at these times of day.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *time : str, or tuple of str
+            Times of day such as "06:00", or ranges of them.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seltime", [("time", v) for v in time], {"dim": dim})
+
     def selyear(self, *year: Any, dim: str = "time") -> Any:
         """The times with these parts of dates.
 
@@ -2701,6 +3322,64 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "selyear", [("year", v) for v in year], {"dim": dim})
+
+    def setcindexbox(self, value: float, x1: int, x2: int, y1: int, y2: int) -> Any:
+        """Elements, with one value in a box of numbers of cells from 1.
+
+        Parameters
+        ----------
+        value : float
+            Number that the elements get.
+        x1 : int
+            First column of the box, from 1. Boxes whose first column is larger wrap around.
+        x2 : int
+            Last column of the box.
+        y1 : int
+            First row of the box, from 1.
+        y2 : int
+            Last row of the box.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "setcindexbox",
+            (("value", value), ("x1", x1), ("x2", x2), ("y1", y1), ("y2", y2)),
+            {},
+        )
+
+    def setclonlatbox(
+        self, value: float, west: float, east: float, south: float, north: float
+    ) -> Any:
+        """Elements, with one value in a box of longitudes and latitudes.
+
+        Parameters
+        ----------
+        value : float
+            Number that the elements get.
+        west : float
+            Western longitude of the box in degrees. It may be larger than the eastern one.
+        east : float
+            Eastern longitude of the box in degrees.
+        south : float
+            Southern latitude of the box in degrees.
+        north : float
+            Northern latitude of the box in degrees.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "setclonlatbox",
+            (("value", value), ("west", west), ("east", east), ("south", south), ("north", north)),
+            {},
+        )
 
     def spell_lengths(self, dim: str = "time") -> Any:
         """Length of each spell of elements that are true or not 0, at its last element.
@@ -2810,6 +3489,23 @@ class Functions:
         """
         return call(self._owner, "timcovar", (("y", y),), {"dim": dim})
 
+    def timcumsum(self, dim: str = "time") -> Any:
+        """Sum of the elements up to each time.
+
+        A missing element counts as 0, as in CDO.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timcumsum", (), {"dim": dim})
+
     def time_steps(self, freq: str | None = None, dim: str = "time") -> Any:
         """The number of each time from 0, which broadcasts to x.
 
@@ -2905,6 +3601,318 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "timrange", (), {"dim": dim})
+
+    def timselavg(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """The mean, missing if an element is, of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselavg",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselmax(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """The largest of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselmax",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselmean(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """The mean of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselmean",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselmin(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """The smallest of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselmin",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselpctl(
+        self, q: Any, length: int, offset: int = 0, skip: int = 0, dim: str = "time"
+    ) -> Any:
+        """Percentiles of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselpctl",
+            (("q", q), ("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselrange(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """Maximum minus minimum of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselrange",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselstd(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """The standard deviation of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselstd",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselstd1(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """The sample standard deviation of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselstd1",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselsum(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """The sum of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselsum",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselvar(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """The variance of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselvar",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
+
+    def timselvar1(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
+        """The sample variance of each `length` successive times, as in CDO.
+
+        `offset` times before the first ones, and `skip` times between, do not count.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window or a set.
+        offset : int, default 0
+            Number of times before the first set.
+        skip : int, default 0
+            Number of times between two sets.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "timselvar1",
+            (("length", length), ("offset", offset), ("skip", skip)),
+            {"dim": dim},
+        )
 
     def timstd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements at all times, as in CDO.
@@ -3426,7 +4434,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3444,7 +4452,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3462,7 +4470,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3480,7 +4488,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3500,7 +4508,7 @@ class Functions:
         q : float or list of float
             Percentage of the elements that are below, from 0 to 100. Several are a list.
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3518,7 +4526,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3536,7 +4544,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3554,7 +4562,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3572,7 +4580,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3590,7 +4598,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window.
+            Number of times in a window or a set.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3895,6 +4903,23 @@ class Functions:
         """
         return call(self._owner, "yhouradd", (("c", c),), {"dim": dim})
 
+    def yhouravg(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhouravg", (), {"dim": dim})
+
     def yhourdiv(self, c: Any, dim: str = "time") -> Any:
         """Elements of x divided by the element of c for the group of their time, as in CDO.
 
@@ -3912,6 +4937,57 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "yhourdiv", (("c", c),), {"dim": dim})
+
+    def yhourmax(self, dim: str = "time") -> Any:
+        """The maximum of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourmax", (), {"dim": dim})
+
+    def yhourmean(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourmean", (), {"dim": dim})
+
+    def yhourmin(self, dim: str = "time") -> Any:
+        """The minimum of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourmin", (), {"dim": dim})
 
     def yhourmul(self, c: Any, dim: str = "time") -> Any:
         """Elements of x times the element of c for the group of their time, as in CDO.
@@ -3931,6 +5007,77 @@ class Functions:
         """
         return call(self._owner, "yhourmul", (("c", c),), {"dim": dim})
 
+    def yhourpctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourpctl", (("q", q),), {"dim": dim})
+
+    def yhourrange(self, dim: str = "time") -> Any:
+        """Maximum minus minimum of the elements of all times with the same hour of the year, as in
+        CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourrange", (), {"dim": dim})
+
+    def yhourstd(self, dim: str = "time") -> Any:
+        """The standard deviation of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourstd", (), {"dim": dim})
+
+    def yhourstd1(self, dim: str = "time") -> Any:
+        """The standard deviation of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourstd1", (), {"dim": dim})
+
     def yhoursub(self, c: Any, dim: str = "time") -> Any:
         """Elements of x minus the element of c for the group of their time, as in CDO.
 
@@ -3948,6 +5095,57 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "yhoursub", (("c", c),), {"dim": dim})
+
+    def yhoursum(self, dim: str = "time") -> Any:
+        """The sum of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhoursum", (), {"dim": dim})
+
+    def yhourvar(self, dim: str = "time") -> Any:
+        """The variance of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourvar", (), {"dim": dim})
+
+    def yhourvar1(self, dim: str = "time") -> Any:
+        """The variance of the elements of all times with the same hourofyear, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourvar1", (), {"dim": dim})
 
     def ymonadd(self, c: Any, dim: str = "time") -> Any:
         """Elements of x plus the element of c for the group of their time, as in CDO.

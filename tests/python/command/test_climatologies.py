@@ -227,6 +227,16 @@ def test_labelled_arrays():
         ("runmean(v, 0)", "the length of windows is 0, expected 1 to 200"),
         ("ydrunmean(v, 201)", "the length of windows is 201, expected 1 to 200"),
         ("ydrunpctl(v, 90)", "ydrunpctl"),
+        ("timselmean(v, 0)", "sets of 0 time steps"),
+        ("timselmean(v, 5, 200)", "sets of 5 time steps, 200 before and 0 between them"),
+        ("timselmean(v, 5, 1, skip=-1)", "1 before and -1 between them"),
+        ("timselmean(v, 5, 1, offset=1)", "given twice"),
+        ("selsmon(v, 13)", "expected a month from 1 to 12"),
+        ("selsmon(v, 7, -1)", "no negative numbers"),
+        ('seltime(v, "25:00")', "expected times of day in quotes"),
+        ('seltime(v, "06:00:")', "expected times of day in quotes"),
+        ('seltime(v, "23:59")', "no element of the coordinate has this time of day"),
+        ("del29feb(v, 2)", "del29feb"),
     ],
 )
 def test_errors(tmp_path, text, message):

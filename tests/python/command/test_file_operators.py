@@ -55,6 +55,11 @@ def values(path):
     [
         "sellonlatbox,240,60,10,30",
         "sellonlatbox,-70,70,15,40",
+        "masklonlatbox,240,60,10,30",
+        "masklonlatbox,-70,70,40,15",
+        "setclonlatbox,3,240,60,10,30",
+        "maskindexbox,4,2,1,2",
+        "maskindexbox,2,-1,-2,-1",
         "selindexbox,2,4,1,2",
         "seltimestep,1/3,10,-2/-1",
         "seltimestep,5/60/7",
@@ -83,6 +88,30 @@ def test_selections_of_cdo(here, words):
         for dim in ("time", "lev", "lat", "lon"):
             if dim in want[name].dims and not words.startswith("monmean"):
                 np.testing.assert_array_equal(got[dim], want[dim])
+
+
+@needs_cdo
+def test_masks(here):
+    """A mask of one variable and few dimensions applies to all variables of another file."""
+    with xr.open_dataset("in.nc", use_cftime=True) as ds:
+        mask = (ds.t2m.isel(time=0, drop=True) > ds.t2m.isel(time=0).median()).astype("f4")
+        mask.where(ds.t2m.isel(time=0, drop=True) < ds.t2m.isel(time=0).max()).to_dataset(
+            name="mask"
+        ).to_netcdf("mask.nc")
+    subprocess.run(["cdo", "-s", "mulc,0", "in.nc", "zero.nc"], check=True)
+    for words, files in [
+        ("ifthen", ["in.nc"]),
+        ("ifnotthen", ["in.nc"]),
+        ("ifthenelse", ["in.nc", "zero.nc"]),
+        ("ifthen -gtc,0 -mulc,2", ["in.nc"]),
+    ]:
+        cubed(*words.split(" "), "mask.nc", *files, "out.nc")
+        cdo = ["cdo", "-O", "-s", "-b", "F64", *words.split(" "), "mask.nc", *files, "cdo.nc"]
+        subprocess.run(cdo, check=True, stdin=subprocess.DEVNULL)
+        got, want = values("out.nc"), values("cdo.nc")
+        for name in ("t2m", "u"):
+            np.testing.assert_allclose(got[name], want[name], rtol=1e-6, err_msg=words)
+            assert got[name].attrs.get("units") == want[name].attrs.get("units")
 
 
 def test_selections_count_what_earlier_operators_leave(here):
@@ -254,6 +283,11 @@ def test_copy_of_several_files(here):
         (["enspctl,101", "in.nc", "in.nc", "out.nc"], "expected a number from 0 to 100"),
         (["mergetime", "-monmean", "in.nc", "out.nc"], "mergetime must be the last function"),
         (["sqrt", "-splityear", "in.nc", "out.nc"], "splityear must be the first function"),
+        (["maskindexbox,1,9,1,2", "in.nc", "out.nc"], "x2 is 9, expected 1 to"),
+        (["maskindexbox,0,1,1,2", "in.nc", "out.nc"], "x1 is 0, expected 1 to"),
+        (["maskindexbox,1,2,1.5,2", "in.nc", "out.nc"], "y1 is 1.5, expected 1 to"),
+        (["ifthen", "in.nc", "out.nc"], "expected MASK IN OUT, but there are 2 names"),
+        (["ifthenelse", "in.nc", "in.nc", "out.nc"], "expected MASK IN IN2 OUT"),
         (["selname,t2m", "in.nc", "in.nc", "out.nc"], "expected IN OUT, but there are 3 names"),
         (["eval", "t2m", "in.nc", "--stack", "m", "--out", "out.nc"], "is for an input of several"),
     ],

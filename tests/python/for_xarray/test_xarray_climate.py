@@ -192,6 +192,46 @@ def test_windows_around_days(statistic):
     assert single.dtype == "f4"
 
 
+def test_sets_and_hours():
+    x, plain = series(), series(chunk=None)
+    got = computed(x.cubed.timselmean(10, offset=5, skip=2))
+    want = plain[5:].coarsen(time=12, boundary="pad").construct(time=("set", "step"))
+    want = want.isel(step=slice(10)).mean("step")
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+    assert (got.time.values == plain.time.values[5::12]).all()
+    assert computed(x.cubed.timselpctl(50, 900)).shape == (1, 2, 3)
+    hours = plain.assign_coords(time=xr.date_range("1999-11-20", periods=900, freq="7h"))
+    lazy = hours.chunk(time=100, chunked_array_type="cubed")
+    want = hours.groupby(hours.time.dt.hour).max().rename(hour="hour")
+    np.testing.assert_allclose(computed(lazy.cubed.dhourmax()), want)
+    yearly = lazy.cubed.yhourmean()
+    assert yearly.dims[0] == "hourofyear"
+    got = computed(lazy.cubed.yhoursub(yearly))
+    groups = hours.time.dt.strftime("%m-%d %H")
+    want = hours.groupby(groups).map(lambda g: g - g.mean("time"))
+    np.testing.assert_allclose(got, want.transpose(*hours.dims), atol=1e-12)
+    of_two = computed(lazy.cubed.seltime("00:00", ("05:00", "07:00")))
+    assert set(of_two.time.dt.hour.values) == {0, 5, 6, 7}
+
+
+def test_boxes_and_masks():
+    x, plain = series(), series(chunk=None)
+    inside = (plain.lon <= 10) & (plain.lat <= 5)
+    xr.testing.assert_allclose(computed(x.cubed.masklonlatbox(-15, 10, -5, 5)), plain.where(inside))
+    want = plain.sel(lon=[0, 10], lat=[0])
+    np.testing.assert_allclose(computed(x.cubed.sellonlatbox(-15, 10, -5, 5)), want)
+    flipped = computed(x.cubed.invertlat())
+    np.testing.assert_allclose(flipped, plain[:, ::-1])
+    assert list(flipped.lat) == [10, 0]
+    mask = (x[0] > 283).rename("mask")
+    got = computed(mask.cubed.ifthenelse(x, 2 * x))
+    want = xr.where(plain[0] > 283, plain, 2 * plain).transpose(*plain.dims)
+    np.testing.assert_allclose(got, want)
+    assert got.name == "t2m" and got.units == "K"
+    kept = computed(xr.Dataset({"t2m": x, "n": ("time", np.arange(900))}).cubed.del29feb())
+    assert kept.sizes["time"] == 899 and kept.n.dtype == "int64"
+
+
 def test_fields():
     x, plain = series(), series(chunk=None)
     weights = np.cos(np.deg2rad(plain.lat))

@@ -285,7 +285,7 @@ OPERATORS = {
     "timstd": 'std(t2m, "time")',
     "timstd1": 'std(t2m, "time", correction=1)',
     "ymonmean": "ymonmean(t2m)",
-    "timselmean,10": "mean(reshape(t2m, (73, 10, 20, 30)), axis=1)",
+    "timselmean,10": "timselmean(t2m, 10)",
     "runmean,5": "runmean(t2m, 5)",
     "zonmean": "zonmean(t2m)",
     "fldpctl,90": "fldpctl(t2m, 90)",
