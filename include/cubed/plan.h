@@ -43,8 +43,8 @@ typedef struct cubed_target {
     /* Without url: a C-order buffer for the result, borrowed until the plan is freed. May be NULL; then
      * cubed_plan_bind_result sets it. */
     void *data;
-    /* Without url: STORE or STORE::PATH to which functions write while `array` is computed; NULL: no function writes. Sources
-     * of the plan must not be there. */
+    /* Without url: STORE or STORE::PATH to which functions write while `array` is computed; NULL: no function writes. The
+     * plan must not read sources from this place. */
     const char *writes;
     const char *name; /* without url: name of the result in plans and drawings; NULL: "result" */
 } cubed_target;

@@ -160,7 +160,7 @@ static int choose_bands(const remapping *r, band bands[MOST_BANDS])
         most *= 2;
     } while (true);
     for (int i = 0; i < n; i++) {
-        /* a band without weights reads one row */
+        /* A band of the target without weights needs no source, but a read cannot be empty: it reads one row. */
         if (bands[i].to == 0) bands[i].from = 0, bands[i].to = 1;
     }
     return n;

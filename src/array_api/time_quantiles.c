@@ -199,7 +199,7 @@ cubed_status cb_api_time_median(cubed_array *x, const cubed_quantile_options *o,
     cb_steps s = {.ctx = x->ctx, .err = err};
     times t = {.s = &s, .x = x, .wanted = wanted};
     cubed_array *y;
-    /* the result is NaT in the shape of a reduction */
+    /* Without elements to reduce, all quantiles are NaT. A sum gives the shape of the result. */
     if (reduced_elements(x, wanted.reduced) == 0) {
         cubed_reduce_options shape = CUBED_REDUCE_OPTIONS_INIT;
         shape.axes = o->axes;

@@ -126,7 +126,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     return CUBED_OK;
 }
 
-/* Lists the known names. Fails if a store does not exist. */
+/* Lists the names that the inputs have, for advice on a missing name. Fails if a store does not exist. */
 static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
 {
     for (int i = 0; i < in->nspecs; i++) {

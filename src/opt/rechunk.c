@@ -10,7 +10,8 @@
  * because few users have so little memory. */
 #define STEPS    8
 #define FRACTION 64.0
-/* Number of small rungs between two rungs. At a small rung, only tasks become larger; intermediates do not change. */
+/* Number of small rungs between two rungs of the ladder of memory sizes. At a small rung, only tasks become larger;
+ * intermediates do not change. */
 #define SMALL_STEPS 4
 /* The memory for up to this many chunks, plus BESIDE bytes, is also a rung. */
 #define FEW_CHUNKS 8

@@ -26,8 +26,9 @@ struct cubed_array {
     cubed_array **in;   /* the inputs: node.ninputs entries, for which the array holds references */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
-    uint8_t chunks_from[CUBED_MAX_NDIM]; /* cb_chunks_from */
-    uint32_t listed;                     /* axes whose chunk lengths a user gave or a store has */
+    uint8_t chunks_from
+        [CUBED_MAX_NDIM]; /* a cb_chunks_from for each axis: where its chunks come from */
+    uint32_t listed;      /* axes whose chunk lengths a user gave or a store has */
     /* Chunks that are written as a whole, found by cubed_array_open. `chunks` may be parts of them (of shards). Stored in the
      * zone; NULL for all other arrays. */
     const cb_grid *objects;

@@ -72,8 +72,8 @@ CUBED_MUST_CHECK cubed_status cb_output_frame(const cb_frame *f, int out, void *
 void cb_output_open(const cb_task *t, int out, const cb_box *kept, void *state, cb_view *view);
 /* Measures the writing of all outputs, one after another. */
 CUBED_MUST_CHECK cubed_status cb_writings_frame(const cb_frame *f, cubed_error *err);
-/* Copies a chunk of a node to its staging buffer `to`, with zeros after the array's end. `from` is the element `lo`;
- * `stride` is in bytes per axis. */
+/* Copies a chunk of a node to its staging buffer `to`, with zeros after the array's end. `from` points to the array's element
+ * at index `lo`. `stride` is the number of bytes between elements along each axis. */
 void cb_chunk_stage(const cubed_plan *p, int node, const int64_t *idx, const void *from,
                     const int64_t *lo, const int64_t *stride, void *to);
 /* Writes chunks of an output of the task; does nothing for an output in the caller's memory. */

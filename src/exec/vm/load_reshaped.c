@@ -5,7 +5,7 @@
 #include "exec/vm/vm.h"
 
 typedef struct pieces {
-    const cb_map *map; /* map from the old shape to the array */
+    const cb_map *map; /* map from indices in the old shape to indices of the stored array */
     cb_pinned pinned;
     char *base;
     size_t size;

@@ -274,7 +274,7 @@ static int64_t tasks_in(const cb_ready *r, double each, int share)
 }
 
 /* Returns `batch`, or a smaller part of the `left` tasks, so that all workers have work until the end. A range is never so short
- * that sending it would cost too much; some workers idle instead. */
+ * that its overhead exceeds its work: then some workers stay idle. */
 static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double each)
 {
     const int64_t share =

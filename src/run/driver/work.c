@@ -341,7 +341,7 @@ out:
     return st;
 }
 
-/* Like cubed_work, for a message of the worker's plan or with a plan. */
+/* Like cubed_work, for a worker that was made for a plan, or for a message that comes with its plan. */
 static cubed_status work_planned(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
 {
     cubed_range_message m;

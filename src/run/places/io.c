@@ -101,7 +101,8 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     *out = io;
     return CUBED_OK;
 out:
-    /* If a resumed run fails, the output of the earlier run stays. A run in parts that fails to begin keeps no output. */
+    /* If a resumed run fails, the output of the earlier run stays. If a run in parts cannot begin, its output
+     * is removed. */
     io->keep = options->resume ? io->may_keep | CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES : 0;
     io->self.detached = false;
     cb_io_close(io);

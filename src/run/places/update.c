@@ -473,7 +473,7 @@ static cubed_status write_record(const cb_io *io, array_state *a, cubed_store *s
                            .nsources = u->nsources};
     cubed_status st = CUBED_OK;
     r.sources = cb_zone_alloc(zone, (size_t)u->nsources * sizeof *r.sources);
-    if (!r.sources) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: a record of sources"));
+    if (!r.sources) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a record of sources"));
     for (int k = 0; k < u->nsources; k++) r.sources[k] = u->sources[k].now;
     CB_GO(cb_versions_planned(m, true, u->alloc, &r.documents[1], err));
     r.documents[0] = complete ? r.documents[1] : a->record.documents[0];
@@ -510,7 +510,7 @@ cubed_status cb_update_begin(const cb_io *io, int node, cubed_error *err)
         return cb_fail(err, CUBED_E_EXISTS, "%s: another run has just updated it: try again",
                        io->plan->ir.nodes[node].url);
     uint8_t *valid = cb_alloc_zero(io->update->alloc, size);
-    if (!valid) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a record of sources");
+    if (!valid) return cb_fail(err, CUBED_E_NOMEM, "no memory for a record of sources");
     for (int64_t c = 0; c < a->now.n; c++) {
         if (cb_bits_has(a->keep, c)) valid[c / 8] |= (uint8_t)(1u << (c % 8));
     }
@@ -530,7 +530,7 @@ static cubed_status end(const cb_io *io, array_state *a, cubed_error *err)
     const size_t size = (size_t)cb_ceil_div(a->now.n, 8);
     cubed_status st;
     uint8_t *valid = cb_alloc_zero(u->alloc, size);
-    if (!valid) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a record of sources");
+    if (!valid) return cb_fail(err, CUBED_E_NOMEM, "no memory for a record of sources");
     memset(valid, 0xff, size);
     /* Chunks that stayed keep their recorded versions, so a change by another program will be found. */
     CB_GO(read_versions(u, a, store, path, u->in_place ? a->keep : NULL, err));
