@@ -82,7 +82,7 @@ def test_no_stage_of_a_stored_line_reads_it_again_and_again(n, tmp_path):
     x = cubed.from_zarr(tmp_path / "x", spec=spec)
     for y in (cubed.fft.fft(x), cubed.fft.fft(x) + 1):
         stages = cubed.to_zarr(y, tmp_path / "y", compute=False).plan().stages
-        assert len(stages) > 6
+        assert len(stages) >= 6
         for stage in stages:
             assert stage["bytes_read"] <= 3 * x.nbytes, stage["name"]
 
