@@ -183,7 +183,8 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
         const size_t read = zfp_decompress(&z, &f);
         const size_t word = stream_word_bits / 8, there = (call->src_size + word - 1) / word * word;
         if (read == 0 || read > there)
-            st = cb_fail(err, CUBED_E_FORMAT, "the chunk has %zu bytes, zfp needs %zu", call->src_size, read);
+            st = cb_fail(err, CUBED_E_FORMAT, "the chunk has %zu bytes, zfp needs %zu",
+                         call->src_size, read);
     }
     stream_close(z.stream);
     *got = bytes;
