@@ -67,7 +67,7 @@ static bool divide(const cubed_plan *p, last_pass *l)
 {
     const cb_node *middle = &p->ir.nodes[l->middle];
     const cb_grid *blocks = p->ir.nodes[l->copy].grid;
-    l->pieces = *middle->grid;
+    l->pieces = cb_grid_copy(middle->grid);
     for (int d = 0; d < blocks->ndim; d++) {
         cb_axis *a = &l->pieces.axis[d];
         const int64_t chunk = a->chunk, block = blocks->axis[d].chunk;
