@@ -26,8 +26,8 @@ typedef struct threads {
     cb_arena **arenas; /* one per worker */
     bool has_offers;   /* workers decode chunks for each other */
     cb_mutex lock;
-    /* work: a range arrived; workers that help others have conditions of their own. done: a report arrived. room: reports were
-     * fetched. complete: all members have joined. */
+    /* work: a range arrived, or the state of helpers changed. done: a report arrived. room: reports were fetched. complete: all
+     * members have joined. */
     cb_cond work, done, room, complete;
     bool stop CB_GUARDED_BY(&lock);
     cb_coop coop;
@@ -85,42 +85,28 @@ static void begin_job(const threads *t, job *out) CB_REQUIRES(&t->lock)
     out->member = 0;
 }
 
-static bool has_range(const threads *t) CB_REQUIRES(&t->lock) { return t->range_n > 0 || t->stop; }
-
-/* Decodes chunks for other workers, and sleeps if there are none, until a range is available or the executor closes. The lock of
- * helpers is the lock of the executor. */
-static void help_until_range(threads *t, cb_helper *w, cb_arena *arena) CB_REQUIRES(&t->lock)
+/* Decodes chunks for other workers. The lock of helpers is the lock of the executor. */
+static bool help_others(cb_helper *w, cb_arena *arena)
 {
     cb_mutex_assume_held(w->offers->lock);
-    cb_offers_enter(w);
-    while (!has_range(t)) {
-        if (!cb_offers_make(w, arena) && !has_range(t)) cb_offers_sleep(w);
-        /* Other workers may take the range while this worker waits for the user of its arena. */
-        if (has_range(t)) cb_offers_clear(w);
-    }
+    return cb_offers_make(w, arena);
+}
+
+static void leave_help(cb_helper *w)
+{
+    cb_mutex_assume_held(w->offers->lock);
     cb_offers_leave(w);
 }
 
+/* Decodes chunks for other workers until a range is available or the executor closes. */
 static void wait_for_range(threads *t, unsigned index) CB_REQUIRES(&t->lock)
 {
     cb_helper *w = cb_chunks_helper(cb_io_chunks(t->env.io), index);
-    if (w && !has_range(t)) help_until_range(t, w, t->arenas[index]);
-    while (!has_range(t)) cb_cond_wait(&t->work, &t->lock);
-}
-
-/* Wakes waiting workers: one, or all. */
-static void wake_workers(threads *t, bool all) CB_REQUIRES(&t->lock)
-{
-    if (!t->has_offers) {
-        (all ? cb_cond_broadcast : cb_cond_signal)(&t->work);
-        return;
+    while (t->range_n == 0 && !t->stop) {
+        if (!w || !help_others(w, t->arenas[index])) cb_cond_wait(&t->work, &t->lock);
+        /* Other workers may take the range while this worker waits for the user of its arena. */
+        if (w && (t->range_n > 0 || t->stop)) leave_help(w);
     }
-    cb_offers *offers = cb_chunks_helper(cb_io_chunks(t->env.io), 0)->offers;
-    cb_mutex_assume_held(offers->lock);
-    if (all)
-        cb_offers_wake_all(offers);
-    else
-        cb_offers_wake(offers);
 }
 
 /* Takes the next job. Returns false when the executor closes. */
@@ -222,7 +208,10 @@ static cubed_status threads_submit(cubed_executor *ex, const cubed_task_range *r
     bool room = t->range_n < t->range_cap;
     if (room) {
         t->ranges[(t->range_at + t->range_n++) % t->range_cap] = *range;
-        wake_workers(t, is_shared(t, range->stage));
+        if (t->has_offers || is_shared(t, range->stage))
+            cb_cond_broadcast(&t->work);
+        else
+            cb_cond_signal(&t->work);
     }
     cb_mutex_unlock(&t->lock);
     CB_CHECK(room, err);
@@ -253,7 +242,7 @@ static void stop_workers(void *ctx)
     threads *t = ctx;
     cb_mutex_lock(&t->lock);
     t->stop = true;
-    wake_workers(t, true);
+    cb_cond_broadcast(&t->work);
     cb_cond_broadcast(&t->room);
     cb_cond_broadcast(&t->complete);
     cb_mutex_unlock(&t->lock);
@@ -338,7 +327,7 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
         t->arenas[i]->cancel = t->env.cancel; /* also used for decoding before the first task */
     }
     if (n > 1 && cb_plan_is_helped(args->plan)) {
-        CB_GO(cb_chunks_begin_offers(cb_io_chunks(t->env.io), n, &t->lock, err));
+        CB_GO(cb_chunks_begin_offers(cb_io_chunks(t->env.io), n, &t->lock, &t->work, err));
         t->has_offers = true;
     }
     CB_GO(cb_pool_start(a, n, worker, stop_workers, t, &t->pool, err));
