@@ -68,6 +68,16 @@ static json_t *time_attrs(expr_builder *b, const axis_values *v, const char *bou
     return attrs;
 }
 
+/* Allocates n times, and two bounds for each. The caller frees both lists with lang_free. */
+static cubed_status new_bounds(expr_builder *b, const expr *e, int64_t n, int64_t **starts,
+                               int64_t **ends)
+{
+    EXPR_TRY(expr_alloc(b, e, n, sizeof **starts, starts));
+    const cubed_status st = expr_alloc(b, e, n, 2 * sizeof **ends, ends);
+    if (st != CUBED_OK) lang_free(*starts);
+    return st;
+}
+
 /* Makes a coordinate of n times with bounds, two for each time. Takes ownership of both lists. */
 static cubed_status bounded_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                        int64_t n, int64_t *starts, int64_t *ends, const char *dim,
@@ -105,11 +115,7 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
                                         cubed_expr_coord *c)
 {
     int64_t *starts, *ends;
-    EXPR_TRY(expr_alloc(b, e, g->ngroups, sizeof *starts, &starts));
-    if (expr_alloc(b, e, g->ngroups, 2 * sizeof *ends, &ends) != CUBED_OK) {
-        lang_free(starts);
-        return CUBED_E_NOMEM;
-    }
+    EXPR_TRY(new_bounds(b, e, g->ngroups, &starts, &ends));
     for (int64_t i = 0; i < g->ngroups; i++) {
         starts[i] = ends[2 * i] = intervals_start(v->axis.calendar, g->value[i], s);
         ends[2 * i + 1] = intervals_start(v->axis.calendar, g->value[i] + 1, s);
@@ -491,11 +497,7 @@ static cubed_status set_coordinate(expr_builder *b, const expr *e, const axis_va
                                    const time_sets *s, int64_t nsets, cubed_expr_coord *c)
 {
     int64_t *starts, *ends;
-    EXPR_TRY(expr_alloc(b, e, nsets, sizeof *starts, &starts));
-    if (expr_alloc(b, e, nsets, 2 * sizeof *ends, &ends) != CUBED_OK) {
-        lang_free(starts);
-        return CUBED_E_NOMEM;
-    }
+    EXPR_TRY(new_bounds(b, e, nsets, &starts, &ends));
     for (int64_t i = 0; i < nsets; i++) {
         const int64_t first = s->offset + i * (s->length + s->skip);
         const int64_t last = v->n - first < s->length ? v->n - 1 : first + s->length - 1;

@@ -17,8 +17,6 @@ from cubed import _core
 from cubed.runtime import _imports, worker
 
 _PLAN, _REPORTS = 3, 4
-#: Exit status if a task exceeded its time limit, as of timeout(1).
-_STUCK_STATUS = 124
 
 
 def main() -> None:
@@ -37,7 +35,7 @@ def main() -> None:
         reports = worker.run_alone(plan, range_, limits.run, watch=limits.kind == "watch")
     except worker.TaskTimeoutError as e:
         print(f"cubed worker: {e}", file=sys.stderr, flush=True)
-        os._exit(_STUCK_STATUS)
+        os._exit(worker.STUCK_STATUS)
     with open(_REPORTS, "wb") as file:
         file.write(reports)
     for stream in (sys.stdout, sys.stderr):

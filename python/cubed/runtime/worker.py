@@ -50,7 +50,7 @@ _LAST_WORDS = 1.0
 #: Seconds that a child may take to end the tasks of a run, before it is ended.
 _STOP = 5.0
 #: Exit status of a process with a stuck task, the same as that of timeout(1).
-_STUCK_STATUS = 124
+STUCK_STATUS = 124
 
 
 class TaskTimeoutError(TimeoutError):
@@ -252,7 +252,7 @@ def _run(plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:
     if os.getpid() != _driver:
         global _ends
         _ends = True
-        Timer(_LAST_WORDS, os._exit, (_STUCK_STATUS,)).start()
+        Timer(_LAST_WORDS, os._exit, (STUCK_STATUS,)).start()
     raise TaskTimeoutError(_too_long(limit_ms))
 
 
@@ -416,8 +416,9 @@ def run_alone(
     TaskTimeoutError
         If a task exceeded its time limit and cannot be ended.
     """
-    global _is_child, _watches, run_range
-    _is_child, _watches, run_range = True, watch, run
+    global _watches
+    serve_as_child(fetch_plan, run)
+    _watches = watch
     return _run(plan, range_, 0)
 
 
