@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import shares
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Programs among the tests find modules as tests do, by pytest's configuration.
@@ -239,6 +240,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--nightly", action="store_true", help="thousands of random cases where there are hundreds"
     )
+    shares.add_options(parser)
+
+
+pytest_runtest_protocol = shares.measure
 
 
 def pytest_collection_finish() -> None:
@@ -283,10 +288,11 @@ def peak_of(*args) -> int:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Where tests are dealt by groups (`tools/test engines`): an engine has one process. Lithops's
     runners are copied to one place of the machine whenever an executor is made: theirs share it."""
     for item in items:
         kind = getattr(item, "callspec", None) and item.callspec.params.get("engine") or ""
         kind = "lithops" if kind.startswith("lithops") else kind
         item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {kind}"))
+    shares.deselect(config, items)

@@ -1,0 +1,103 @@
+"""Cases of costly tests that one run takes.
+
+`costs.txt` names the test functions whose cases cost the most processor time together. A run with
+`--share=K` takes every third case of these functions, from case K (0, 1 or 2) on, and all cases of
+all other functions: three runs with different K take every case. Functions of a file that the last
+50 commits changed keep all cases.
+
+To write `costs.txt` again, from a run of all cases on any machine:
+
+    tools/test build package
+    build/venv/bin/python -m pytest -n 2 --costs=build/costs tests/python
+    build/venv/bin/python tests/python/shares.py build/costs
+"""
+
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+SHARES = 3
+#: A function is costly if its cases take this many seconds of processor time together.
+COSTLY = 1.0
+FOLDER = pathlib.Path(__file__).resolve().parent
+COSTS = FOLDER / "costs.txt"
+
+
+def function_of(item: pytest.Item) -> str:
+    """The file and the name of a test, without the case."""
+    return item.nodeid.split("[")[0].removeprefix("tests/python/")
+
+
+def changed_files() -> set[pathlib.Path]:
+    """Test files that differ from 50 commits ago; all of them where git does not know."""
+    command = ["git", "-C", FOLDER, "diff", "--relative", "--name-only", "HEAD~50"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        return set(FOLDER.glob("*/*.py"))
+    return {FOLDER / name for name in done.stdout.splitlines()}
+
+
+def add_options(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--share", type=int, choices=range(SHARES), help="a third of the cases of costly tests"
+    )
+    parser.addoption("--costs", help="folder for the processor time of each test")
+
+
+def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Removes the cases of costly functions that belong to other shares."""
+    share = config.getoption("--share")
+    if share is None:
+        return
+    costly = set(COSTS.read_text().split())
+    changed = changed_files()
+    cases: collections.Counter[str] = collections.Counter()
+    kept, others = [], []
+    for item in items:
+        name = function_of(item)
+        case = cases[name]
+        cases[name] += 1
+        rotates = name in costly and item.path not in changed
+        (others if rotates and case % SHARES != share else kept).append(item)
+    if others:
+        items[:] = kept
+        config.hook.pytest_deselected(items=others)
+
+
+def seconds() -> float:
+    """Processor time of this process and of its children that have ended."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def measure(item: pytest.Item) -> Iterator[None]:
+    """With `--costs`, appends the processor time of a test to its process's file."""
+    folder = item.config.getoption("--costs")
+    before = seconds()
+    result = yield
+    if folder:
+        place = pathlib.Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        with (place / f"{os.getpid()}.tsv").open("a") as file:
+            file.write(f"{seconds() - before:.3f}\t{function_of(item)}\n")
+    return result
+
+
+def write_costs(folder: pathlib.Path) -> None:
+    """Writes the names of costly functions with at least as many cases as there are shares."""
+    times = collections.defaultdict(list)
+    for file in folder.glob("*.tsv"):
+        for line in file.read_text().splitlines():
+            time, name = line.split("\t")
+            times[name].append(float(time))
+    costly = [n for n, t in times.items() if len(t) >= SHARES and sum(t) >= COSTLY]
+    COSTS.write_text("\n".join(sorted(costly)) + "\n")
+
+
+if __name__ == "__main__":
+    write_costs(pathlib.Path(sys.argv[1]))
