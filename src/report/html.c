@@ -233,8 +233,8 @@ static void put_work(const report *r, const report_run *run, FILE *f)
     row_count(f, "attempts", "attempts", t->ended + t->failed, "of tasks that ran");
     if (t->failed) row_count(f, "attempts_failed", "failed attempts", t->failed, "see below");
     if (r->backups)
-        row_count(f, "backups", "second attempts of slow tasks", r->backups,
-                  "because the first took far longer than others");
+        row_count(f, "backups", "second attempts of slow or last tasks", r->backups,
+                  "by idle workers, because the first might end late");
     row_count(f, "stages", "stages", i->num_stages, "");
     row_count(f, "workers", "workers", workers_of(r, run), "");
     row_count(f, "hosts", "machines", r->nhosts, r->nhosts > 1 ? "see below" : "");

@@ -39,9 +39,16 @@
 #define LOOK_NS       ((int64_t)50000000)
 /* Maximum number of new backups in one check for slow ranges, because each backup is found by a search of all ranges. */
 #define BACKUPS_PER_LOOK 32
+/* Limits for early backups, which are copies of ranges that are not slow yet: see find_early. EARLY_SHARE: maximum part of a
+ * stage's tasks. EARLY_DONE: part of these tasks that must be complete, because earlier copies would not be of the last tasks.
+ * EARLY_BUSY: part of the workers; if more are busy, there are no new copies. */
+#define EARLY_SHARE 0.1
+#define EARLY_DONE  0.8
+#define EARLY_BUSY  0.75
 
 typedef struct stage_state {
-    int64_t done, started;
+    int64_t done;
+    int64_t started; /* tasks that began, and tasks of early backups, without retries */
     int64_t start_ns;
     int64_t timed, timed_ns; /* tasks of ranges that completed, and their total duration */
     /* Estimate of the duration of a task in seconds within which all but SLOW_SHARE of the ranges end */
@@ -65,6 +72,7 @@ typedef struct in_flight {
     uint32_t twin;  /* 1 + the slot of the copy of this range at another worker; 0: none */
     /* The copy of the range was completed first, so reports for this range are ignored. */
     bool late;
+    bool early; /* the range has, or is, an early backup */
 } in_flight;
 
 /* A range to be retried at a given time. Its first task failed, or the task before its first task failed. */
@@ -86,10 +94,10 @@ struct cb_driver {
     unsigned fresh;   /* slots from this one on are unused */
     int64_t released; /* head of the free list of slots, linked through `next`; -1: end */
     int64_t start_ns;
-    unsigned backups; /* copies in flight, including late ones */
-    /* calm_ns: time at which a worker became idle; since then, every range in flight is being worked on. look_ns, look_due_ns:
-     * times of the next checks for stragglers and for overdue ranges. */
-    int64_t calm_ns, look_ns, look_due_ns;
+    unsigned backups; /* copies in flight, including late ones, without early backups */
+    /* calm_ns: time at which a worker became idle; since then, every range in flight is being worked on. look_ns, early_ns,
+     * look_due_ns: times of the next checks for stragglers, for early backups and for overdue ranges. */
+    int64_t calm_ns, look_ns, early_ns, look_due_ns;
     int64_t most_ns; /* maximum duration of any range so far */
     cb_ramp ramp;
 };
@@ -290,18 +298,23 @@ static double slow_seconds(const stage_state *s)
     return s->timed < SLOW_KNOWN ? SLOW_TIMES * mean : SLOW_MORE * fmax(s->most, mean);
 }
 
+/* Returns the mean duration of ranges of n tasks of the stage, in nanoseconds. */
+static double usual_ns(const stage_state *s, int64_t n)
+{
+    return (double)s->timed_ns / (double)s->timed * (double)n;
+}
+
 /* Returns the time by which a range exceeds the other ranges of its stage, or 0 if it is not a straggler. */
 static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
 {
     const stage_state *s = &d->stages[f->stage];
     if (!f->used || f->twin || f->late || s->timed == 0) return 0;
     const int64_t n = f->last - f->first;
-    const double usual = (double)s->timed_ns / (double)s->timed * (double)n;
     /* With a ramp no range waits for a worker. */
     const int64_t since = d->a.ramp_workers ? f->given_ns : cb_max_i64(f->given_ns, d->calm_ns);
     const int64_t taken = now - since;
     if (taken < SLOW_LEAST_NS || (double)taken * 1e-9 < slow_seconds(s) * (double)n) return 0;
-    return taken - (int64_t)usual;
+    return taken - (int64_t)usual_ns(s, n);
 }
 
 /* Finds the range that is expected to end last, if nothing else can run and a worker is idle. The range is then given to that
@@ -326,6 +339,51 @@ static in_flight *find_straggler(cb_driver *d)
     }
     d->look_ns = now + (worst ? LOOK_NS / BACKUPS_PER_LOOK : LOOK_NS);
     return worst;
+}
+
+/* Returns true if other stages read an output of the stage. */
+static bool has_readers(const cb_driver *d, const cb_stage *s)
+{
+    for (int o = 0; o < s->nouts; o++) {
+        if (cb_node_is_intermediate(&d->p->ir.nodes[s->outs[o].node])) return true;
+    }
+    return false;
+}
+
+/* Returns true if the range may have a copy before it is slow. */
+static bool may_copy_early(const cb_driver *d, const in_flight *f)
+{
+    const stage_state *s = &d->stages[f->stage];
+    const cb_stage *stage = &d->p->stages[f->stage];
+    const int64_t n = f->last - f->first;
+    const double all = (double)stage->ntasks, copied = (double)(s->started - stage->ntasks);
+    if (!f->used || f->twin || f->late || f->early || f->next > f->first || copied < 0)
+        return false;
+    return s->timed >= SLOW_KNOWN && (double)s->done >= EARLY_DONE * all &&
+           copied + (double)n <= EARLY_SHARE * all && usual_ns(s, n) >= SLOW_LEAST_NS &&
+           has_readers(d, stage);
+}
+
+/* Finds the range that began last, among stages whose tasks have all begun, if nothing else can run and many workers of a
+ * service are idle. The range is then also given to an idle worker, although it is not slow. A lost range is detected only when
+ * it should end, and a slow range later still. A copy that begins now ends before a copy that begins then
+ * (G. Ananthanarayanan et al., Effective Straggler Mitigation: Attack of the Clones, NSDI 2013).
+ *
+ * Other stages must read the results of the range. The slower copy then ends while these stages run, so the end of the run does
+ * not wait for it. */
+static in_flight *find_early(cb_driver *d)
+{
+    in_flight *newest = NULL;
+    if (!d->a.backups || !d->ramp.at_once || d->busy >= EARLY_BUSY * d->a.workers) return NULL;
+    const int64_t now = now_of(d);
+    if (now < d->early_ns) return NULL;
+    for (unsigned i = 0; i < d->fresh; i++) {
+        in_flight *f = &d->flights[i];
+        if (newest && f->given_ns <= newest->given_ns) continue;
+        if (may_copy_early(d, f)) newest = f;
+    }
+    d->early_ns = now + (newest ? LOOK_NS / BACKUPS_PER_LOOK : LOOK_NS);
+    return newest;
 }
 
 /* --- Overdue ranges ------------------------------------------------------------------------------------ */
@@ -406,13 +464,14 @@ static unsigned fly(cb_driver *d, in_flight f)
     return slot;
 }
 
-static unsigned back_up(cb_driver *d, in_flight *worst)
+static unsigned back_up(cb_driver *d, in_flight *worst, bool early)
 {
+    worst->early = early;
     in_flight twin = *worst;
     twin.twin = 1 + (uint32_t)(worst - d->flights);
     const unsigned slot = fly(d, twin);
     worst->twin = 1 + slot;
-    d->backups++;
+    d->backups += !early;
     d->a.stats->num_backups++;
     return slot;
 }
@@ -435,18 +494,21 @@ cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cu
     in_flight f;
     *got = false;
     if (!may_submit(d)) return CUBED_OK;
+    const unsigned waiting = d->nretries;
     CB_TRY(next_range(d, &f, err));
+    const bool retried = d->nretries < waiting;
     in_flight *straggler = f.used ? NULL : find_straggler(d);
-    if (!f.used && !straggler) return CUBED_OK;
+    in_flight *copied = f.used || straggler ? straggler : find_early(d);
+    if (!f.used && !copied) return CUBED_OK;
     cb_ramp_submit(&d->ramp, busy_workers(d));
-    const unsigned slot = straggler ? back_up(d, straggler) : fly(d, f);
+    const unsigned slot = copied ? back_up(d, copied, !straggler) : fly(d, f);
     const in_flight *given = &d->flights[slot];
     stage_state *s = &d->stages[given->stage];
     if (s->started == 0) {
         s->start_ns = now_of(d);
         emit_stage(d, CUBED_EVENT_STAGE_START, given->stage, s->start_ns);
     }
-    if (!straggler) s->started += given->last - given->next;
+    if (!straggler && !retried) s->started += given->last - given->next;
     *range = (cubed_task_range){token_of(slot, given), given->stage, given->next, given->last};
     *got = true;
     return CUBED_OK;
@@ -540,7 +602,7 @@ static in_flight *find(cb_driver *d, uint64_t token)
 static void land(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
 {
     stage_state *s = &d->stages[f->stage];
-    if (f->late || (twin && failed)) d->backups--;
+    if (!f->early && (f->late || (twin && failed))) d->backups--;
     if (twin) {
         twin->twin = 0;
         twin->late = !failed;
