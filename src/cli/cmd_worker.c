@@ -196,6 +196,7 @@ typedef struct told {
     cubed_context *ctx;
     void *plan; /* serialised plan */
     size_t size;
+    cubed_plan *loaded; /* NULL if each range loads the plan itself */
     bool allow_code;
     const request *request;
     python_functions *python; /* functions of the context */
@@ -234,7 +235,12 @@ typedef struct reports {
 static cubed_status perform_bytes(const told *t, cubed_worker *worker, const uint8_t *message,
                                   size_t size, reports *answer, cubed_error *err)
 {
-    const cubed_work_input in = {sizeof in, t->plan, t->size, message, size, &cli_cancel, 0};
+    const cubed_work_input in = {.struct_size = sizeof in,
+                                 .plan = t->loaded ? NULL : t->plan,
+                                 .plan_size = t->loaded ? 0 : t->size,
+                                 .message = message,
+                                 .message_size = size,
+                                 .cancel = &cli_cancel};
     const python_range range = {t->plan, t->size, message, size, t->request->of > 0};
     if (!t->python->found) return cubed_work(worker, &in, &answer->bytes, &answer->size, err);
     const cubed_status st = python_perform(&range, &answer->owned, &answer->size, err);
@@ -308,12 +314,6 @@ static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_err
     return st;
 }
 
-static cubed_status load(const told *t, cubed_plan **plan, cubed_error *err)
-{
-    return t->allow_code ? cubed_plan_load_code(t->ctx, t->plan, t->size, plan, err)
-                         : cubed_plan_load(t->ctx, t->plan, t->size, plan, err);
-}
-
 /* Gets the index that the batch system assigned to this array task. */
 static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
 {
@@ -345,28 +345,17 @@ static cubed_status find_part(const cubed_plan *plan, request *r, cubed_error *e
     return st;
 }
 
-/* Looks for Python functions in the plan, and sets the range of an array task. */
-static cubed_status look(const told *t, request *r, cubed_error *err)
-{
-    cubed_plan *plan;
-    if (r->of == 0 && !t->allow_code) return CUBED_OK;
-    cubed_status st = load(t, &plan, err);
-    if (st != CUBED_OK) return st;
-    if (r->of > 0) st = find_part(plan, r, err);
-    cubed_plan_unref(plan);
-    return st;
-}
-
 static cubed_status work(const told *t, cubed_error *err)
 {
     cubed_worker_options o = CUBED_WORKER_OPTIONS_INIT;
     cubed_worker *worker;
     request part = *t->request;
     told mine = *t;
-    cubed_status st = look(t, &part, err);
+    cubed_status st = part.of > 0 ? find_part(t->loaded, &part, err) : CUBED_OK;
     if (st != CUBED_OK) return st;
     mine.request = &part;
     o.allow_code = t->allow_code;
+    o.plan = t->loaded;
     o.ends_process = true;
     o.skip_done = part.of > 0;
     st = cubed_worker_new(t->ctx, &o, &worker, err);
@@ -376,18 +365,27 @@ static cubed_status work(const told *t, cubed_error *err)
     return st;
 }
 
-static cubed_status perform(const told *t, cubed_error *err)
+static cubed_status begin_or_finish(const told *t, cubed_error *err)
 {
     const request *r = t->request;
     char name[CUBED_RUN_NAME_CAP];
-    cubed_plan *plan;
-    if (!r->begin && !r->finish) return work(t, err);
-    cubed_status st = load(t, &plan, err);
-    if (st != CUBED_OK) return st;
-    st = r->begin ? cubed_run_begin(plan, r->run, &r->takeover, name, err)
-                  : cubed_run_finish(plan, r->run, err);
+    const cubed_status st = r->begin ? cubed_run_begin(t->loaded, r->run, &r->takeover, name, err)
+                                     : cubed_run_finish(t->loaded, r->run, err);
     if (st == CUBED_OK && r->begin) puts(name);
-    cubed_plan_unref(plan);
+    return st;
+}
+
+/* Loads the plan once: here if this process needs it before the tasks, otherwise when the worker performs the range. */
+static cubed_status perform(told *t, cubed_error *err)
+{
+    const request *r = t->request;
+    const bool places = r->begin || r->finish;
+    cubed_status st =
+        places || r->of > 0 || t->allow_code
+            ? python_load_plan(t->ctx, t->python, t->plan, t->size, t->allow_code, &t->loaded, err)
+            : python_add_functions(t->ctx, t->python, err);
+    if (st == CUBED_OK) st = places ? begin_or_finish(t, err) : work(t, err);
+    cubed_plan_unref(t->loaded);
     return st;
 }
 
@@ -496,8 +494,6 @@ static int run(int argc, char **argv, python_words *server)
     cubed_error err = CUBED_ERROR_INIT;
     cli_catch_signals();
     code = cli_context("worker", &c, &t.ctx);
-    if (code == EXIT_SUCCESS && python_add_functions(t.ctx, &python, &err) != CUBED_OK)
-        code = cli_report("worker", &err);
     if (code == EXIT_SUCCESS) code = cli_read_plan("worker", t.ctx, argv[optind], &t.plan, &t.size);
     if (code == EXIT_SUCCESS && perform(&t, &err) != CUBED_OK) code = exit_of(&err);
     cubed_context_unref(t.ctx);
