@@ -17,7 +17,8 @@ foreach(codec LZMA ZFP)
 endforeach()
 file(GLOB support_sources CONFIGURE_DEPENDS tests/unit/*.c)
 # Parts of the library, if the build has them (CUBED_SHAKE, MemorySanitizer).
-list(REMOVE_ITEM support_sources ${test_sources}
+list(FILTER support_sources EXCLUDE REGEX "/test_[^/]*$")
+list(REMOVE_ITEM support_sources
   ${PROJECT_SOURCE_DIR}/tests/unit/shake.c ${PROJECT_SOURCE_DIR}/tests/unit/msan.c)
 
 add_library(cubed_internal INTERFACE)
