@@ -1,5 +1,7 @@
 """Statistics of fields with weights, beside NumPy."""
 
+import itertools
+
 import cubed
 import numpy as np
 import pytest
@@ -152,6 +154,52 @@ def test_cells_of_corners():
     sphere = 4 * np.pi * 6371000.0**2
     np.testing.assert_allclose(octant.compute(), [sphere / 8], rtol=1e-12)
     np.testing.assert_allclose(cap.compute(), [sphere / 2], rtol=1e-12)
+
+
+#: Cells by their latitudes and longitudes, which no other test has.
+CELLS = {
+    "concave": ([0, 4, 0, -12], [0, 4, 20, 5]),
+    "concave, across the equator": ([-6, 2, -6, -1], [2, 6, 12, 6]),
+    "date line": ([10, 10, 20, 20], [179, -179, -179, 179]),
+    "north pole inside": ([80, 85, 70, 85], [0, 90, 180, 270]),
+    "south pole inside": ([-80, -80, -80], [0, 120, 240]),
+    "pole as two corners": ([80, 80, 90, 90], [10, 20, 20, 10]),
+    "pole on an edge": ([80, 80, 85], [0, 180, 90]),
+    "two equal corners": ([0, 0, 10, 10], [0, 10, 10, 10]),
+    "three equal corners": ([5, 5, 5, 15], [5, 5, 5, 15]),
+    "a point": ([5, 5, 5, 5], [5, 5, 5, 5]),
+    "wide": ([0, 0, 89, 89], [0, 170, 170, 0]),
+}
+
+
+def area_of_triangles(lat, lon):
+    """The area of a polygon, as a sum of signed triangles that share the first corner."""
+    lat, lon = (np.radians(np.array(x, np.longdouble)) for x in (lat, lon))
+    at = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
+    a, total = at[0], np.longdouble(0)
+    for b, c in itertools.pairwise(at[1:]):
+        total += 2 * np.arctan2(a @ np.cross(b, c), 1 + a @ b + b @ c + c @ a)
+    return float(abs(total))
+
+
+@pytest.mark.parametrize(("lat", "lon"), CELLS.values(), ids=CELLS)
+def test_areas_of_special_cells(lat, lon):
+    """Also with the corners in the opposite order, and from another first corner."""
+    want = area_of_triangles(lat, lon)
+    for order in (np.arange(len(lat)), np.arange(len(lat))[::-1], np.roll(np.arange(len(lat)), 1)):
+        bounds = [[np.array(x, "f8")[order]] for x in (lat, lon)]
+        got = cubed.gridarea([0.0], [0.0], lat_bounds=bounds[0], lon_bounds=bounds[1], radius=1.0)
+        np.testing.assert_allclose(got.compute(), [want], rtol=1e-12, atol=1e-16)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_areas_of_cells_with_bounds_that_are_no_angles(bad):
+    lat = [[0.0, bad, 10, 10], [0, 0, 10, 10]]
+    area = cubed.gridarea(
+        [0.0, 0.0], [0.0, 0.0], lat_bounds=lat, lon_bounds=[[0.0, 10, 10, 0]] * 2, radius=1.0
+    ).compute()
+    assert np.isnan(area[0])
+    np.testing.assert_allclose(area[1], area_of_triangles(lat[1], [0, 10, 10, 0]), rtol=1e-12)
 
 
 def test_areas_are_made_in_blocks():
