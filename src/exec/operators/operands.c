@@ -528,7 +528,7 @@ cubed_status cb_operand_bring(cb_operands *r, int i, cubed_error *err)
     void *data = r->block[i].data;
     cb_operand_set(x, &r->block[i], &r->c->op->in[i], r->index);
     if (r->c->op->in[i].gather.most > 0) return gather(r, i, err);
-    size_t corner = (size_t)before.ndim * sizeof *before.lo;
+    size_t corner = (size_t)x->box.ndim * sizeof *before.lo;
     if (there && memcmp(before.lo, x->box.lo, corner) == 0 &&
         memcmp(before.hi, x->box.hi, corner) == 0) {
         r->block[i].data = data;
