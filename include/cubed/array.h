@@ -191,7 +191,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full(cubed_context *ctx, cub
                                                          const int64_t *chunks,
                                                          const cubed_scalar *value,
                                                          cubed_array **out, cubed_error *err);
-/* Like cubed_array_full, for bytes or strings. `element` points to the bytes of one element, which are copied. */
+/* Makes an array of bytes, strings or records with one element everywhere. `element` points to the bytes of the element, which
+ * are copied. CUBED_E_TYPE for other types. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full_text(cubed_context *ctx, cubed_dtype dtype,
                                                               int ndim, const int64_t *shape,
                                                               const int64_t *chunks,
@@ -465,8 +466,8 @@ typedef struct cubed_chunk_list {
     const int64_t *lengths;
     int64_t n;
 } cubed_chunk_list;
-/* Like cubed_rechunk, with irregular chunks: axes[ndim]. An axis whose `lengths` is NULL keeps its chunks. Such an array is
- * stored in Zarr format 3 with a "rectilinear" grid. Chunks that are irregular only because of a slice or a user-defined
+/* Changes the chunks of x to chunks of any lengths: axes[ndim]. An axis whose `lengths` is NULL keeps its chunks. Such an array
+ * is stored in Zarr format 3 with a "rectilinear" grid. Chunks that are irregular only because of a slice or a user-defined
  * function are not stored as such: the target has regular chunks, as long as the longest. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk_irregular(cubed_array *x,
                                                                 const cubed_chunk_list *axes,

@@ -30,7 +30,7 @@ typedef struct cubed_sort_options {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort_with(cubed_array *x, int axis,
                                                         const cubed_sort_options *options,
                                                         cubed_array **out, cubed_error *err);
-/* Like the function above, with a `task_mem` of 0. */
+/* Sort the elements along an axis, or get the int64 positions that sort them, with a `task_mem` of 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort(cubed_array *x, int axis, bool descending,
                                                    cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, bool descending,
@@ -171,8 +171,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_insert(cubed_array *x, const int64
 
 /* --- Positions -------------------------------------------------------------------------------------- */
 
-/* Like cubed_argmin and cubed_argmax, over the elements that are not NaN. A run fails with CUBED_E_ARG if there are no such
- * elements. The result is stored. */
+/* Return the int64 position of the smallest (largest) element that is not NaN along an axis; `axis` NULL: in C order of the whole
+ * array. If several elements are equal, it is the position of the first. CUBED_E_ARG if there are no elements; a run fails with
+ * it if all elements are NaN. For types with NaN the result is stored. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nanargmin(cubed_array *x, const int *axis,
                                                         bool keepdims, cubed_array **out,
                                                         cubed_error *err);
@@ -224,7 +225,8 @@ typedef struct cubed_quantile_options {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
                                                         const cubed_quantile_options *options,
                                                         cubed_array **out, cubed_error *err);
-/* Like cubed_quantiles for one q, without the axis in front. The result has x's type if that is a floating-point type. */
+/* Computes one exact quantile q, from 0 to 1, of real numbers. The result has the remaining axes only. It has x's type if that is
+ * a floating-point type. Options and errors: see cubed_quantiles. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        const cubed_quantile_options *options,
                                                        cubed_array **out, cubed_error *err);
@@ -775,7 +777,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
  * most 32 MiB, as long as possible along the axis, with x's chunks along the others. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis,
                                                    cubed_array **out, cubed_error *err);
-/* Like cubed_take, with separate positions for every line along the axis; the other axes broadcast. */
+/* Takes the elements at integer positions along an axis, with separate positions for every line along the axis. Negative
+ * positions count from the end of the axis. x and `positions` have the same number of axes; the other axes broadcast. CUBED_E_ARG
+ * if they do not. A run fails with CUBED_E_INDEX if a position is out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
                                                               cubed_array *positions, int axis,
                                                               cubed_array **out, cubed_error *err);

@@ -162,7 +162,8 @@ CUBED_API const cubed_param *cubed_function_param(const cubed_function *function
 /* Writes a description of the values that a parameter accepts ("an integer or None") into a buffer, with a terminating NUL;
  * truncates a longer string. Returns the length without truncation. */
 CUBED_API size_t cubed_param_expected(const cubed_param *param, char *buffer, size_t size);
-/* Writes a value into a buffer as Python spells it ("True", "[1, 2]", "'fro'"), like cubed_param_expected. */
+/* Writes a value into a buffer as Python spells it ("True", "[1, 2]", "'fro'"), with a terminating NUL; truncates a longer
+ * string. Returns the length without truncation. */
 CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size_t size);
 
 /* --- Numbers next to arrays ----------------------------------------------------------------------------- */

@@ -94,7 +94,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_by_rank(cubed_array *x, int
                                                              const uint8_t *footprint,
                                                              const cubed_filter_options *options,
                                                              cubed_array **out, cubed_error *err);
-/* Like cubed_filter_by_rank, for a percentile of 0 to 100: 50 is the median. Negative percentiles count from 100. */
+/* Selects the element at a percentile (0 to 100; 50 is the median) among the elements of a box that the footprint selects.
+ * Negative percentiles count from 100. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_percentile(
     cubed_array *x, double percentile, const int64_t *size, const uint8_t *footprint,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);

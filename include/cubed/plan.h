@@ -216,7 +216,8 @@ CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load(cubed_context *ctx, const void *data,
                                                         size_t size, cubed_plan **out,
                                                         cubed_error *err);
-/* Like cubed_plan_load, but accepts code. Use it only for plans from people who may run programs on this machine. */
+/* Makes a plan from the bytes of cubed_plan_save, also if the plan carries code: a user-defined function. Use it only for plans
+ * from people who may run programs on this machine. Errors: those of cubed_plan_load. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load_code(cubed_context *ctx, const void *data,
                                                              size_t size, cubed_plan **out,
                                                              cubed_error *err);
@@ -393,7 +394,7 @@ typedef struct cubed_worker_usage {
     double worker_seconds; /* seconds of all workers together */
     double gb_seconds;     /* these seconds times allowed_mem in 10^9 bytes */
 } cubed_worker_usage;
-/* Gets the use of workers. `apart` as in cubed_plan_get_traffic. */
+/* Gets the use of workers. `apart` is true if workers do not share memory, so that intermediates are in the work directory. */
 CUBED_API void cubed_plan_get_usage(const cubed_plan *plan, bool apart, cubed_worker_usage *usage);
 /* Prices in US dollars: of 10^6 requests of each kind, and of 10^9 bytes read or written. */
 typedef struct cubed_store_price {

@@ -171,7 +171,9 @@ typedef struct cubed_weights_shape {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_from_links(
     cubed_context *ctx, const cubed_weights_shape *shape, int64_t n, const int64_t *rows,
     const int64_t *columns, const double *values, cubed_weights **out, cubed_error *err);
-/* Like cubed_weights_from_links, with links in arrays in memory: rows and columns of int64, values of float64. */
+/* Makes weights from links in arrays in memory: rows and columns of int64, values of float64. The weights of links between the
+ * same cells are added. Weights of 0 are left out. Errors: those of cubed_weights_from_links; CUBED_E_ARG unless the arrays have
+ * one dimension and the same length. */
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_weights_from_arrays(const cubed_weights_shape *shape, cubed_array *rows, cubed_array *columns,
                           cubed_array *values, cubed_weights **out, cubed_error *err);
@@ -190,7 +192,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_arrays(cubed_weights *weig
 CUBED_API int64_t cubed_weights_get(const cubed_weights *weights, cubed_weights_shape *shape,
                                     const int64_t **starts, const int32_t **columns,
                                     const double **values);
-/* Takes an additional reference to weights and returns them. Thread-safe, like cubed_weights_unref. */
+/* Take an additional reference to weights and return them; release a reference (NULL is allowed). Thread-safe. */
 CUBED_API cubed_weights *cubed_weights_ref(cubed_weights *weights);
 CUBED_API void cubed_weights_unref(cubed_weights *weights);
 

@@ -72,7 +72,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_normaltest(cubed_array *x,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_1samp(cubed_array *x, cubed_array *popmean,
                                                           const cubed_reduce_options *options,
                                                           cubed_array **out, cubed_error *err);
-/* Like cubed_ttest_1samp, for the differences of two paired samples, whose expected mean is 0. */
+/* Computes Student's t of the mean of the differences a - b of two paired samples, whose expected mean is 0. The degrees of
+ * freedom are the number of pairs minus 1. CUBED_E_ARG if the samples have different numbers of elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_rel(cubed_array *a, cubed_array *b,
                                                         const cubed_reduce_options *options,
                                                         cubed_array **out, cubed_error *err);

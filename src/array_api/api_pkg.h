@@ -39,7 +39,8 @@ CUBED_MUST_CHECK cubed_status cb_api_positions(cubed_array *mask, cubed_array *o
  * blocks if a block would exceed CB_API_BLOCK_BYTES with `item_size` bytes per element. */
 void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
                    int64_t chunks[CUBED_MAX_NDIM]);
-/* Like cb_api_blocks, with another limit. */
+/* Sets extents of blocks of x: axes in `whole` (bit d) are not split; the other axes are split into x's chunks, or into shorter
+ * blocks if a block would exceed `bytes` with `item_size` bytes per element. */
 void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, size_t item_size,
                           int64_t chunks[CUBED_MAX_NDIM]);
 /* Memory of a task with one call of a function: operands, results, scratch memory, and the largest chunk of an operand,
@@ -95,7 +96,7 @@ CUBED_MUST_CHECK cubed_status cb_api_panel_solve(cubed_array *x, cubed_array *b,
 CUBED_MUST_CHECK cubed_status cb_api_panel_qr(cubed_array *x, bool complete, uint64_t task_mem,
                                               cubed_array **q, cubed_array **r, cubed_error *err);
 
-/* Like cubed_solve, with the function's name `name` in messages. */
+/* Solves the equations x1 x = x2. `name` is the function's name in messages. Operands, result and errors: see cubed_solve. */
 CUBED_MUST_CHECK cubed_status cb_api_solve(const char *name, cubed_array *x1, cubed_array *x2,
                                            uint64_t task_mem, cubed_array **out, cubed_error *err);
 

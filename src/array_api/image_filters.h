@@ -4,7 +4,8 @@
 
 #include "cubed/filters.h"
 
-/* Like cubed_filter_correlate1d and cubed_filter_correlate, on behalf of another function, whose name is used in messages. */
+/* Correlate x with weights along one axis, or with weights for each element of a box, on behalf of another function. `name` is
+ * its name in messages; other arguments and errors: see cubed_filter_correlate1d and cubed_filter_correlate. */
 CUBED_MUST_CHECK cubed_status cb_filter_correlate1d(const char *name, cubed_array *x, int axis,
                                                     const double *weights, int64_t n,
                                                     int64_t origin,

@@ -23,7 +23,7 @@ void cb_api_group_objects(cb_steps *s, const char *name, cubed_array *x,
                           const cubed_objects *objects, cb_grouped_image *out);
 /* Returns an array with one row for each group as an array with the index's shape in place of its first axis. */
 cubed_array *cb_api_objects_in_order(cb_steps *s, const cb_grouped_image *g, cubed_array *made);
-/* Like cb_api_objects_in_order, for an array with one row for each label of the index. */
+/* Returns an array with one row for each label of the index, with the index's shape in place of its first axis. */
 cubed_array *cb_api_objects_shaped(cb_steps *s, const cb_grouped_image *g, cubed_array *made);
 
 #endif

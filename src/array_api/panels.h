@@ -45,10 +45,11 @@ cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x);
 /* Returns panel number k as a column of blocks, from the result `made` of a panel function: the panel's top, then zeros, then
  * the rows from the panel's diagonal on. */
 cubed_array *cb_panels_lower(const cb_panels *p, cubed_array *made, int64_t k);
-/* Like cb_panels_lower, but with other rows: the panel's square on the diagonal, zeros to the end of the top, the rows above
- * the square, and zeros. */
+/* Returns panel number k as a column of blocks, from the result `made` of a panel function: the panel's square on the diagonal,
+ * zeros to the end of the top, the rows above the square, and zeros. */
 cubed_array *cb_panels_upper(const cb_panels *p, cubed_array *made, int64_t k);
-/* Like cb_panels_lower for panel number `of`, but the top has `rows` rows of the panel from its diagonal on. */
+/* Returns panel number `of` as a column of blocks, from the result `made` of a panel function: the first `rows` rows of the panel
+ * from its diagonal on, then zeros to the panel's diagonal, then the rows from the diagonal on. */
 cubed_array *cb_panels_below(const cb_panels *p, cubed_array *made, int64_t of, int64_t rows);
 /* Calls a function on columns of blocks; returns a panel of `width` columns. */
 cubed_array *cb_panels_call(const cb_panels *p, const char *function, cubed_array *const *columns,

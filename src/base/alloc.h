@@ -27,7 +27,8 @@ void cb_zone_free(cb_zone *z);
 void *cb_zone_alloc(cb_zone *z, size_t size);
 char *cb_zone_strdup(cb_zone *z, const char *s);
 void *cb_zone_memdup(cb_zone *z, const void *p, size_t size);
-/* Like cb_list_grow. Old items stay allocated in the zone. */
+/* Makes room for item number n in a list of the zone, whose items have `size` bytes: doubles *cap if the list is full. `list`
+ * points to the list's pointer. Old items stay allocated in the zone. Returns false if out of memory. */
 bool cb_zone_grow(cb_zone *z, void *list, int n, int *cap, size_t size);
 const cubed_allocator *cb_zone_allocator(const cb_zone *z);
 /* Returns true if an allocation of the zone has failed. For code in which NULL has another meaning, such as a missing setting. */

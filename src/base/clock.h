@@ -6,7 +6,7 @@
 
 /* Returns the nanoseconds of a monotonic clock. */
 int64_t cb_clock_ns(void);
-/* Like cb_clock_ns, including time in which the machine was suspended, if the system provides it. */
+/* Returns the nanoseconds of a monotonic clock that also counts while the machine is suspended, if the system provides one. */
 int64_t cb_clock_boot_ns(void);
 /* Returns the nanoseconds of processor time that this thread has used. */
 int64_t cb_clock_thread_ns(void);

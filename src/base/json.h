@@ -11,8 +11,8 @@
  * (json_decref). */
 CUBED_MUST_CHECK cubed_status cb_json_parse(const char *where, const char *text, size_t size,
                                             json_t **out, cubed_error *err);
-/* Like cb_json_parse, for bytes that may be anything, such as a reply of a server: sets *out to NULL if they are not valid JSON.
- * `text` may be NULL if `size` is 0. The only error is CUBED_E_NOMEM. */
+/* Parses `size` bytes that need not be JSON, such as a reply of a server. Sets *out to NULL if they are not valid JSON. `text`
+ * may be NULL if `size` is 0. The only error is CUBED_E_NOMEM. */
 CUBED_MUST_CHECK cubed_status cb_json_try(const char *where, const char *text, size_t size,
                                           json_t **out, cubed_error *err);
 /* Appends JSON with jansson's `flags`; reals have 17 digits. Returns false if out of memory. */

@@ -32,7 +32,8 @@ typedef struct cb_cf_numbers {
     cb_attribute_type type;
 } cb_cf_numbers;
 cb_cf_numbers cb_cf_get_numbers(const cb_cf_attrs *attrs, const char *name);
-/* Reads number i, like cb_cf_get_number. */
+/* Gets element i of the list, or the value itself if the attribute is not a list. Returns false if there is no such element, or
+ * if it is not a number of a supported type. */
 bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out);
 /* Reads element i as a number. Numbers of unknown type are weak: float64, int64 or uint64. Some strings are numbers: "NaN",
  * "Infinity" and the base64 that Xarray writes for floats in Zarr format 3. Booleans are numbers for bool arrays. Returns

@@ -69,7 +69,8 @@ void cb_fetch_drop(cb_fetcher *f, const void *owner, int64_t task);
  * set (status CUBED_E_CANCELLED). Valid until cb_fetch_done. */
 cb_fetch *cb_fetch_take(cb_fetcher *f, cb_cache_key key, const cubed_cancel *cancel,
                         cb_zarr_fetched *out);
-/* Like cb_fetch_take, but does not wait: returns NULL if the object has not arrived. */
+/* Returns the prefetched object for `key` without waiting, or NULL if it was not requested or has not arrived. Valid until
+ * cb_fetch_done. */
 cb_fetch *cb_fetch_try(cb_fetcher *f, cb_cache_key key, cb_zarr_fetched *out);
 /* Returns a pointer to free memory in the buffer of the object, `behind` bytes after the start of the object. */
 void *cb_fetch_room(cb_fetch *x, size_t behind);

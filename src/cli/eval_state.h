@@ -13,7 +13,8 @@ typedef struct eval_item {
     cubed_array *array;
     const cubed_expr_result
         *result; /* the result with its attributes; NULL if the item is a coordinate */
-    bool aside;  /* for coordinates only: as in cubed_expr_coord */
+    bool
+        aside; /* for coordinates only: the coordinate may be omitted if the array is stored alone */
     char *url;
     void *data;
     size_t bytes;

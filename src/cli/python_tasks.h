@@ -17,8 +17,8 @@ typedef struct python_functions {
 CUBED_MUST_CHECK cubed_status python_add_functions(cubed_context *ctx, python_functions *f,
                                                    cubed_error *err);
 
-/* Like python_add_functions. Then loads a saved plan, which may have Python functions. Errors: those of cubed_plan_load_code if
- * `allow_code`, or those of cubed_plan_load. */
+/* Adds the function "python", which cannot run, to a context, and loads a saved plan, which may have Python functions. Errors:
+ * those of cubed_plan_load_code if `allow_code`, or those of cubed_plan_load. */
 CUBED_MUST_CHECK cubed_status python_load_plan(cubed_context *ctx, python_functions *f,
                                                const void *data, size_t size, bool allow_code,
                                                cubed_plan **plan, cubed_error *err);

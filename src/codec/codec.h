@@ -77,7 +77,7 @@ typedef struct cb_codec_v2 {
     const json_t *filters;    /* NULL or null if the array has no filters */
     const json_t *compressor; /* NULL or null if the array has no compressor */
 } cb_codec_v2;
-/* Makes a chain from Zarr v2 metadata. Errors are those of cb_codec_chain_parse_v3. */
+/* Makes a chain from Zarr v2 metadata. The errors are the same as for v3 metadata (cb_codec_chain_parse_v3). */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, const cb_codec_v2 *v2,
                                                       const cb_codec_array *array,
                                                       cb_codec_chain *out, cubed_error *err);
@@ -115,7 +115,8 @@ int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_code
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src,
                                                     size_t src_size, void *dst, cb_arena *scratch,
                                                     cubed_error *err);
-/* Like cb_codec_chain_decode, for chunks of unknown size: decodes up to chunk_bytes and sets *got. */
+/* Decodes a chunk of unknown size to `dst`, which has room for chunk_bytes. Sets *got to the decoded size, at most
+ * chunk_bytes. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode_some(const cb_codec_chain *c, const void *src,
                                                          size_t src_size, void *dst, size_t *got,
                                                          cb_arena *scratch, cubed_error *err);
@@ -166,7 +167,7 @@ CUBED_MUST_CHECK cubed_status cb_codec_range_decode(const cb_codec_step *s, void
 
 /* Returns the sharding step if the chain has no other step, so that inner chunks can be read separately; otherwise NULL. */
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
-/* Like cb_codec_chain_shard, for a part of the chain such as the inner codecs of a shard. */
+/* Returns the sharding step if a part of the chain, such as the inner codecs of a shard, has no other step; otherwise NULL. */
 const cb_codec_step *cb_codec_part_shard(const cb_codec_chain *c, cb_codec_subread part);
 /* Returns the encoded size in bytes of a shard's index, which is at the start or the end of its object. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *shard);

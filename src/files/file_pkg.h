@@ -107,7 +107,7 @@ cb_file *cb_file_of(cubed_store *s);
  * being opened. */
 CUBED_MUST_CHECK cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst, size_t size,
                                           cubed_error *err);
-/* Like cb_file_get, without the cache. Thread-safe. */
+/* Reads bytes of the file without the cache. CUBED_E_FORMAT beyond the end of the file. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_file_read(const cb_file *f, uint64_t offset, void *dst,
                                            size_t size, cubed_error *err);
 /* Reads ranges of the file, or of the object `in`, contiguously into `dst`. */

@@ -8,8 +8,11 @@
  * format is unknown. The store is read-only. */
 CUBED_MUST_CHECK cubed_status cb_file_open(cb_stores *stores, cubed_store *within, const char *key,
                                            const char *url, cubed_store **out, cubed_error *err);
-/* Like cb_file_open. References may also lead to `references`, places in addition to those that the context allows for the
- * URL, one per line (place/confine.h); NULL: no further places. */
+/* Opens object `key` of `within` as a read-only store, and takes ownership of `within`, even on failure. CUBED_E_UNSUPPORTED if
+ * the format is unknown.
+ *
+ * references  places that the file may refer to, one per line (place/confine.h), in addition to the places that the context
+ *             allows for the URL; NULL: no further places */
 CUBED_MUST_CHECK cubed_status cb_file_open_allowed(cb_stores *stores, cubed_store *within,
                                                    const char *key, const char *url,
                                                    const char *references, cubed_store **out,

@@ -188,7 +188,7 @@ typedef struct cb_h5_index {
     bool edges_raw;                /* chunks that extend beyond the array are not filtered */
     uint64_t single;               /* stored size in bytes of the only chunk, for CB_H5_SINGLE */
     uint32_t mask;                 /* filter mask of the only chunk, for CB_H5_SINGLE */
-    uint64_t most[CUBED_MAX_NDIM]; /* maximum extents, as in cb_h5_space */
+    uint64_t most[CUBED_MAX_NDIM]; /* maximum extents; UINT64_MAX if unlimited */
 } cb_h5_index;
 
 CUBED_MUST_CHECK cubed_status cb_h5_load_chunks(cb_file *f, cb_array_in *x, cubed_error *err);

@@ -52,8 +52,8 @@ cb_band cb_band_of(double south, double north);
  * of p. */
 double cb_polygon_band_area(const cb_polygon *p, const cb_band *band);
 
-/* Return the integral of the position over a polygon, and over its part in a band as for cb_polygon_band_area. Divided by the area,
- * the integral is the centroid. */
+/* Return the integral of the position over a polygon, and over the part of a polygon in a band; that polygon spans less than 180
+ * degrees of longitude, and a pole is either a corner of it or outside. The integral divided by the area is the centroid. */
 cb_vec cb_polygon_moment(const cb_polygon *p);
 cb_vec cb_polygon_band_moment(const cb_polygon *p, const cb_band *band);
 /* Returns this integral over a cell between two latitudes and two longitudes in degrees. */

@@ -19,7 +19,7 @@ typedef struct expr_grid {
     /* The coordinates, and the bounds of their cells, in degrees. An entry of `bounds` is NULL if the coordinate has none. */
     cubed_array *coordinate[2], *bounds[2];
     uint32_t axes[2]; /* bit d is set if the coordinate has axis d of x */
-    /* The coordinates are axes about a rotated pole, which `pole` gives as for cubed_grid_new_rotated. */
+    /* The coordinates refer to a rotated pole: `pole` is the argument of cubed_grid_new_rotated. */
     bool is_rotated;
     double pole[3];
 } expr_grid;

@@ -25,8 +25,9 @@ cb_divide cb_divide_make(const cb_products *p, int64_t n, bool left, cb_room *ro
  * e has room for n. The k-th value in ascending order, and its vectors, have number order[k]. Returns false if an element
  * is not finite, or the call was cancelled. */
 bool cb_divide_svd(const cb_divide *w, double *s, double *e);
-/* Like cb_divide_svd for the symmetric tridiagonal matrix with diagonal d and subdiagonal e[n - 1]: eigenvalues in d,
- * eigenvectors in the rows of `v`. */
+/* Computes the eigenvalues and eigenvectors of the symmetric tridiagonal matrix with diagonal d[n] and subdiagonal e[n - 1]; e
+ * has room for n. Stores the eigenvalues in d and the eigenvectors in the rows of `v`. The k-th value in ascending order, and its
+ * vector, have number order[k]. Returns false if an element is not finite, or the call was cancelled. */
 bool cb_divide_eigen(const cb_divide *w, double *d, double *e);
 
 #endif

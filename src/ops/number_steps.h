@@ -20,7 +20,9 @@ typedef struct cb_steps {
 cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x);
 /* Drops all references except one to x, which goes to *out; returns the status. */
 cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
-/* Like cb_steps_end, for n arrays. outs[i] is NULL for an array that the caller does not want. */
+/* Ends the steps with n results: drops all references except one to each result x[i] that is wanted, which goes to *outs[i].
+ * outs[i] is NULL for a result that the caller does not want. Returns the status of the steps; CUBED_E_INTERNAL if a wanted
+ * result is NULL. */
 cubed_status cb_steps_end_all(cb_steps *s, cubed_array *const *x, cubed_array **const *outs, int n);
 
 /* Return a 0-d constant: of a given type, of float64, of int64. */
@@ -45,7 +47,8 @@ cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n);
 CUBED_MUST_CHECK cubed_status cb_op_common_time(const char *name, const cubed_array *a,
                                                 const cubed_array *b, cubed_dtype *out,
                                                 cubed_error *err);
-/* Like cb_op_common_time, for two types of one family. */
+/* Gets the common type for comparing elements of two types of one family: dates or time differences. `name` is for messages.
+ * CUBED_E_TYPE if they have no common type. */
 CUBED_MUST_CHECK cubed_status cb_op_common_time_type(const char *name, cubed_dtype a, cubed_dtype b,
                                                      cubed_dtype *out, cubed_error *err);
 

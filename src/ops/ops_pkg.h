@@ -123,7 +123,8 @@ CUBED_MUST_CHECK cubed_status cb_op_arg_text(const char *name, cb_reduction kind
 /* Restores the reduced axes of `from` in x (whose reference is consumed), with extent 1 and their names. */
 CUBED_MUST_CHECK cubed_status cb_op_restore_axes(cubed_array **x, const cubed_array *from,
                                                  uint32_t reduced, cubed_error *err);
-/* Like cubed_expand_dims, with a name for the new dimension; NULL: no name. */
+/* Inserts an axis of extent 1, which is `axis` of the result; -1: the last. `name` is the name of the new dimension, or NULL.
+ * Errors: those of cubed_expand_dims. */
 CUBED_MUST_CHECK cubed_status cb_op_expand_dims(cubed_array *x, int axis, const char *name,
                                                 cubed_array **out, cubed_error *err);
 

@@ -6,8 +6,8 @@
 
 /* Unused operands are NULL. */
 cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
-/* Return an operation with one operand, with two operands, or with an array and a number as in cb_step_number. Return NULL if an
- * operand is NULL. */
+/* Return an operation with one operand, with two operands, or with an array and a number. The number has the type that a Python
+ * float has in an operation with the array. Return NULL if an operand is NULL. */
 cubed_array *cb_step_unary(cb_steps *s, cubed_op op, cubed_array *a);
 cubed_array *cb_step_binary(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
 cubed_array *cb_step_by(cb_steps *s, cubed_op op, cubed_array *a, double b);

@@ -67,7 +67,7 @@ typedef enum cb_place_relation {
  * place on another machine. */
 cb_place_relation cb_place_compare(const cb_place *a, const cb_place *b);
 
-/* Open the store of a place, or of a STORE as in cb_place_parse_store. The caller closes it. */
+/* Open the store of a place, or of a STORE in which "::" has no special meaning. The caller closes the store. */
 CUBED_MUST_CHECK cubed_status cb_place_open(cb_stores *stores, const cb_place *p, bool durable,
                                             cubed_store **out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_place_open_store(cb_stores *stores, const char *url, bool durable,

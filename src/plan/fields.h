@@ -30,7 +30,7 @@ void cb_put_string(cb_buf *b, const char *s);
 /* Writes the size and the bytes. */
 void cb_put_params(cb_buf *b, const void *params, size_t size);
 void cb_put_grid(cb_buf *b, const cb_grid *g);
-/* Like cb_put_grid, without extents. */
+/* Writes the number of axes and the chunks of each axis, without the extents. */
 void cb_put_grid_chunks(cb_buf *b, const cb_grid *g);
 void cb_put_map(cb_buf *b, const cb_map *m);
 

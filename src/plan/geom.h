@@ -114,7 +114,7 @@ static inline int64_t cb_axis_blocks(const cb_axis *a, int64_t per)
  * longer than a chunk, the chunks in between count as well. Both axes are regular. */
 uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                          const cb_axis *source);
-/* Like cb_axis_touched, but each pair counts with the stored length of the source chunk. */
+/* Returns the sum of the stored lengths of the source chunks over all pairs that cb_axis_touched counts. */
 uint64_t cb_axis_touched_length(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                                 const cb_axis *source);
 /* Returns the greatest common divisor of positive numbers. */

@@ -24,7 +24,8 @@ typedef struct cb_storage {
 /* See cubed/plan.h. Strings are in the plan's zone. */
 typedef struct cb_plan_group {
     const char *url, *attrs, *copy_of;
-    const char *references; /* like cb_node.references, for the document at copy_of */
+    const char *
+        references; /* places that the user lets the document at `copy_of` refer to (place/confine.h); NULL: no places */
     int format;
     bool consolidate, overwrite;
 } cb_plan_group;
@@ -174,7 +175,8 @@ cb_grown cb_growth_compare(const void *before, size_t size, const cb_growth *now
  * are identified by their places. */
 CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
                                                char *goal, cubed_error *err);
-/* Like cb_plan_identify, but stores the ID in a plan that no longer changes: a worker compares each range with it. */
+/* Computes the ID of a plan that no longer changes, and stores it in the plan, because a worker compares each range with it. Does
+ * nothing if the plan has no ID because it reads from functions. */
 CUBED_MUST_CHECK cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err);
 /* Returns true if the id identifies all contents. Contents of sources that are functions are unknown. */
 bool cb_plan_is_known(const cubed_plan *p);

@@ -7,10 +7,12 @@
 typedef struct cb_zarr_outline {
     /* Shape, chunks, keys, names and attributes, without type, fill value and codecs. */
     cb_zarr_meta meta;
-    const char *type;   /* name of the type in the metadata, such as "string", "struct", "|V7" */
-    const char *codecs; /* JSON string, as in cubed_zarr_info */
-    const char *fill;   /* the fill value if it is a string, otherwise "" */
-    bool sharded;       /* meta.inner are the inner chunks of the shards meta.chunk */
+    const char *type; /* name of the type in the metadata, such as "string", "struct", "|V7" */
+    const char *
+        codecs; /* JSON text: the list of codecs in format 3; in format 2 the compressor, or a list of filters that ends
+                         * with it */
+    const char *fill; /* the fill value if it is a string, otherwise "" */
+    bool sharded;     /* meta.inner are the inner chunks of the shards meta.chunk */
 } cb_zarr_outline;
 
 /* Reads the known metadata of the array at PATH, for which cb_zarr_open fails with CUBED_E_UNSUPPORTED. Strings are

@@ -64,7 +64,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_prepare(cubed_store *store, const char *pa
 typedef enum cb_zarr_kind { CB_ZARR_NOTHING, CB_ZARR_ARRAY, CB_ZARR_GROUP } cb_zarr_kind;
 CUBED_MUST_CHECK cubed_status cb_zarr_probe(cubed_store *store, const char *path,
                                             cb_zarr_kind *kind, int *format, cubed_error *err);
-/* Like cb_zarr_probe, and gets the zarr.json that was read for it, and its version. *doc is NULL if there is none. */
+/* Finds the kind of node at PATH (nothing, array, group) and its format. *doc receives the contents of zarr.json, which the
+ * caller owns, and *version the version of this object. *doc is NULL if there is no zarr.json. */
 CUBED_MUST_CHECK cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path,
                                                 cb_zarr_kind *kind, int *format, json_t **doc,
                                                 cubed_object_version *version, cubed_error *err);
@@ -259,7 +260,13 @@ typedef struct cb_zarr_unencoded {
     size_t item; /* size in bytes of an element */
     const int64_t *shape;
 } cb_zarr_unencoded;
-/* Like cb_zarr_read_chunk and cb_zarr_subread, for such a chunk. CUBED_E_NOT_FOUND if it does not exist. */
+/* Read a whole unencoded chunk into `dst`, or a part of it into part->dst, in C order.
+ *
+ * there   the chunk's object if it was prefetched; otherwise NULL
+ * cancel  ends the read when it is set; may be NULL
+ * stored  for a whole chunk, receives the size of the object; for a part, is increased by the number of bytes read
+ *
+ * CUBED_E_NOT_FOUND if the object does not exist. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_unencoded(const cb_zarr_unencoded *chunk,
                                                      const cb_zarr_fetched *there, void *dst,
                                                      const cubed_cancel *cancel, uint64_t *stored,
@@ -295,11 +302,11 @@ typedef struct cb_zarr_merged {
     uint64_t read, stored; /* encoded bytes */
     uint64_t conflicts; /* number of puts repeated because another writer had replaced the chunk */
 } cb_zarr_merged;
-/* Stores the elements of a part and keeps the rest of the chunk, even if other processes write other parts simultaneously:
- * reads the chunk, and puts it under the condition that it has not changed.
+/* Stores the elements of a part and keeps the rest of the chunk, even if other processes write other parts simultaneously: reads
+ * the chunk, and puts it under the condition that it has not changed.
  *
- * A part that covers the whole chunk is stored like cb_zarr_write_chunk. `src` is a whole chunk in C order; only the
- * part of it is used. Thread-safe. CUBED_E_UNSUPPORTED if the store has no versions. */
+ * A part that covers the whole chunk is stored without reading the chunk. `src` is a whole chunk in C order; only the part of it
+ * is used. Thread-safe. CUBED_E_UNSUPPORTED if the store has no versions. */
 CUBED_MUST_CHECK cubed_status cb_zarr_merge_chunk(const cb_zarr_array *z, const int64_t *idx,
                                                   const cb_zarr_part *part, const void *src,
                                                   cb_arena *scratch, cb_zarr_merged *done,

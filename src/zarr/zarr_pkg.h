@@ -134,7 +134,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_doc(cubed_store *store, const char *p
 CUBED_MUST_CHECK cubed_status cb_zarr_put(cubed_store *store, const cb_zarr_fence *fence,
                                           const char *key, const void *src, size_t size,
                                           const cubed_cancel *cancel, cubed_error *err);
-/* Puts a document like cb_zarr_put. */
+/* Puts a JSON document, under the conditions of its fence; NULL: without conditions. */
 CUBED_MUST_CHECK cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence,
                                               const char *path, const char *name, const json_t *doc,
                                               cubed_error *err);

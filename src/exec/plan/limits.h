@@ -39,7 +39,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *er
 uint64_t cb_plan_run_bytes(const cubed_plan *p);
 /* Returns the bytes of the plan, of the arrays that it was made from and of a run's tables. Requires projected stages. */
 uint64_t cb_plan_metadata(const cubed_plan *p);
-/* Like cb_plan_metadata, with the maximum number of tasks that can wait for chunks if a copy is split into passes. */
+/* Returns the bytes of the plan, of its arrays and of a run's tables, if the maximum number of tasks waits for chunks. A copy
+ * that is split into passes can have so many waiting tasks. Requires projected stages. */
 uint64_t cb_plan_most_metadata(const cubed_plan *p);
 /* Sizes of metadata in bytes. CB_PLAN_FREE_BYTES: every reserved_mem covers this size. The first function returns the size
  * that this reserved_mem covers: CB_PLAN_FREE_BYTES, or a quarter of reserved_mem if that is more. The second function returns

@@ -78,11 +78,13 @@ bool cb_stage_joins(const cubed_plan *p, const cb_stage *s, int *from, int *to);
 CUBED_MUST_CHECK cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s,
                                                   int64_t task, cb_chunks_fn fn, void *ctx,
                                                   cubed_error *err);
-/* Like cb_stage_task_reads, for the reads of one program in a box of its domain. */
+/* Calls fn for each range of chunks that one program reads from stored nodes or Zarr sources when it computes `box`, a box of its
+ * domain. The same chunk may occur several times. */
 CUBED_MUST_CHECK cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog,
                                                const cb_box *box, cb_chunks_fn fn, void *ctx,
                                                cubed_error *err);
-/* Like cb_stage_task_reads, for the chunks that a task writes, and for those of a box of output chunks. */
+/* Call fn for each range of chunks (a box in the stored node's grid) that a task writes, or that belong to a box of output
+ * chunks. */
 CUBED_MUST_CHECK cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s,
                                                    int64_t task, cb_chunks_fn fn, void *ctx,
                                                    cubed_error *err);

@@ -99,7 +99,8 @@ void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx,
 CUBED_MUST_CHECK cubed_status cb_load_gather(const cb_task *t, const cb_load *load,
                                              const cb_box *box, const cb_view *dst, void *buffer,
                                              cubed_error *err);
-/* Like cb_load_gather, for a load through a reshape: loads the box `to` of the new shape, with the strides of `dst`. */
+/* Loads elements of a stored node through a reshape: the elements of the box `to` of the new shape, into `dst`, with the strides
+ * of `dst`. `chunk` is a buffer of cb_load_bytes. */
 CUBED_MUST_CHECK cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load,
                                                const cb_box *to, const cb_view *dst, void *chunk,
                                                cubed_error *err);

@@ -70,7 +70,8 @@ CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, cons
                                             cubed_error *err);
 /* Fails with CUBED_E_EXISTS if the place no longer belongs to this run. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
-/* Like cb_claim_check_own, and sets the time by the service's clock (cubed_object_info.replied). */
+/* Fails with CUBED_E_EXISTS if the place no longer belongs to this run. Sets *when to the time by the service's clock
+ * (cubed_object_info.replied). */
 CUBED_MUST_CHECK cubed_status cb_claim_check_when(const cb_claim *c, int64_t *when,
                                                   cubed_error *err);
 /* Deletes the objects below `path` of `store` that `wants` selects, while this run has the claim, whose record is in the
@@ -83,10 +84,10 @@ CUBED_MUST_CHECK cubed_status cb_claim_check_when(const cb_claim *c, int64_t *wh
 CUBED_MUST_CHECK cubed_status cb_claim_remove(const cb_claim *c, cubed_store *store,
                                               const char *path, cb_store_wants_fn wants, void *ctx,
                                               cubed_error *err);
-/* Like cb_claim_remove, for all objects at the claim's path that may be chunks. */
+/* Removes all objects at the claim's path that may be chunks. Errors and late deletions: see cb_claim_remove. */
 CUBED_MUST_CHECK cubed_status cb_claim_remove_chunks(const cb_claim *c, cubed_error *err);
-/* Like cb_claim_remove, for the metadata documents of an array at `path`. The claim's record is at `record_path` of the
- * store. */
+/* Removes the metadata documents of an array at `path` of `store`. The claim's record is at `record_path` of the store.
+ * CUBED_E_EXISTS if this run does not have the claim, or another process replaces a document meanwhile. */
 CUBED_MUST_CHECK cubed_status cb_claim_remove_documents(const cb_claim *c, cubed_store *store,
                                                         const char *path, const char *record_path,
                                                         cubed_error *err);
@@ -120,11 +121,11 @@ CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_stor
 void cb_claim_set_place(cb_claim *c, cubed_store *place);
 /* Removes the record if the place still belongs to this run. */
 void cb_claim_drop(cb_claim *c);
-/* Like cb_claim_drop, for targets. A record without a plan is kept if processes of an earlier run may still write, and only
- * existing objects prevent their writes. This record makes later runs put all chunks. */
+/* Removes the record of a target if the place still belongs to this run. A record without a plan is kept if processes of an
+ * earlier run may still write, and only existing objects prevent their writes. This record makes later runs put all chunks. */
 void cb_claim_release(cb_claim *c);
-/* Replaces the claim's record by a record without a plan, as in cb_claim_release. CUBED_E_EXISTS if the place no longer belongs
- * to this run. */
+/* Replaces the claim's record by a record without a plan, which makes later runs put all chunks. CUBED_E_EXISTS if the place no
+ * longer belongs to this run. */
 CUBED_MUST_CHECK cubed_status cb_claim_mark(cb_claim *c, cubed_error *err);
 
 /* The place of a new array that will replace the array at PATH: a new store, to be closed with cb_store_close. In it `name` is

@@ -37,7 +37,8 @@ CUBED_MUST_CHECK cubed_status cb_versions_read(const cb_versions_of *what, cb_ch
 CUBED_MUST_CHECK cubed_status cb_versions_document(cubed_store *store, const char *path, int format,
                                                    bool shape, cb_chunk_version *out,
                                                    cubed_error *err);
-/* Like cb_versions_document, of the document that cb_zarr_commit writes for this metadata. */
+/* Gets a hash of the metadata document that cb_zarr_commit writes for `meta`, without attributes and names of dimensions, and
+ * without the shape unless `shape`. */
 CUBED_MUST_CHECK cubed_status cb_versions_planned(const cb_zarr_meta *meta, bool shape,
                                                   const cubed_allocator *a, cb_chunk_version *out,
                                                   cubed_error *err);

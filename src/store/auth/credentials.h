@@ -14,9 +14,11 @@ typedef cubed_status (*cb_credentials_look)(cb_credentials *c, cubed_error *err)
 /* Get keys of AWS, or tokens of Google. A token of Google is stored in `token` only, and is "" for anonymous access. */
 CUBED_MUST_CHECK cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err);
-/* Like cb_look_for_google, for tokens of Azure. */
+/* Searches for a way to get tokens of Azure. The token is stored in `token` only, and is "" for anonymous access. */
 CUBED_MUST_CHECK cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err);
-/* Like cb_look_for_google, for identity tokens of an endpoint: the URL is CB_OIDC_PREFIX followed by the endpoint's URL. */
+/* Searches for a way to get identity tokens of an endpoint, whose URL follows CB_OIDC_PREFIX in the URL of `c`. The token is
+ * stored in `token` only, and is "" for anonymous access. CUBED_E_ARG if several ways are configured, if none is configured for
+ * an endpoint on another machine, or if a token would be sent to another machine without TLS. */
 CUBED_MUST_CHECK cubed_status cb_look_for_oidc(cb_credentials *c, cubed_error *err);
 
 /* Finds the credentials of a URL. URLs whose credentials have the same source share one object. The net owns and frees them. */

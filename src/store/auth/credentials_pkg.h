@@ -51,7 +51,8 @@ typedef struct cb_question {
 /* Sends a request and gets the text of the reply, which must have code 200. Blocks. A proxy is used only with TLS: services
  * on this machine or in its cloud are reached directly. */
 cubed_status cb_ask(const cb_credentials *c, const cb_question *q, cb_buf *out, cubed_error *err);
-/* Like cb_ask, and parses a token of OAuth 2 and its expiry. */
+/* Sends a request and parses the reply, a token of OAuth 2. Stores the token in `keys`, and in *ends the time of its expiry in
+ * seconds since 1970; one hour from now if the reply does not state it. Blocks. CUBED_E_IO if the reply has no token. */
 cubed_status cb_ask_for_token(const cb_credentials *c, const cb_question *q, cb_keys *keys,
                               int64_t *ends, cubed_error *err);
 /* Appends a field to a form. */

@@ -21,8 +21,9 @@ CUBED_MUST_CHECK cubed_status cb_store_open_local(const cubed_allocator *a, cons
 /* Makes files and directories that a directory store creates below its root accessible to this user only: files have mode 0600,
  * directories 0700. No effect on other stores. Call it before the store is shared with other threads. */
 void cb_store_keep_private(cubed_store *s);
-/* Creates the directory at `prefix` ("": the root) and keeps the store private. Fails like cb_store_check_private if
- * something exists there. */
+/* Creates the directory at `prefix` ("": the root), accessible to this user only, and keeps the store private. An existing
+ * directory may stay if it belongs to this user and no other user can write it; otherwise CUBED_E_EXISTS. No effect on other
+ * stores. */
 CUBED_MUST_CHECK cubed_status cb_store_make_private(cubed_store *s, const char *prefix,
                                                     cubed_error *err);
 /* Fails with CUBED_E_EXISTS unless nothing is at `prefix`, or there is a directory (not a link) that belongs to this user and
@@ -59,7 +60,7 @@ size_t cb_store_poll(cb_store_queue *q, int timeout_ms, cubed_store_request **do
 void cb_store_cancel(cubed_store *s, cubed_store_request *r);
 /* Runs one request to completion and returns its status. Sets `complete`, `data` and `err` of the request. */
 CUBED_MUST_CHECK cubed_status cb_store_do(cubed_store *s, cubed_store_request *r, cubed_error *err);
-/* Like cb_store_do, but cancels the request when `cancel` (may be NULL) is set. */
+/* Runs one request to completion and returns its status. Cancels the request when `cancel` is set; `cancel` may be NULL. */
 CUBED_MUST_CHECK cubed_status cb_store_do_until(cubed_store *s, cubed_store_request *r,
                                                 const cubed_cancel *cancel, cubed_error *err);
 
@@ -116,7 +117,7 @@ CUBED_MUST_CHECK cubed_status cb_store_put_if(cubed_store *s, const char *key,
                                               const cubed_object_version *expected, const void *src,
                                               size_t size, cubed_object_version *version,
                                               cubed_error *err);
-/* Like cb_store_head, but a missing object is not an error: its version is "". */
+/* Gets the size and the version of an object. If the object does not exist, returns CUBED_OK, and the version is "". */
 CUBED_MUST_CHECK cubed_status cb_store_find(cubed_store *s, const char *key,
                                             cubed_object_info *info, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out,
@@ -186,7 +187,7 @@ CUBED_MUST_CHECK cubed_status cb_store_publish(cubed_store *s, const char *key, 
  * unless the object is unusually long. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,
                                                 cb_buf *out, cubed_error *err);
-/* Like cb_store_read_all, and gets the object's info. */
+/* Reads a small object into `out`, and gets its info. CUBED_E_FORMAT if it is longer than `max` bytes. */
 CUBED_MUST_CHECK cubed_status cb_store_read_object(cubed_store *s, const char *key, size_t max,
                                                    cb_buf *out, cubed_object_info *info,
                                                    cubed_error *err);

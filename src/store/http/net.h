@@ -72,7 +72,8 @@ CUBED_MUST_CHECK cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *u
  * option is not set. */
 CUBED_MUST_CHECK cubed_status cb_net_get_references(cb_net *n, cb_zone *zone, const char *url,
                                                     const char **out, cubed_error *err);
-/* Like cb_net_get, for booleans. */
+/* Gets the boolean value of the first setting in `names` that is set: true for 1, true, yes and on; false for 0, false, no, off
+ * and none. Leaves *out unchanged if no setting is set. CUBED_E_ARG for other values. */
 CUBED_MUST_CHECK cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url,
                                               const char *names, bool *out, cubed_error *err);
 /* Name of the option that turns conditional puts on ("etag") or off ("disabled"). cb_net_get_unconditional sets *out to true
@@ -80,7 +81,8 @@ CUBED_MUST_CHECK cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const ch
 #define CB_NET_CONDITIONAL_PUT "AWS_CONDITIONAL_PUT conditional_put"
 CUBED_MUST_CHECK cubed_status cb_net_get_unconditional(cb_net *n, cb_zone *zone, const char *url,
                                                        bool *out, cubed_error *err);
-/* Like cb_net_get, for seconds below `most`. Leaves *ms unchanged if not set. */
+/* Gets the value of the first setting in `names` that is set, a number of seconds, in milliseconds. Leaves *ms unchanged if no
+ * setting is set. CUBED_E_ARG unless the number is at least 0.001 and less than `most`. */
 CUBED_MUST_CHECK cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url,
                                                  const char *names, double most, int64_t *ms,
                                                  cubed_error *err);
@@ -89,7 +91,8 @@ CUBED_MUST_CHECK cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const
 #define CB_NET_CORES "CUBED_CORE_DUMPS"
 /* Excludes secrets from core dumps. Call it before credentials are used. */
 CUBED_MUST_CHECK cubed_status cb_net_keep_secrets(cb_net *n, cubed_error *err);
-/* Like cb_net_get, for secrets. */
+/* Gets a copy of the first setting in `names` that is set, a secret, and excludes secrets from core dumps (cb_net_keep_secrets).
+ * Sets *out to NULL if no setting is set. */
 CUBED_MUST_CHECK cubed_status cb_net_get_secret(cb_net *n, cb_zone *zone, const char *url,
                                                 const char *names, const char **out,
                                                 cubed_error *err);

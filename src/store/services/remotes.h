@@ -26,8 +26,8 @@ typedef struct cb_upload_sizes {
 CUBED_MUST_CHECK cubed_status cb_remote_get_upload_sizes(cb_net *net, cb_zone *zone,
                                                          const char *url, cb_upload_sizes *out,
                                                          cubed_error *err);
-/* Like cb_remote_get_upload_sizes. Emulators, which rarely support uploads in parts, use them only if an option requests
- * it. */
+/* Gets the sizes for uploads in parts to Google Cloud Storage from the options of a URL. Emulators rarely support uploads in
+ * parts, so they use them only if an option requests it. */
 CUBED_MUST_CHECK cubed_status cb_gcs_get_upload_sizes(cb_net *net, cb_zone *zone, const char *url,
                                                       cb_upload_sizes *out, cubed_error *err);
 

@@ -7,7 +7,7 @@
 void cb_s3_put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query);
 CUBED_MUST_CHECK cubed_status cb_s3_read_page(cb_remote *s, cb_remote_call *c,
                                               cubed_store_request *r, cubed_error *err);
-/* Like cb_s3_read_page, for services whose listings return versions in another element than ETag. */
+/* Reads a page of a listing, for services that return versions in `element` instead of ETag. */
 CUBED_MUST_CHECK cubed_status cb_s3_read_entries(const cb_remote *s, cb_remote_call *c,
                                                  cubed_store_request *r, const char *element,
                                                  cubed_error *err);

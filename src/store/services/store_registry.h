@@ -47,16 +47,19 @@ CUBED_MUST_CHECK cubed_status cb_stores_add(cb_stores *s, const cubed_store_vtab
  * CUBED_E_UNSUPPORTED if the scheme is unknown; the message lists the known ones. */
 CUBED_MUST_CHECK cubed_status cb_store_open(cb_stores *s, const char *url, bool durable,
                                             cubed_store **out, cubed_error *err);
-/* Like cb_store_open. A document in a file may also refer to `references`: a list of place/confine.h, or NULL. */
+/* Opens the store of a place: a path, or a URL with a host. An object that contains arrays is opened as a store of its arrays.
+ *
+ * references  places that a document in a file may also refer to (place/confine.h), or NULL
+ * durable     written objects survive a power failure */
 CUBED_MUST_CHECK cubed_status cb_store_open_allowed(cb_stores *s, const char *url,
                                                     const char *references, bool durable,
                                                     cubed_store **out, cubed_error *err);
 /* Opens the store of objects: never opens a file as a store of its arrays. */
 CUBED_MUST_CHECK cubed_status cb_store_open_plain(cb_stores *s, const char *url, cubed_store **out,
                                                   cubed_error *err);
-/* Like cb_store_open_plain, for a URL that a document named, not the user. Never sends requests to a web server at an address
- * nearer than the document's server, even if a name resolves to a nearer address. `document` is the store that the document was
- * read from. */
+/* Opens the store of objects at a URL that a document named, not the user. Never opens a file as a store of its arrays. Never
+ * sends requests to a web server at an address nearer than the document's server, even if a name resolves to a nearer address.
+ * `document` is the store that the document was read from. */
 CUBED_MUST_CHECK cubed_status cb_store_open_referred(cb_stores *s, const char *url,
                                                      const cubed_store *document, cubed_store **out,
                                                      cubed_error *err);
