@@ -657,6 +657,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_rank(cubed_array *x, cubed_
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_pinv(cubed_array *x, cubed_array *rtol,
                                                    uint64_t task_mem, cubed_array **out,
                                                    cubed_error *err);
+/* Computes the n-th power of square matrices in the last two axes, by repeated squaring. n 0: identity matrices. n < 0: powers of
+ * the inverses. CUBED_E_LINALG if the matrices are not square. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_power(cubed_array *x, int64_t n,
                                                            uint64_t task_mem, cubed_array **out,
                                                            cubed_error *err);
@@ -732,6 +734,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_norm_parse(const char *name
                                                                 cubed_matrix_norm_ord *out,
                                                                 cubed_error *err);
 
+/* Computes a norm of the matrices in the last two axes. With `keepdims` these axes stay, with an extent of 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord,
                                                           bool keepdims, uint64_t task_mem,
                                                           cubed_array **out, cubed_error *err);

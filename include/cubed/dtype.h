@@ -86,6 +86,7 @@ CUBED_API cubed_dtype cubed_dtype_family(cubed_dtype dtype);
 CUBED_API void cubed_dtype_get_time(cubed_dtype dtype, cubed_unit *unit, int *multiple);
 /* Returns the name of a unit: "ns", "D", "generic". */
 CUBED_API const char *cubed_unit_name(cubed_unit unit);
+/* Gets a unit by the name that cubed_unit_name returns. CUBED_E_TYPE if no unit has this name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unit_parse(const char *name, cubed_unit *out,
                                                          cubed_error *err);
 /* Returns whether a number is a valid type. */
@@ -99,6 +100,7 @@ CUBED_API const char *cubed_dtype_text(cubed_dtype dtype, char text[CUBED_DTYPE_
 CUBED_API size_t cubed_dtype_size(cubed_dtype dtype);
 /* Returns the standard's name of a type ("bool", "int8", ... "complex128"), or the name of its family without parameters. */
 CUBED_API const char *cubed_dtype_name(cubed_dtype dtype);
+/* Returns the kind of a valid type. */
 CUBED_API cubed_kind cubed_dtype_kind(cubed_dtype dtype);
 /* Parses a name as cubed_dtype_text writes it. CUBED_E_TYPE if no type has this name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_parse(const char *name, cubed_dtype *out,
