@@ -21,7 +21,7 @@ typedef struct cubed_sort_options {
     size_t struct_size;
     bool descending;
     bool positions;    /* positions instead of elements (argsort) */
-    uint64_t task_mem; /* bytes that tasks may use, as in cubed_quantile_options; 0: unknown */
+    uint64_t task_mem; /* bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown */
 } cubed_sort_options;
 #define CUBED_SORT_OPTIONS_INIT                                                                    \
     {                                                                                              \
@@ -38,13 +38,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, 
 
 /* Gets the k largest elements along an axis, the largest first, or their int64 positions; for negative k the smallest ones, the
  * smallest first. The result has at most as many elements as the axis. NaN counts as the largest. If the axis has chunks of 2 *
- * k elements or more, each chunk is sorted alone first, and then the k candidates of all chunks. `task_mem` is as in
- * cubed_sort_options. */
+ * k elements or more, each chunk is sorted alone first, and then the k candidates of all chunks. `task_mem` is the
+ * number of bytes that tasks may use; 0: unknown. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_topk(cubed_array *x, int64_t k, int axis,
                                                    bool positions, uint64_t task_mem,
                                                    cubed_array **out, cubed_error *err);
 /* Gets the int64 positions that sort elements along an axis by keys[n - 1], equal ones by keys[n - 2], and so on. All keys have
- * the same shape; their types may differ. `task_mem` is as in cubed_sort_options. */
+ * the same shape; their types may differ. `task_mem` is the number of bytes that tasks may use; 0: unknown. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lexsort(cubed_array *const *keys, int n, int axis,
                                                       uint64_t task_mem, cubed_array **out,
                                                       cubed_error *err);
@@ -297,7 +297,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_average(cubed_array *x, cubed_arra
 
 typedef struct cubed_weighted_options {
     size_t struct_size;
-    const int *axes; /* axes as in cubed_reduce_options; NULL: all axes */
+    const int *axes; /* NULL: all axes; negative numbers count from the last axis */
     int naxes;
     bool keepdims;
     bool skip_nan; /* true: elements that are NaN are skipped, with their weights */
@@ -580,7 +580,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_outer(cubed_array *x1, cubed_array
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_transpose(cubed_array *x, cubed_array **out,
                                                                cubed_error *err);
 /* Get the diagonal of the matrices in the last two axes that is `offset` to the right of the main one, or its sum (of
- * `dtype`; NULL: as in cubed_reduce). Only chunks that the diagonal crosses are read. */
+ * `dtype`; NULL: the type that cubed_reduce chooses). Only chunks that the diagonal crosses are read. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diagonal(cubed_array *x, int64_t offset,
                                                        cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offset,
@@ -591,8 +591,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
  * integers are cast to float64. The same matrix gives the same bits at any position. If a function has several outputs, any
  * of them may be NULL.
  *
- * `task_mem` is as in cubed_sort_options; 0: unknown. A block holds a whole matrix if a task has memory for about four of
- * them. Larger matrices are handled as follows:
+ * `task_mem` is the number of bytes that tasks may use; 0: unknown. A block holds a whole matrix if a task has memory for about
+ * four of them. Larger matrices are handled as follows:
  * - cholesky, det, slogdet, inv, solve and qr factor them in panels of columns, as wide as `task_mem` allows. Each panel
  *   reads the panels to the left of it, so n x n elements in p panels are read p / 3 times (cholesky: p / 6; qr: 2 p / 3).
  *   A plan is refused if a task cannot hold one column.
@@ -799,13 +799,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_replace(cubed_array *x, cubed_arra
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
 /* Replaces the elements at the positions that cubed_gather takes: x[i, :, j] = value. `value` broadcasts to the shape of
- * cubed_gather's result. If positions are equal, the last one in C order counts. Types are as in cubed_replace. All positions
- * are read, in order, for each block of x. */
+ * cubed_gather's result. If positions are equal, the last one in C order counts. The value is cast to x's type. All positions
+ * are read, in order, for each block of x. CUBED_E_TYPE as for cubed_replace. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions,
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
 /* Replaces the elements of slices[ndim]: x[1:5, ::2, 3] = value. `value` broadcasts to the shape of cubed_slice_array's
- * result; further axes in front may have extent 1. Types are as in cubed_replace. */
+ * result; further axes in front may have extent 1. The value is cast to x's type. CUBED_E_TYPE as for cubed_replace. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign(cubed_array *x, const cubed_slice *slices,
                                                      cubed_array *value, cubed_array **out,
                                                      cubed_error *err);
@@ -836,20 +836,23 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_index(cubed_array *x, const cubed_
                                                     bool in_front, cubed_array **out,
                                                     cubed_error *err);
 /* Replaces the elements that cubed_index selects: x[key] = value. `value` broadcasts to the shape of cubed_index's result;
- * further axes in front may have extent 1. If positions are equal, the last one in C order counts. Types as in cubed_replace.
+ * further axes in front may have extent 1. If positions are equal, the last one in C order counts. The value is cast to
+ * x's type.
  *
- * Errors: those of cubed_index, and CUBED_E_ARG if the value does not fit; the message has both shapes. */
+ * Errors: those of cubed_index, the CUBED_E_TYPE of cubed_replace, and CUBED_E_ARG if the value does not fit; the message has
+ * both shapes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_index_assign(cubed_array *x, const cubed_key *keys,
                                                            int n, cubed_array *value,
                                                            cubed_array **out, cubed_error *err);
-/* Replaces the elements of x where the mask, bool and of x's shape, is true by the 1-D `values`, in C order. Types are as in
- * cubed_replace. A run fails with CUBED_E_ARG if the number of values differs from the number of true elements. */
+/* Replaces the elements of x where the mask, bool and of x's shape, is true by the 1-D `values`, in C order. The values are cast
+ * to x's type. CUBED_E_TYPE as for cubed_replace. A run fails with CUBED_E_ARG if the number of values differs from the
+ * number of true elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,
                                                            cubed_array *values, cubed_array **out,
                                                            cubed_error *err);
-/* Replaces x[mask] = value for a bool mask of the first axes of x: by one value for all rows, or, if the mask has all axes,
- * also by the elements of a value of one dimension, in C order. Further axes of the value in front may have extent 1. Types
- * as in cubed_replace. CUBED_E_ARG if the value does not fit; the message has both shapes. */
+/* Replaces x[mask] = value for a bool mask of the first axes of x: by one value for all rows, or, if the mask has all axes, also
+ * by the elements of a value of one dimension, in C order. Further axes of the value in front may have extent 1. The value is
+ * cast to x's type. CUBED_E_TYPE as for cubed_replace. CUBED_E_ARG if the value does not fit; the message has both shapes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign_where(cubed_array *x, cubed_array *mask,
                                                            cubed_array *value, cubed_array **out,
                                                            cubed_error *err);
@@ -868,7 +871,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_arr
                                                        cubed_array **out, cubed_error *err);
 /* Shapes of these results depend on values. The caller determines them with a separate run: a function `..._offsets` or
  * `..._total` makes an array to compute. Pass this array, and its last element as the count, to the function itself. `task_mem`
- * is as in cubed_sort_options; pass the same value to both functions. */
+ * is the number of bytes that tasks may use; 0: unknown. Pass the same value to both functions. */
 
 /* Get the int64 coordinates of the elements that are not 0, in C order: one array for each dimension of x in outs.
  * CUBED_E_ARG if x has no dimensions. */
@@ -892,7 +895,7 @@ typedef struct cubed_unique_outputs {
 typedef struct cubed_unique_options {
     size_t struct_size;
     bool equal_nan;    /* all NaN count as one element, as in NumPy */
-    uint64_t task_mem; /* bytes that tasks may use, as in cubed_quantile_options; 0: unknown */
+    uint64_t task_mem; /* bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown */
 } cubed_unique_options;
 #define CUBED_UNIQUE_OPTIONS_INIT                                                                  \
     {                                                                                              \
@@ -919,7 +922,7 @@ typedef struct cubed_set_options {
     size_t struct_size;
     bool
         assume_unique; /* the elements of each operand are known to be distinct; a difference then keeps their order */
-    uint64_t task_mem; /* bytes that tasks may use, as in cubed_quantile_options; 0: unknown */
+    uint64_t task_mem; /* bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown */
 } cubed_set_options;
 #define CUBED_SET_OPTIONS_INIT                                                                     \
     {                                                                                              \

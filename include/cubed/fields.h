@@ -67,7 +67,7 @@ typedef enum cubed_field_statistic {
 
 typedef struct cubed_field_options {
     size_t struct_size;
-    const int *axes; /* axes as in cubed_reduce_options; NULL: all axes */
+    const int *axes; /* NULL: all axes; negative numbers count from the last axis */
     int naxes;
     bool keepdims;
 } cubed_field_options;

@@ -142,8 +142,8 @@ typedef struct cubed_weights cubed_weights;
  * need the same grids as bilinear weights, and may be negative. Conservative weights need the bounds of both grids. In second
  * order, the gradient inside a cell fits the differences to neighbours, and weights may be negative. Edges are parts of great
  * circles, except those of cells between two latitudes and two longitudes, which follow the latitudes, in any grid, as in CDO.
- * Edges of a cell must not cross. Masked cells have no weights: nearest and distance weights use the other centres, and the rows of other
- * methods are scaled; a row with a negative weight that loses a cell is empty.
+ * Edges of a cell must not cross. Masked cells have no weights: nearest and distance weights use the other centres, and the rows
+ * of other methods are scaled; a row with a negative weight that loses a cell is empty.
  *
  * options  NULL: the defaults
  * out      freed with cubed_weights_unref

@@ -141,7 +141,7 @@ typedef struct cubed_task_report {
     uint64_t token;
     int64_t task;
     unsigned worker;
-    /* Machine and process of the worker, as in cubed_event; valid until the next report is requested. */
+    /* Machine and process of the worker, "HOST:PID"; NULL: this process. Valid until the next report is requested. */
     const char *host;
     /* Number of workers that performed the task together, including this one; 1 unless the executor shares tasks. */
     unsigned coop;
@@ -200,9 +200,9 @@ typedef struct cubed_run_options {
      * cubed_context_add_executor. NULL: that argument is used. */
     void *executor_ctx;
     /* For executors whose workers are on other machines: an idle worker may repeat a range that takes far longer than other
-     * ranges of its stage. At most one in 20 workers repeats ranges. The first result counts. If the service starts workers step by
-     * step (cubed_executor_caps.ramp_workers), idle workers also repeat the last ranges of a stage before they are slow, with at
-     * most a tenth of the stage's tasks. */
+     * ranges of its stage. At most one in 20 workers repeats ranges. The first result counts. If the service starts workers step
+     * by step (cubed_executor_caps.ramp_workers), idle workers also repeat the last ranges of a stage before they are slow, with
+     * at most a tenth of the stage's tasks. */
     bool backups;
     /* Time limit of a task in milliseconds; 0: no limit. The worker ends a task that exceeds the limit, or exits if that fails,
      * and the task is retried as after an I/O error. Not for executors whose workers are in this process. */

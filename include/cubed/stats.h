@@ -33,7 +33,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_kurtosis(cubed_array *x, unsigned 
 
 typedef struct cubed_variance_options {
     size_t struct_size;
-    const int *axes; /* axes as in cubed_reduce_options; NULL: all axes */
+    const int *axes; /* NULL: all axes; negative numbers count from the last axis */
     int naxes;
     bool keepdims;
     bool root;         /* compute the standard deviation, the square root of the variance */
