@@ -234,7 +234,8 @@ static cubed_array *reduce(band *w, cubed_array *a, cubed_array **left)
     return rows(w, q.r, adjoint(w, p.r));
 }
 
-/* Like `reduce`, for a Hermitian matrix: applies the same reflectors from both sides. */
+/* Reduces the last columns and rows of a Hermitian matrix by applying the same reflectors from both sides. *left receives the
+ * remaining rows and columns. */
 static cubed_array *reduce_hermitian(band *w, cubed_array *a, cubed_array **left)
 {
     *left = NULL;

@@ -226,7 +226,8 @@ static bool get_complex_fill(const cb_cf_attrs *attrs, cubed_dtype dtype, cubed_
     return true;
 }
 
-/* Like read_packing, for complex elements. They may be missing, but are never packed. */
+/* Reads from the attributes which complex elements are missing. Complex elements are never packed. Fills in *p. Returns true if
+ * there is something to decode or an attribute to drop. */
 static bool read_complex(const cubed_array *x, const cb_cf_attrs *attrs, seen_values *seen,
                          owned_packing *p)
 {

@@ -160,7 +160,8 @@ static cubed_status read_stored(cb_chunks *c, const cb_chunk_reader *r, const cb
 
 static void unpin(void *cache, void *entry) { cb_cache_unpin(cache, entry); }
 
-/* Like read_stored, through the cache. */
+/* Finds a chunk in the cache, or reads it into the cache, or into w->buffer if the cache does not keep it. A chunk in the cache is
+ * copied to w->buffer or pinned as long as the arena's data lives. */
 static cubed_status want_kept(cb_chunks *c, const cb_chunk_reader *r, const cb_want *w,
                               cb_pinned *out, cubed_error *err)
 {

@@ -6,7 +6,7 @@
 
 /* Replaces *x by op(*x, y). On an error, *x is unchanged. */
 cubed_status step_with_array(cubed_op op, cubed_array **x, cubed_array *y, cubed_error *err);
-/* Like step_with_array, with a number of type `dtype`. */
+/* Replaces *x by op(*x, number), with a number of type `dtype`. On an error, *x is unchanged. */
 cubed_status step_with_number(cubed_op op, cubed_array **x, cubed_dtype dtype, cubed_scalar number,
                               cubed_error *err);
 

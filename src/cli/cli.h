@@ -279,7 +279,8 @@ int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_pla
 /* Computes all elements of x into `data` before the command's main work. Prints nothing and leaves no files. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);
-/* Like cli_compute, for n arrays in one run: a source that several arrays share is read once. */
+/* Computes n arrays in one run, all elements of x[i] into data[i], before the command's main work. A source that several arrays
+ * share is read once. Prints nothing and leaves no files. */
 cubed_status cli_compute_all(cubed_context *ctx, cubed_array *const *x, void *const *data, int n,
                              const cli_common *c, cubed_error *err);
 /* Checks plans that would run one after another, without running them (cubed_plan_check). */
@@ -301,7 +302,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
 cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err);
 /* Reads a whole file, to be freed with cli_free. Returns an errno, or 0. */
 int cli_read_file(const char *file, void **data, size_t *size);
-/* Like cli_read_file, for an object at a URL of at most `max` bytes. */
+/* Reads a whole object of at most `max` bytes at a URL, to be freed with cli_free. */
 cubed_status cli_read_url(cubed_context *ctx, const char *url, size_t max, void **data,
                           size_t *size, cubed_error *err);
 bool cli_is_url(const char *text);

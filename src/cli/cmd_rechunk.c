@@ -135,7 +135,8 @@ static void keep_lists(const cubed_array *x, layout *l)
     }
 }
 
-/* Like keep_lists, for shards. Their description is JSON: lengths, or pairs of a length and its count. */
+/* Copies the shard lengths of irregular axes of an array. The information has them as JSON: lengths, or pairs of a length and its
+ * count. */
 static void keep_shard_lists(const cubed_zarr_info *info, layout *l)
 {
     json_t *shapes = info->chunk_shapes ? json_loads(info->chunk_shapes, 0, NULL) : NULL;

@@ -275,7 +275,7 @@ static void warn_of_held(uint64_t held)
         cli_format_bytes((double)held, text), held);
 }
 
-/* Like perform_message, for a range given by arguments. */
+/* Performs the range that the command's arguments state, and writes its reports. */
 static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_error *err)
 {
     const request *r = t->request;

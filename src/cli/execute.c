@@ -233,7 +233,7 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
             (resident + info.max_workers - 1) / info.max_workers);
 }
 
-/* Like cli_warn_of_reserve, for worker processes, after their run. */
+/* Warns on stderr if worker processes took more memory in a run than reserved_mem assumes. */
 static void warn_of_workers(const cubed_plan *plan, const cubed_run_stats *stats)
 {
     cubed_plan_info info;

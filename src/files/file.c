@@ -42,7 +42,8 @@ typedef struct inflation {
     uint8_t piece[PIECE];
 } inflation;
 
-/* Like read_stored, for deflated data. Inflation always starts at the beginning of the data. */
+/* Reads `size` bytes of an entry's data, starting at `from`, if the data is deflated. Inflation always starts at the beginning of
+ * the data. */
 static cubed_status inflate_stored(const cb_file *f, const cb_entry *e, uint64_t from, size_t size,
                                    char *dst, cubed_error *err)
 {

@@ -235,8 +235,8 @@ static double from_to(double a, double b)
 /* Compares degrees. The tolerance allows for coordinates that were rounded to float32. */
 static bool is_same(double a, double b) { return fabs(a - b) < 1e-5; }
 
-/* Returns true if four corners are those of a cell between two latitudes and two longitudes, and sets *c to this cell. Corners at a
- * pole may have any longitude. */
+/* Returns true if four corners are those of a cell between two latitudes and two longitudes, and sets *c to this cell. Corners at
+ * a pole may have any longitude. */
 static bool find_box(const double *lat, const double *lon, cell *c)
 {
     for (int k = 0; k < 2; k++) { /* assume that edge k follows a latitude */
@@ -292,7 +292,7 @@ static void cell_of(const cubed_grid *g, int64_t i, cell *c)
         c->around = (cb_space_box){{2, 2, 2}, {-2, -2, -2}}; /* a box that overlaps no other box */
 }
 
-/* Like cell_of. Fails if edges of a cell in use cross. */
+/* Gets the polygon of cell i. Fails if the cell is not masked and its edges cross. */
 static cubed_status checked_cell(const cubed_grid *g, const char *grid, int64_t i, cell *c,
                                  cubed_error *err)
 {

@@ -388,7 +388,7 @@ static inline void lanes_nan_m2(const double *v, size_t n, double *m2, double *m
     *m2 = lanes_sum(lane);
 }
 
-/* Like lanes_nan_m2 for a short run, in the order of the elements. */
+/* Computes the squared deviations, the mean and the count of the numbers of a short run, in the order of the elements. */
 static inline void short_nan_m2(const double *v, size_t n, double *m2, double *mean, double *seen)
 {
     double sum = 0, squares = 0, k = 0;

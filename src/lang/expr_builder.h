@@ -84,7 +84,7 @@ cubed_status expr_align(expr_builder *b, const expr *e, const cubed_array *x, bo
 cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const *x, int n);
 /* Builds the value of `e`. The caller owns its array. */
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
-/* Like expr_build_value, but converts a literal to an array of its default type. */
+/* Builds the value of `e` as an array; a literal becomes an array of its default type. The caller owns the array. */
 cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out);
 /* Replaces *x, the values of `child`, by its stored elements if `child` is packed. The result of `e` then counts as stored
  * elements with the same packing. */
@@ -92,8 +92,8 @@ void expr_take_stored(expr_builder *b, const expr *e, const expr *child, cubed_a
 /* Builds the array of `child` for `e`, a function that moves elements without changing them. Returns the stored elements if
  * `child` is packed; the result of `e` then counts as stored elements with the same packing. */
 cubed_status expr_get_moved(expr_builder *b, const expr *e, const expr *child, cubed_array **out);
-/* Like expr_get_moved for all items of a list that `e` joins: stored elements if all items have the same packing, otherwise
- * values. `arrays` must be zeroed. The caller owns the arrays in it, even after an error. */
+/* Builds the arrays of all items of a list that `e` joins: stored elements if all items have the same packing, otherwise values.
+ * `arrays` must be zeroed. The caller owns the arrays in it, even after an error. */
 cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *list,
                                  cubed_array **arrays);
 /* Returns the packing of a node's result, or NULL if the node does not have unchanged stored elements. */
@@ -101,7 +101,8 @@ const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e);
 /* Converts a literal to an array of the type that it has in an operation with `other` (NULL: its default type). Arrays are not
  * changed. */
 cubed_status expr_operand(expr_builder *b, const expr *e, expr_value *v, const cubed_array *other);
-/* Like expr_operand, but the type can represent every integer literal. For operations such as comparisons. */
+/* Converts a literal to an array of a type that can represent every integer literal, for operations such as comparisons with
+ * `other`. Arrays are not changed. */
 cubed_status expr_wide_operand(expr_builder *b, const expr *e, expr_value *v,
                                const cubed_array *other);
 /* Builds an integer that is not an array. */
@@ -118,7 +119,7 @@ cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int m
 /* Gets axes from axis= or dim= or a positional argument (may be NULL). *n is -1 if the call has none of them. */
 cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM]);
-/* Like expr_get_axes for one axis. *out is `missing` if the call names no axis. */
+/* Gets one axis from axis= or dim= or a positional argument (may be NULL). *out is `missing` if the call has none of them. */
 cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int missing, int *out);
 /* Builds an integer or a float that is not an array. `re` is the value of either kind. */
@@ -145,7 +146,8 @@ cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
 /* Makes an array of memory from lang_alloc. Takes ownership of `data`, even after an error. */
 cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                             const int64_t *shape, void *data, cubed_array **out);
-/* Like expr_own_array, with names of dimensions and attributes. */
+/* Makes an array of memory from lang_alloc, with names of dimensions and attributes. Takes ownership of `data`, even after an
+ * error. */
 cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                                 const int64_t *shape, const char *const *names, json_t *attrs,
                                 void *data, cubed_array **out);

@@ -366,7 +366,7 @@ static cubed_status take(expr_builder *b, const expr *e, int d, int64_t n, int64
     return CUBED_OK;
 }
 
-/* Like take, but copies the positions. */
+/* Replaces *x by its elements at the positions of `c` along axis d. */
 static cubed_status take_copy(expr_builder *b, const expr *e, int d, const choice *c,
                               cubed_array **x)
 {

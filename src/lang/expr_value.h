@@ -22,7 +22,7 @@ cubed_value expr_literal_value(const expr_value *v);
 /* Returns the type of a literal that is combined with `other`, or that is alone if `other` is NULL. */
 cubed_dtype expr_literal_dtype(const expr_value *v, const cubed_array *other);
 
-/* Like expr_literal_dtype, but the type can represent every integer literal. Used for comparisons with `other`. */
+/* Returns the type of a literal that is compared with `other`. The type can represent every integer literal. */
 cubed_dtype expr_literal_wide_dtype(const expr_value *v, const cubed_array *other);
 
 /* Converts a literal to a type from expr_literal_dtype. Returns false if the type cannot represent the value. */

@@ -9,7 +9,8 @@ static void F(qr)(int64_t m, int64_t n, T *a, T *tau, T *v, T *w)
     }
 }
 
-/* Like qr, in blocks of columns, which are copied to be contiguous. */
+/* Factors s->a into R and reflectors below it, in place, in blocks of columns. Each block is copied, so that its elements are
+ * contiguous. */
 static void F(qr_blocked)(work *s)
 {
     T *a = s->a, *panel = s->wy.v, *tau = s->tau;

@@ -35,7 +35,7 @@ static inline void F(wy_columns)(cb_wy *w, int64_t m, int64_t b, const T *a, int
     F(wy_complete)(w, m, b, tau);
 }
 
-/* Like wy_columns, for reflectors stored in rows. */
+/* Makes the compact form (V, T) of b reflectors of length m that are the rows of a. */
 static inline void F(wy_rows)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_t ld, const T *tau)
 {
     T *v = w->v;

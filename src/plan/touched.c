@@ -24,8 +24,8 @@ static wide wide_floor_sum(wide n, wide m, wide a, wide b)
     return sum;
 }
 
-/* Like wide_floor_sum, but faster: most of its time is spent on divisions of wide numbers. Intermediate results must not exceed
- * 64 bits. */
+/* Returns the sum of floor((a * i + b) / m) over 0 <= i < n. It is faster than wide_floor_sum, which spends most of its time on
+ * divisions of wide numbers. Intermediate results must not exceed 64 bits. */
 static uint64_t narrow_floor_sum(uint64_t n, uint64_t m, uint64_t a, uint64_t b)
 {
     uint64_t sum = 0;

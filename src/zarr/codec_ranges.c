@@ -145,7 +145,8 @@ static cubed_status decode_some(encoded_chunk *x, cubed_range *range, char *dst,
     return decode(x, *range, &at, dst, scratch, stored, err);
 }
 
-/* Like decode_some, but if the first byte is in a block larger than the range, decodes the whole block and keeps it. */
+/* Decodes the beginning of a range, and sets *range to that part. If the first byte is in a block larger than the range, decodes
+ * the whole block and keeps it for later ranges. */
 static cubed_status decode_from_block(encoded_chunk *x, cubed_range *range, char *dst,
                                       cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {

@@ -46,7 +46,8 @@ static json_t *plain_real(const json_t *v)
                : NULL;
 }
 
-/* Like plain_real; converts both parts of complex numbers, and leaves other types unchanged. */
+/* Converts a fill value to its spelling in metadata, a real number and both parts of a complex number by plain_real. Values of
+ * other types are unchanged, except real numbers in base64. Returns a new reference, or NULL if plain_real does. */
 static json_t *plain(const json_t *v, cubed_dtype dtype)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);

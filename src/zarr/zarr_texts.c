@@ -286,7 +286,8 @@ static cubed_status find_text_codecs(reading *r, const cb_codecs *known, json_t 
     return conf ? find_shards(r, known, outer, conf, err) : CUBED_OK;
 }
 
-/* Like find_text_codecs, for elements of a file, which have a fixed size. */
+/* Finds the codecs of chunks of HDF5's variable-length strings. Their elements have a fixed size, because they refer to strings
+ * elsewhere in the file. */
 static cubed_status find_file_codecs(reading *r, const cb_codecs *known, json_t *list,
                                      cubed_error *err)
 {

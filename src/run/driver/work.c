@@ -145,7 +145,7 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
     return st;
 }
 
-/* Like run_tasks, for tasks that are not noted as done. */
+/* Runs those tasks of a range that are not noted as done, and puts their reports. *next: the first task without a report. */
 static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                                 const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
@@ -318,7 +318,7 @@ static cubed_status fetch(cubed_worker *w, const cb_told *told, cubed_error *err
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's key");
 }
 
-/* Like cubed_work, for a message that names the plan to fetch. */
+/* Performs the range of a message that names the plan to fetch, and puts the reports (cubed_work). */
 static cubed_status work_told(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
 {
     cubed_range_message m;
@@ -341,7 +341,8 @@ out:
     return st;
 }
 
-/* Like cubed_work, for a worker that was made for a plan, or for a message that comes with its plan. */
+/* Performs the range of a message, and puts the reports (cubed_work), if the worker was made for a plan or the message comes with
+ * its plan. */
 static cubed_status work_planned(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
 {
     cubed_range_message m;

@@ -11,8 +11,8 @@ typedef struct cb_groups {
     bool durable;
     uint64_t memory;            /* bytes that copies of objects may use */
     const cb_zarr_fence *fence; /* the run's fence; NULL: writes are not fenced */
-    /* Like `fence->check`, with its ctx. *when: the time by the service's clock (cubed_object_info.replied); 0 if
-     * unknown. */
+    /* Checks that the run still owns its target; called with the ctx of `fence`. *when receives the time by the service's clock
+     * (cubed_object_info.replied); 0 if unknown. */
     cubed_status (*look)(const void *ctx, int64_t *when, cubed_error *err);
 } cb_groups;
 
