@@ -30,7 +30,7 @@ static bool read_text(const char *path, char *text, size_t cap)
 }
 
 /* Returns the FNV-1a hash of a string. The result is never 0, which means unknown. */
-static uint64_t number_of(uint64_t seed, const char *text)
+static uint64_t hash_text(uint64_t seed, const char *text)
 {
     uint64_t h = seed ^ 0xcbf29ce484222325u;
     for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3u;
@@ -86,11 +86,11 @@ void cb_owner_self(cb_owner *out)
     for (size_t i = 0; i < n; i++) {
         if (!is_name(out->host[i])) out->host[i] = '-';
     }
-    out->machine = number_of(0, host);
+    out->machine = hash_text(0, host);
     if (read_text("/etc/machine-id", text, sizeof text))
-        out->machine = number_of(out->machine, text);
+        out->machine = hash_text(out->machine, text);
     if (read_text("/proc/sys/kernel/random/boot_id", text, sizeof text))
-        out->boot = number_of(0, text);
+        out->boot = hash_text(0, text);
     ssize_t got = readlink("/proc/self/ns/pid", text, sizeof text - 1);
     if (got > 5 && strncmp(text, "pid:[", 5) == 0) {
         text[got] = 0;

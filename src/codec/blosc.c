@@ -229,10 +229,11 @@ static void store32(unsigned char *p, size_t v)
     for (int k = 0; k < 4; k++) p[k] = (unsigned char)(v >> 8 * k);
 }
 
-/* Subtracts `by` from block offsets, for a header that starts `by` bytes later. */
-static void shift_offsets(unsigned char *entry, size_t n, size_t by)
+/* Adds `by` to block offsets, modulo 2^32, because the header starts `by` bytes earlier. */
+static void shift_offsets(unsigned char *entry, size_t n, int64_t by)
 {
-    for (size_t k = 0; k < n; k++, entry += ENTRY) store32(entry, load32(entry) - (uint32_t)by);
+    for (size_t k = 0; k < n; k++, entry += ENTRY)
+        store32(entry, (uint32_t)((int64_t)load32(entry) + by));
 }
 
 /* Blocks to decode together: `n` blocks from number `first`, `bytes` decoded. */
@@ -248,10 +249,11 @@ static int decode_blocks(const cubed_codec_range *range, const blocks *some, siz
     const cubed_codec_extent *located = range->located;
     const size_t left_out = located->lo - located->head, before = some->first * ENTRY;
     const size_t end = located->hi - left_out;
+    const int64_t by = (int64_t)(before + left_out);
     unsigned char saved[HEADER], own[HEADER], *src = range->bytes, *head = src + before;
     memcpy(own, src, 4);
     memcpy(saved, head, HEADER);
-    shift_offsets(head + HEADER, some->n, before + left_out);
+    shift_offsets(head + HEADER, some->n, -by);
     /* A short last block is not split by bytes. As the only block of a buffer, it would be treated as a full block, so the flag
      * is set. */
     if (some->n == 1 && some->bytes < block) {
@@ -264,7 +266,7 @@ static int decode_blocks(const cubed_codec_range *range, const blocks *some, siz
     memcpy(head, own, HEADER);
     int got = blosc_decompress_ctx(head, dst, some->bytes, 1);
     memcpy(head, saved, HEADER);
-    shift_offsets(head + HEADER, some->n, (size_t)0 - (before + left_out));
+    shift_offsets(head + HEADER, some->n, by);
     return got;
 }
 

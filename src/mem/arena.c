@@ -49,7 +49,8 @@ cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out
         cb_free(a, ar, sizeof *ar);
         return cb_fail(err, CUBED_E_NOMEM, "the machine has no %zu bytes for an arena", need.arena);
     }
-    ar->base = (char *)ar->block + (-(uintptr_t)ar->block & (CB_ARENA_ALIGN - 1));
+    const size_t at = (size_t)(uintptr_t)ar->block;
+    ar->base = (char *)ar->block + (cb_arena_round(at) - at);
     POISON(ar->block, ar->size);
     *out = ar;
     return CUBED_OK;

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "base/text.h"
 #include "opt/opt.h"
 
@@ -49,7 +50,7 @@ static size_t find_source(const numbering *m, const cb_node *n)
 
 static size_t find(const numbering *m, const cubed_array *key)
 {
-    size_t i = (size_t)(((uintptr_t)key >> 4) * 0x9E3779B97F4A7C15u) & (m->cap - 1);
+    size_t i = (size_t)cb_mix((uintptr_t)key) & (m->cap - 1);
     while (m->slot[i].key && m->slot[i].key != key) i = (i + 1) & (m->cap - 1);
     return i;
 }
