@@ -184,7 +184,7 @@ def _run_plans(kind, seed, n, folder):
         STEPS["bins"](small, random).compute(executor=executor, **how)
     del values
     reserved = cubed.measure_reserved_mem(executor, folder, **how)
-    over, ran, most = [], 0, 0.0
+    over, ran, most, unseen = [], 0, 0.0, 0
     while ran < n:
         workers = 1 if executor == "single-threaded" else r.choice((1, WORKERS))
         allowed = reserved + r.randrange(2, 30) * 1_000_000
@@ -204,6 +204,8 @@ def _run_plans(kind, seed, n, folder):
         y.compute(executor=executor, callbacks=[kind], **how)
         peaks = kind.peaks(workers)
         if not peaks:  # the processes ended before this one looked at them
+            unseen += 1
+            assert unseen <= n // 4, f"{unseen} runs without a process"
             continue
         peak = max(peaks)
         most = max(most, peak / allowed)
