@@ -15,8 +15,8 @@
 #include "exec/plan/limits.h"
 
 /* Limits of the width of the band, in columns. By default, the band has 1/PART of the matrix's width. It is narrower if a task
- * would not fit in memory. The matrix is split into at most MOST_PANELS panels. Wider bands take longer, because a single task
- * processes the band. */
+ * would not fit in memory. The matrix is split into at most MOST_PANELS panels. A wide band costs time, because a single task
+ * processes the whole band. */
 #define WIDEST      512
 #define NARROWEST   16
 #define PART        16
@@ -94,7 +94,8 @@ static void spread(const band *w, const operand *o, int batch_symbol, axes *to)
     }
 }
 
-/* Calls a function on blocks. `symbols` is the number of symbols in use: ROW, COLUMN, SUMMED. */
+/* Calls a block function on operands of one or two axes in addition to the batch axes. `symbols` is the number of symbols in use:
+ * ROW, COLUMN, SUMMED. */
 static cubed_array *call(band *w, const char *function, int symbols, const operand *in, int nin,
                          const operand *out, int nout, cubed_array **outs)
 {
@@ -131,7 +132,7 @@ static cubed_array *call(band *w, const char *function, int symbols, const opera
     return outs[0];
 }
 
-/* Computes the matrix product a b block by block. */
+/* Computes the matrix product of a and b block by block. */
 static cubed_array *product(band *w, cubed_array *a, cubed_array *b)
 {
     const int64_t n = w->p.step;
@@ -187,7 +188,8 @@ static cubed_array *below(band *w, cubed_array *a, cubed_array *b)
 
 /* --- Panels ------------------------------------------------------------------------------------------------- */
 
-/* Q = 1 - V T V^H, whose adjoint transforms a panel to R. Rows of V and V T are in the matrix's order. */
+/* Q = 1 - V T V^H, a product of Householder reflections. Its adjoint transforms a panel to R. Rows of V and V T are in the
+ * matrix's order. */
 typedef struct reflectors {
     cubed_array *v, *vt, *r;
 } reflectors;
@@ -203,7 +205,8 @@ static reflectors reflect(band *w, cubed_array *panel)
     return (reflectors){reversed(w, made[0], 1), reversed(w, made[1], 1), made[2]};
 }
 
-/* Returns block rows of the band, two blocks wide: the diagonal block, the block to its right (may be NULL), and zeros. */
+/* Returns some rows of the band, 2 b columns wide: the diagonal block, the block to its right (may be NULL), and zeros up to the
+ * width. */
 static cubed_array *rows(band *w, cubed_array *diagonal, cubed_array *right)
 {
     if (w->s.st != CUBED_OK) return NULL;
@@ -213,8 +216,8 @@ static cubed_array *rows(band *w, cubed_array *diagonal, cubed_array *right)
     return cb_panels_concat(&w->s, list, 3, true);
 }
 
-/* Reduces the last columns of a (m x n, m >= n) to R, then the last rows to a lower triangle. *left receives the remaining
- * rows and columns. */
+/* Factors the last columns of a (m x n, m >= n) to an upper triangle R, then the last rows of the remainder to a lower triangle.
+ * *left receives the remaining rows and columns. */
 static cubed_array *reduce(band *w, cubed_array *a, cubed_array **left)
 {
     *left = NULL;
@@ -234,8 +237,8 @@ static cubed_array *reduce(band *w, cubed_array *a, cubed_array **left)
     return rows(w, q.r, adjoint(w, p.r));
 }
 
-/* Reduces the last columns and rows of a Hermitian matrix by applying the same reflectors from both sides. *left receives the
- * remaining rows and columns. */
+/* Eliminates the last columns and rows outside the band of a Hermitian matrix by applying the same reflectors from both sides.
+ * *left receives the remaining rows and columns. */
 static cubed_array *reduce_hermitian(band *w, cubed_array *a, cubed_array **left)
 {
     *left = NULL;

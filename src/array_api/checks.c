@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* Calls a function on inputs of one shape. */
+/* Calls a block function elementwise on arrays of one shape. */
 static cubed_array *by_elements(cb_steps *s, const char *function, const void *params,
                                 size_t params_size, cubed_array *const *x, int n)
 {

@@ -10,7 +10,7 @@
 /* Returns the promoted type of all arrays, which is invalid after an error. */
 static cubed_dtype common_type(cb_steps *s, const char *name, cubed_array *const *x, int n)
 {
-    cubed_array *like = x[0]; /* `like` has the promoted type of the previous arrays */
+    cubed_array *like = x[0]; /* has the promoted type of x[0] to x[i - 1] */
     for (int i = 1; i < n && s->st == CUBED_OK; i++) {
         char a[CUBED_DTYPE_TEXT_CAP], b[CUBED_DTYPE_TEXT_CAP];
         const cubed_dtype left = like->node.dtype, right = x[i]->node.dtype;
@@ -29,8 +29,8 @@ static cubed_dtype common_type(cb_steps *s, const char *name, cubed_array *const
 
 /* --- By numbers ---------------------------------------------------------------------------------------- */
 
-/* Casts the indices of choices to int64. Indices out of range become `n` in the mode that raises an error, otherwise a valid
- * index. */
+/* Casts the indices of choices to int64. Clips or wraps indices out of range if the mode says so. In the mode that raises an
+ * error, they become `n`. */
 static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_choose_mode mode)
 {
     const cubed_scalar most = {.u64 = (uint64_t)n - (mode == CUBED_CHOOSE_CLIP)}, zero = {.i64 = 0};
@@ -55,7 +55,7 @@ static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_cho
     }
 }
 
-/* Stacks the choices and takes elements by number. The take checks the numbers: the run fails if one is out of range. */
+/* Stacks the choices and takes elements at the indices `number`. The run fails if an index is out of range. */
 static cubed_array *choose_by_take(cb_steps *s, cubed_array *number, cubed_array **choices, int n,
                                    int ndim, const int64_t *shape)
 {

@@ -149,7 +149,7 @@ static cubed_array *whole_variance(const chosen *c, cubed_array *x, cubed_array 
 
 /* --- Masks --------------------------------------------------------------------------------------------- */
 
-/* Returns the mask in the shape of x. */
+/* Broadcasts the mask to the shape of x. */
 static cubed_array *mask_of(const chosen *c, const cubed_array *x)
 {
     cubed_array *mask = c->o->where;
@@ -206,8 +206,8 @@ static cubed_array *variance(const chosen *c, cubed_array *x, cubed_array *mask,
     return cb_step(c->s, cubed_variance(x, mask, options, &out, c->s->err), &out);
 }
 
-/* Returns the variance of complex numbers about the mean of their real parts. As in NumPy with a real result type, the mean loses
- * its imaginary part, and the elements keep theirs. */
+/* Returns the variance of complex numbers about the mean of their real parts. NumPy does the same for a real result type: only
+ * the mean is cast to a real number. */
 static cubed_array *variance_about_real_mean(const chosen *c, cubed_array *x, cubed_array *mask)
 {
     const cubed_dtype *dtype = c->o->dtype;
@@ -338,7 +338,7 @@ static cubed_array *reduce_from(const chosen *c, cubed_array *x)
 
 /* --- Any ----------------------------------------------------------------------------------------------- */
 
-/* Reduces all elements of x, without an initial value. */
+/* Reduces all elements of x; mask and initial value are not used. */
 static cubed_array *reduce_filled(const chosen *c, cubed_array *x)
 {
     /* Times are not cast to another type. */

@@ -7,12 +7,12 @@
 #include "cubed/stats.h"
 #include "ops/steps.h"
 
-/* Replaces hidden elements of x by NaN. Returns x if `hidden` is NULL. */
+/* Replaces elements of x by NaN where `hidden` is true. Returns x if `hidden` is NULL. */
 static cubed_array *without(cb_steps *s, cubed_array *x, cubed_array *hidden)
 {
     if (!hidden || !x) return x;
     cubed_array *seen = cb_step_op(s, CUBED_OP_WHERE, hidden, cb_step_number(s, x, (double)NAN), x);
-    /* Operations on half precision return float32. */
+    /* Operations on half precision return float32, so the result is cast back. */
     return cb_step_cast(s, seen, x->node.dtype);
 }
 
@@ -47,7 +47,7 @@ static cubed_array *variance(cb_steps *s, cubed_array *x, cubed_array *mask, boo
     } else {
         out = variance_of_part(s, x, hidden, skip_nan, o);
     }
-    /* A selected NaN makes the result NaN. */
+    /* If the mask selects a NaN, the result is NaN. */
     if (mask && !skip_nan) out = without(s, out, cb_step_reduce(s, CUBED_REDUCE_ANY, missing, o));
     return out;
 }

@@ -76,7 +76,8 @@ static cubed_array *padded(const slide *c, cubed_array *x, int64_t before, int64
     return cb_step(c->s, cubed_pad(x, &before, &after, &zero, &y, c->s->err), &y);
 }
 
-/* Sums windows over a part of x with padding. Products with padding are excluded, because 0 times infinity is NaN. */
+/* Computes the sums for windows that overlap padding, in a part of x. Excludes the products with padding elements, because 0
+ * times infinity is NaN. */
 static cubed_array *overlapping(const slide *c, int64_t start, int64_t before, int64_t after)
 {
     cb_steps *s = c->s;
@@ -115,7 +116,7 @@ static cubed_array *slid(const slide *c)
     return c->s->st == CUBED_OK ? cb_step_concat(c->s, parts, 3, 0) : NULL;
 }
 
-/* Computes sums in the type of the operands. For bools, the sums are computed in int64 and cast back. */
+/* Computes the convolution in type `dtype`. For bools, computes it in int64 and casts the result back. */
 static cubed_array *slid_in_type(slide *c, cubed_dtype dtype)
 {
     const cubed_dtype type = dtype == CUBED_BOOL ? CUBED_INT64 : dtype;

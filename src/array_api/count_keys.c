@@ -60,7 +60,7 @@ static void set_last(counting *c, int axis, int64_t extent)
     c->chunks[c->nkept + axis] = cb_max_i64(1, extent);
 }
 
-/* Counts digits in x, which contains all elements or a piece of them. */
+/* Builds the counts of one digit (`bits` bits from `shift` on) of the keys in x. x is the whole array or a piece of it. */
 static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state, int shift,
                                 int bits, cubed_array **out, cubed_error *err)
 {
@@ -83,8 +83,8 @@ static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state,
     return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
-/* Returns the number of pieces whose counts fit in a task together. *axis receives the reduced axis with the most chunks,
- * which is to be divided. */
+/* Returns the number of pieces whose counts fit together in the memory of a task. *axis receives the reduced axis with the most
+ * chunks, which is to be divided. */
 static int64_t choose_pieces(const counting *c, int bits, int *axis)
 {
     int64_t fit = (int64_t)(c->memory / cb_max_size(1, count_bytes(c, bits)));

@@ -19,7 +19,7 @@ static cubed_array *differences(cb_steps *s, cubed_array *x, int axis)
     return cb_step(s, cubed_diff(x, axis, 1, &y, s->err), &y);
 }
 
-/* Reshapes a vector, so that it broadcasts along an axis of arrays with ndim dimensions. */
+/* Reshapes a vector to ndim dimensions, so that it broadcasts along `axis`. */
 static cubed_array *lined(cb_steps *s, cubed_array *x, int ndim, int axis)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -30,7 +30,7 @@ static cubed_array *lined(cb_steps *s, cubed_array *x, int ndim, int axis)
 
 /* --- Prepended and appended elements ------------------------------------------------------------------------ */
 
-/* Converts the elements that will be prepended or appended. They get one dimension and x's type. */
+/* Casts the elements that ediff1d prepends or appends to x's type, and flattens them. */
 static cubed_status more(cb_steps *s, const char *name, const cubed_array *x, cubed_array *y,
                          cubed_array **out)
 {
@@ -110,7 +110,8 @@ static cubed_array *part(const line *l, int64_t start, int64_t n)
     return cb_step_part(l->s, l->f, l->axis, start, n, 1);
 }
 
-/* Computes weighted sums of three adjacent elements, at n positions from `start` on. Term number `minus` is subtracted. */
+/* Computes weighted sums of three adjacent elements, at n positions from `start` on. The sign of term number `minus` is negative.
+ * */
 static cubed_array *weighed(const line *l, int64_t start, cubed_array *const w[3], int minus,
                             int64_t n)
 {
@@ -202,8 +203,8 @@ static cubed_array *even_distance(cb_steps *s, const cubed_array *f, const cubed
     return cb_step_scalar(s, span_type(s, x->node.dtype), &v);
 }
 
-/* Computes distances of coordinates along the axis, in a type that does not wrap around. Time differences become numbers, as
- * in NumPy. */
+/* Computes distances of adjacent coordinates along the axis, in a type that does not wrap around. Like NumPy, converts time
+ * differences to numbers. */
 static cubed_array *spacings(const line *l, cubed_array *x)
 {
     const cubed_dtype dtype = x->node.dtype;

@@ -208,7 +208,7 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
 
 /* --- Steps ------------------------------------------------------------------------------------------ */
 
-/* Takes diagonals of repeated indices of an operand. */
+/* If an operand has an index several times, replaces these axes by their diagonal. */
 static cubed_status take_diagonals(summation *s, part *p, cubed_error *err)
 {
     for (int i = 0; i < p->n; i++) {
@@ -304,7 +304,7 @@ typedef struct product {
         right[CUBED_MAX_NDIM]; /* left: batch, rows, summed; right: batch, summed, columns */
 } product;
 
-/* Returns the number of axes of a product before summation. */
+/* Returns the number of axes of the product of two parts, including the axes to be summed. */
 static int axes_of(const part *p, const part *q)
 {
     int n = p->n;
@@ -366,7 +366,7 @@ static cubed_array *outer_product(cb_steps *s, const product *m, cubed_array *x,
                       y, NULL);
 }
 
-/* After `batch` axes, merges the first n of the other axes to one axis and the rest to another. */
+/* Keeps the first `batch` axes. Merges the next n axes to one axis, and all further axes to another. */
 static cubed_array *merged(cb_steps *s, cubed_array *x, int batch, int n)
 {
     int64_t shape[CUBED_MAX_NDIM + 2];
@@ -419,7 +419,7 @@ static cubed_array *matrix_product(cb_steps *s, const product *m, cubed_array *x
     return cb_step_reshaped(s, z, n, shape);
 }
 
-/* Multiplies two parts, and sums over the indices that neither another part nor the result has. */
+/* Multiplies two parts. Sums over all indices that are not in `rest`. */
 static part multiply(cb_steps *s, part p, part q, const indices *rest)
 {
     part out = {.n = 0};

@@ -14,7 +14,7 @@
 #include "array_api/fft.h"
 #include "base/error.h"
 
-/* Completes the rows of the transform of real numbers. Along `axis`, x has the first half of the rows. */
+/* Adds the second half of the rows to the transform of real numbers. Along `axis`, x has the first half. */
 static cubed_array *all_rows(cb_steps *s, cubed_array *x, int axis, int64_t rows)
 {
     const int64_t others = (rows - 1) / 2;
@@ -39,7 +39,7 @@ static cubed_array *as_matrix(cb_steps *s, cubed_array *x, int axis, int64_t row
     return cb_step_reshaped(s, x, ndim + 1, shape);
 }
 
-/* Joins the axes of the matrix to one axis, column by column. Chunks are whole rows of the transposed matrix. */
+/* Joins the axes of the matrix to one axis, in column-major order. Each chunk consists of whole columns. */
 static cubed_array *by_columns(cb_steps *s, cubed_array *x, int axis, int64_t bytes)
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -152,7 +152,7 @@ static cubed_array *chirp(cb_steps *s, cubed_array *at, int64_t n, bool forward)
     return cb_step_op(s, CUBED_OP_EXP, angle, NULL, NULL);
 }
 
-/* Returns the positions along an axis, followed by `behind` axes of extent 1. */
+/* Returns the positions 0 to n - 1 along an axis that is followed by `behind` axes of extent 1. */
 static cubed_array *positions(cb_steps *s, int64_t n, int64_t chunk, int behind)
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -176,7 +176,7 @@ static int64_t smooth(int64_t n)
     }
 }
 
-/* Pads x, and divides the result, with its padding, into chunks that fit in a task. */
+/* Pads x to n elements along the axis, and rechunks the result so that a chunk fits in a task. */
 static cubed_array *padded(cb_steps *s, cubed_array *x, int axis, int64_t n, int64_t bytes)
 {
     int64_t chunks[CUBED_MAX_NDIM];
@@ -284,7 +284,7 @@ cubed_status cb_fft_axis(const cb_transform *t, cubed_array *x, int axis, int64_
 {
     if (kind != CB_FFT_COMPLEX || cb_fft_fits(t, x, n))
         return along_axis(t, x, axis, n, kind, CB_API_BLOCK_BYTES, out, err);
-    /* The steps of long axes treat real numbers as complex ones. */
+    /* The algorithm for long axes needs complex numbers, so real numbers are converted. */
     const bool single = x->node.dtype == CUBED_FLOAT32 || x->node.dtype == CUBED_COMPLEX64;
     cubed_array *y;
     CB_TRY(cubed_astype(x, single ? CUBED_COMPLEX64 : CUBED_COMPLEX128, &y, err));

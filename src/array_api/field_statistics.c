@@ -11,7 +11,7 @@
 
 /* --- Weights ------------------------------------------------------------------------------------------------------- */
 
-/* Returns true if w has the extents of x along the axes, in the order of `axes`. */
+/* Returns true if the axes of w have the extents of x's axes in the list `axes`, in this order. */
 static bool is_along(const cubed_array *x, const cubed_array *w, const int *axes, int naxes)
 {
     if (w->node.grid->ndim != naxes) return false;
@@ -74,7 +74,7 @@ static cubed_array *weights_there(const field *f)
     return cb_step_op(f->s, CUBED_OP_WHERE, is_missing, cb_step_float(f->s, (double)NAN), own);
 }
 
-/* Returns y, except NaN where the sum of weights, `total`, is 0, because no valid element has a weight there. */
+/* Returns y with NaN where the sum of weights, `total`, is 0. */
 static cubed_array *unless_empty(const field *f, cubed_array *total, cubed_array *y)
 {
     cubed_array *is_empty = cb_step_binary(f->s, CUBED_OP_EQUAL, total, cb_step_float(f->s, 0));
@@ -122,7 +122,7 @@ static cubed_array *statistic(field *f, cubed_field_statistic which)
     case CUBED_FIELD_VAR1: return variance(f, which == CUBED_FIELD_VAR1);
     default: break;
     }
-    /* For AVG, a missing element makes both sums NaN. */
+    /* AVG does not skip missing elements, so an element that is NaN makes both sums NaN. */
     if (which == CUBED_FIELD_AVG) f->may_miss = false;
     y = reduced(f, CUBED_REDUCE_SUM, products(f, f->x));
     total = reduced(f, CUBED_REDUCE_SUM, weights_there(f));

@@ -16,8 +16,8 @@ static cubed_array *put_along(cb_steps *s, cubed_array *x, int d, int n)
     return n == 1 ? x : cb_step_reshaped(s, x, n, shape);
 }
 
-/* Inserts axes into a vector, so that its axis becomes axis d of an n-dimensional grid. The result remains a view of stored
- * chunks. */
+/* Inserts axes into a vector, so that its axis becomes axis d of an n-dimensional grid. The result is a view, which copies no
+ * data. */
 static cubed_array *widen_along(cb_steps *s, cubed_array *x, int d, int n)
 {
     for (int k = 0; k < n && x; k++) {

@@ -34,7 +34,7 @@ static void merge_squares(cb_steps *s, const cb_group_states *a, const cb_group_
     out->plane[2] = n;
 }
 
-/* Returns true where b's value replaces a's value, if both have a value. */
+/* Returns true where the value of b, not of a, is the value of the merged group. Valid only where both have a value. */
 static cubed_array *wins(cb_steps *s, const cb_grouping *g, const cb_group_states *a,
                          const cb_group_states *b)
 {

@@ -87,7 +87,7 @@ cubed_status cubed_group_result_dtype(cubed_group_reduction r, cubed_dtype dtype
     return CUBED_OK;
 }
 
-/* Casts x to one of the types that group kernels support. */
+/* Casts x to the type in which the group kernels compute reduction r. */
 static cubed_array *prepared(cb_steps *s, cubed_array *x, cubed_group_reduction r)
 {
     cubed_kind kind = cubed_dtype_kind(x->node.dtype);
@@ -221,7 +221,8 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
 
 /* --- Arguments -------------------------------------------------------------------------------------- */
 
-/* Moves the grouped axes next to each other, in the order of the codes' axes, at the first of them. */
+/* Moves the grouped axes to positions from *first on, in the order of the codes' axes. *first is the index of the first grouped
+ * axis. */
 static cubed_array *arranged(cb_steps *s, cubed_array *x, const int *axes, int naxes, uint32_t mask,
                              int *first)
 {

@@ -5,7 +5,7 @@
 #include "cubed/filters.h"
 #include "ops/steps.h"
 
-/* Copies the options and sets the type of the result, which defaults to the type of x. */
+/* Copies the options to *out. Sets the type of the result, by default the type of x. */
 static cubed_status take_typed(const char *name, const cubed_array *x,
                                const cubed_filter_options *options, cubed_dtype *dtype,
                                cubed_filter_options *out, cubed_error *err)

@@ -28,7 +28,7 @@ typedef struct settings {
     int64_t origin[CUBED_MAX_NDIM];
     double value;
     cubed_dtype dtype; /* type of the result */
-    /* pad each intermediate instead of x, because filtering changes the values beyond the ends */
+    /* pad before each filter pass instead of once, because a pass changes the padding */
     bool each_axis;
 } settings;
 
@@ -303,8 +303,8 @@ static cubed_status gaussian(cubed_array *x, const double *sigma, const int *ord
     return st;
 }
 
-/* SciPy filters one axis after another and pads each intermediate with `value`. A derivative turns padding into other values
- * than `value`. So, for derivatives, each axis is also padded and filtered separately here. */
+/* SciPy filters one axis after another and pads each intermediate with `value`. A derivative filter changes the padding. So, if
+ * there are derivatives and `value` is not 0, this function also pads before each axis. */
 cubed_status cubed_filter_gaussian(cubed_array *x, const double *sigma, const int *order,
                                    double truncate, const cubed_filter_options *options,
                                    cubed_array **out, cubed_error *err)

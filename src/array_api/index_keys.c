@@ -78,7 +78,8 @@ static cubed_status add_key(selection *s, const cubed_array *x, const cubed_key 
     return drops ? CUBED_OK : add_axis(s, has_positions ? k->positions : NULL, !uses_axis, err);
 }
 
-/* Checks the number of axes of the result. The axes of the positions replace the indexed axes. */
+/* Checks the number of axes of the result. In the result, the common axes of the arrays of positions replace the axes that they
+ * index. */
 static cubed_status check_result(const selection *s, cubed_error *err)
 {
     int ndim = s->ncommon;
@@ -129,8 +130,8 @@ static cubed_array *part_of(cb_steps *s, cubed_array *x, const selection *k)
     return y;
 }
 
-/* Gets the permutation of axes from the result of cubed_gather to NumPy's order. Returns false if the axes already have this
- * order. */
+/* Gets the permutation of axes from the result of cubed_gather to the order that NumPy defines. Returns false if the axes already
+ * have this order. */
 static bool order_of(const selection *k, int order[CUBED_MAX_NDIM])
 {
     int first = -1, last = -1, n = 0, rest = 0, j = 0;
@@ -186,7 +187,7 @@ cubed_status cubed_index(cubed_array *x, const cubed_key *keys, int n, bool in_f
 
 /* --- Assigning ---------------------------------------------------------------------------------------- */
 
-/* Reshapes `value` to as many axes as the shape that it is assigned to. Sets an error and returns NULL if it does not fit. */
+/* Reshapes `value` to ndim axes, so that it broadcasts to `shape`. If it does not broadcast, sets an error and returns NULL. */
 static cubed_array *aligned(cb_steps *s, cubed_array *value, int ndim, const int64_t *shape)
 {
     const int have = value->node.grid->ndim, extra = have - ndim;

@@ -33,7 +33,7 @@ static cubed_status check_apart(cubed_array **positions, int axis, int64_t exten
     return CUBED_OK;
 }
 
-/* A take from x. The result has x's axes, with another length along one axis. */
+/* The description of a take from x along one axis. The result has x's shape, except along this axis. */
 typedef struct taking {
     const char *function;
     int axis;
@@ -63,7 +63,7 @@ static cubed_status pick(const taking *t, cubed_array *x, cubed_array *positions
     if (!along && positions->shape[0] > 0 && !has_elements(ndim, shape))
         CB_GO(check_apart(&wide, axis, x->shape[axis], err));
     for (int d = 0; d < ndim; d++) {
-        /* a contracted symbol: blocks of x along the axis are visited one after another */
+        /* The symbol of the axis is contracted: the function visits the blocks of x along the axis one after another. */
         from[d] = d == axis ? ndim : d;
         int64_t extent = cb_max_i64(1, x->shape[d]);
         blocks[d] = cb_min_i64(extent, d == axis ? x->chunks[d] : chunks[d]);
@@ -220,7 +220,7 @@ static cubed_status take_runs(cubed_array *x, int axis, const run *runs, int n, 
         from = cubed_array_ref(x);
     for (int i = 0; i < n; i++) CB_GO(view_run(from, axis, &runs[i], &views[i], err));
     CB_GO(cubed_concat(views, n, axis, &joined, err));
-    /* Chunks as short as the runs would be tiny. A single run without gaps is a slice or a flip, and keeps its chunks. */
+    /* Chunks as short as the runs would be tiny, so regular chunks replace them. A single slice or flip keeps its chunks. */
     if (n > 1 || (runs[0].step != 1 && runs[0].step != -1))
         CB_GO(set_chunks(&joined, axis, cb_min_i64(x->chunks[axis], total), err));
     *out = joined;

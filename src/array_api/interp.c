@@ -35,7 +35,8 @@ typedef struct points {
     cubed_array *x, *y;
 } points;
 
-/* Sorts points within a period. Adds the last point before the first one, and the first point after the last one. */
+/* Sorts the points by position within a period. Repeats the last point before the first one, and the first point after the last
+ * one. */
 static points around(cb_steps *s, points p, double period)
 {
     cubed_array *order = NULL, *turn = cb_step_float(s, period), *parts[3];

@@ -18,17 +18,17 @@
 
 enum {
     MOST_ORDER = 5,
-    /* Number of elements that SciPy adds at both ends if it has no exact coefficients for a boundary. */
+    /* Number of elements that SciPy adds at each end if it has no exact coefficients for a boundary mode. */
     EDGE = 12,
     MOST_POLES = 2,
-    LONGEST = 50 /* length of the filter's response on one side */
+    LONGEST = 50 /* maximum length of the filter's response on one side */
 };
 
 /* Options after checks. */
 typedef struct settings {
     cubed_spline_options o;
     cubed_dtype dtype; /* type of the result */
-    cubed_dtype made;  /* type in which results are computed before the cast to `dtype` */
+    cubed_dtype made;  /* type in which results are computed; they are cast to `dtype` at the end */
     cubed_dtype wide;  /* float64 or complex128 */
 } settings;
 
@@ -191,8 +191,8 @@ static const cb_reach_end reach_ends[CUBED_SPLINE_BOUNDARIES] = {
     [CUBED_SPLINE_GRID_CONSTANT] = CB_REACH_CLAMP,
 };
 
-/* Sets blocks of the result: as large as the chunks of x, or smaller if the map shrinks the image. So a block reaches about
- * one chunk of x. */
+/* Sets the blocks of the result. They are as large as the chunks of x, or smaller if the map shrinks the image, so that each
+ * block needs about one chunk of x. */
 static void set_chunks(const cubed_array *x, const double *matrix, const int64_t *shape,
                        int64_t *chunks)
 {
@@ -205,8 +205,8 @@ static void set_chunks(const cubed_array *x, const double *matrix, const int64_t
     }
 }
 
-/* Makes the result from an image of coefficients. `map` has a matrix, an offset and a shape. The parameters `p` are followed
- * by the same map. */
+/* Builds the result from `image`, an array of spline coefficients. `map` has a matrix, an offset and a shape. The parameters `p`
+ * are followed by the same map. */
 static cubed_status reach(const cubed_array *x, cubed_array *image, const settings *s,
                           const cb_interpolate_params *p, size_t size, const cubed_affine *map,
                           cubed_array **out, cubed_error *err)
@@ -274,7 +274,7 @@ cubed_status cubed_affine_transform(cubed_array *x, const cubed_affine *map,
     cb_steps steps = {.ctx = x->ctx, .err = err};
     cb_interpolate_params *p = cb_alloc(&x->ctx->alloc, sizeof *p + 2 * tail);
     if (!p) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a map of %d axes", ndim);
-    /* The map in two forms: as the function on blocks expects it, and as a matrix with an offset. */
+    /* The map in two forms: the form that the block function expects, and a matrix with an offset. */
     double *given = (double *)(p + 1), *offset = given + n + n * n, *matrix = offset + n;
     size_t size = sizeof *p + tail;
     int64_t pad;

@@ -31,7 +31,7 @@ typedef struct product {
     int64_t chunk[3 * CUBED_MAX_NDIM]; /* chunks by symbol: batch, rows, summed, columns */
 } product;
 
-/* Chooses nearly square blocks, for the result first: larger blocks of the result read the operands less often. */
+/* Chooses nearly square blocks. Chooses the blocks of the result first, because larger ones reduce the reads of the operands. */
 static void choose_blocks(product *p)
 {
     int64_t size = (int64_t)cubed_dtype_size(p->a->node.dtype);
@@ -54,7 +54,7 @@ static void choose_blocks(product *p)
     }
 }
 
-/* Assigns the symbols first..first+n-1 and their blocks to axes, from axis *d on. */
+/* Assigns the symbols first..first+n-1, and the blocks of these symbols, to axes from *d on. */
 static void put_axes(const product *p, const cubed_array *x, int first, int n, int *d, int *symbols,
                      int64_t *chunks)
 {
@@ -220,7 +220,8 @@ static cubed_status matrices(cubed_array *x1, cubed_array *x2, cubed_array **out
     return st;
 }
 
-/* Multiplies a matrix and a vector. The matrix is read only once, so the sums are computed where it is read, not in blocks. */
+/* Multiplies a matrix and a vector. Each element of the matrix is needed only once, so the sums are fused with the read and need
+ * no blocks. */
 static cubed_status with_vector(cubed_array *x1, cubed_array *x2, cubed_array **out,
                                 cubed_error *err)
 {
@@ -268,7 +269,7 @@ static cubed_status contract(product *p, cubed_array **out, cubed_error *err)
     int axes[CUBED_MAX_NDIM];
     for (int i = 0; i < p->summed; i++) axes[i] = p->rows + i;
     if (p->columns > 0) CB_TRY(widen(&p->a, p->summed, p->columns, err));
-    if (p->summed == 0) { /* each sum has only one term */
+    if (p->summed == 0) { /* no axis is summed: the product has one term per element */
         cubed_array *args[2] = {p->a, p->b};
         return cubed_elementwise(p->a->node.dtype == CUBED_BOOL ? CUBED_OP_LOGICAL_AND
                                                                 : CUBED_OP_MULTIPLY,

@@ -76,7 +76,7 @@ static cubed_array *product(chain *c, int i, int j)
     return cb_step(&c->s, cubed_matmul(left, right, &y, c->s.err), &y);
 }
 
-/* Removes the axes that were added to vectors. */
+/* Removes the axes of extent 1 that `take` added to vectors. */
 static cubed_array *narrowed(chain *c, cubed_array *x, cubed_array *const *arrays)
 {
     cubed_array *y = NULL;

@@ -33,8 +33,8 @@ typedef struct measuring {
     uint64_t task_mem;
 } measuring;
 
-/* Reduces the groups of x, which has the image's shape. Groups without elements get `fill`, or the default of cubed_group_options
- * if `fill` is NULL. */
+/* Reduces each group of x, whose shape is the shape of the image. Groups without elements get `fill`, or the default of
+ * cubed_group_options if `fill` is NULL. */
 static cubed_array *reduced(const measuring *m, cubed_array *x, cubed_group_reduction reduction,
                             const cubed_scalar *fill)
 {
@@ -71,7 +71,7 @@ static cubed_array *widened(cb_steps *s, cubed_array *x)
 
 /* --- Sums ---------------------------------------------------------------------------------------------- */
 
-/* Computes sums or means of numbers of any type, or variances of real numbers, for each group. */
+/* Computes a reduction for each group: sums or means of numbers of any type, or variances of real numbers. */
 static cubed_array *total(const measuring *m, cubed_array *x, cubed_group_reduction reduction)
 {
     cb_steps *s = m->s;
@@ -82,7 +82,7 @@ static cubed_array *total(const measuring *m, cubed_array *x, cubed_group_reduct
     return re && im ? cb_api_join_parts(s, re, im, x->node.dtype) : NULL;
 }
 
-/* A single object has the type of a sum without labels. */
+/* Without an index of labels, the result has the type of a sum of the elements. */
 static cubed_array *sum(const measuring *m)
 {
     cb_steps *s = m->s;
@@ -171,7 +171,7 @@ static cubed_array *center(const measuring *m)
 
 /* --- Medians ------------------------------------------------------------------------------------------- */
 
-/* Computes the medians in tasks that hold all elements. */
+/* Computes the medians by a function that needs all elements in one task. */
 static cubed_array *gathered_median(const measuring *m)
 {
     cb_steps *s = m->s;
@@ -204,8 +204,8 @@ static cubed_dtype float_for(cubed_dtype dtype)
     return cubed_dtype_size(dtype) <= 2 ? CUBED_FLOAT32 : CUBED_FLOAT64;
 }
 
-/* Repeats the image once for each label of the index, with NaN in place of other objects. The medians of these lines are computed
- * by counting, in passes. */
+/* Builds one copy of the image for each label of the index. Elements of other objects are NaN in the copy. The medians of these
+ * lines are computed by counting, in passes. */
 static cubed_array *counted_median(const measuring *m)
 {
     cb_steps *s = m->s;

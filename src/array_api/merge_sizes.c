@@ -25,7 +25,7 @@ uint64_t cb_merge_memory(uint64_t task_mem)
     return most > 2 * fixed ? most - fixed : most / 2;
 }
 
-/* Returns the bytes per element that sorting needs in addition to source and destination. */
+/* Returns the scratch memory of a sort in bytes per element, without source and destination. */
 static size_t sort_bytes(const cubed_array *x, bool positions)
 {
     const cubed_dtype dtype = x->node.dtype;
@@ -86,7 +86,7 @@ static int64_t most_fan(const cb_merge_line *l, int64_t part, int64_t run)
     const int64_t size = (int64_t)cubed_dtype_size(l->x->node.dtype), parts = run / part;
     const int64_t memory = (int64_t)cb_min_size(l->memory, INT64_MAX / 4);
     int64_t fan = cb_min_i64(MOST_RUNS, cb_max_i64(FEW_RUNS, part * size / RANGE_BYTES));
-    /* The ranges of all parts may use a quarter of the memory, and one sample per range half of it. */
+    /* The ranges of all parts may use a quarter of the memory, and the samples (one per range) may use half of it. */
     fan = cb_min_i64(fan, square_root(memory / 4 / (2 * (int64_t)sizeof(int64_t)) / parts));
     fan = cb_min_i64(fan, memory / 2 / SAMPLE_BYTES(size) / parts);
     return cb_max_i64(2, cb_min_i64(fan, part / 24 - 1));

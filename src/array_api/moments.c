@@ -53,7 +53,7 @@ cubed_array *cb_sample_end(const cb_sample *m, cubed_array *x)
 
 /* --- Moments ------------------------------------------------------------------------------------------------ */
 
-/* Computes the moment of this order about `centre`, or about the mean if `centre` is NULL. */
+/* Computes the moment of order `order` about `centre`, or about the mean if `centre` is NULL. */
 static cubed_array *moment(const cb_sample *m, double order, cubed_array *centre)
 {
     cubed_array *away = cb_step_binary(m->s, CUBED_OP_SUBTRACT, m->x, centre ? centre : m->mean);
@@ -82,7 +82,7 @@ cubed_status cubed_moment(cubed_array *x, double order, const double *center,
     return cb_steps_end(&s, cb_sample_end(&m, y), out);
 }
 
-/* Replaces y by NaN where the variance does not exceed rounding errors. */
+/* Replaces y by NaN where the variance is so small that it may consist of rounding errors. */
 static cubed_array *unless_flat(cb_sample *m, cubed_array *y)
 {
     cubed_array *least =
@@ -160,7 +160,7 @@ static cubed_array *skew_statistic(cb_sample *m)
     const double w2 = -1 + sqrt(2 * (beta - 1));
     cubed_array *y = cb_step_by(s, CUBED_OP_MULTIPLY, skewness(m, true),
                                 sqrt((n + 1) * (n + 3) / (6 * (n - 2))));
-    /* As in SciPy, 0 is replaced by 1. */
+    /* SciPy replaces 0 by 1 here. */
     y = cb_step_op(s, CUBED_OP_WHERE, cb_step_by(s, CUBED_OP_EQUAL, y, 0), cb_step_number(s, y, 1),
                    y);
     y = cb_step_by(s, CUBED_OP_DIVIDE, y, sqrt(2 / (w2 - 1)));

@@ -86,7 +86,7 @@ static cubed_array *difference(cb_steps *s, cubed_array *a, cubed_array *b, cube
         s, cb_step_op(s, is_bool ? CUBED_OP_NOT_EQUAL : CUBED_OP_SUBTRACT, a, b, NULL), dtype);
 }
 
-/* Applies grey-scale morphology. As in SciPy, intermediates have x's type, and the last filter has the type of the result. */
+/* Applies grey-scale morphology. Like SciPy, stores intermediates in x's type and the last result in the requested type. */
 static cubed_array *grey(cb_steps *s, const char *name, cubed_array *x, cubed_morphology which,
                          const mirrored *m, const cubed_filter_options *last)
 {
@@ -266,7 +266,7 @@ cubed_status cubed_binary_hit_or_miss(cubed_array *x, const cubed_structure *hit
     CB_GO(take_structure(name, x, miss ? miss : &others, miss_origins, &off, err));
     o.boundary = CUBED_BOUNDARY_CONSTANT;
     cubed_array *image = truth(&s, x), *y = erosion(&s, name, image, &on, o), *missed = NULL;
-    /* If the structure for the background is empty, each position matches it. */
+    /* If the structure for the background is empty, the background matches everywhere. */
     if (y && has_element(&off)) {
         o.origins = off.origins;
         missed = cb_step(&s,

@@ -6,7 +6,7 @@
 
 static const char none_there[] = "All-NaN slice encountered";
 
-/* Finds the first element that equals the extreme of the elements without NaN. NaN equals no element. */
+/* Finds the first complex number that equals the extreme of the elements without NaN. NaN equals no element. */
 static cubed_status nan_arg_complex(cubed_reduction extremum, cubed_array *x, const int *axis,
                                     bool keepdims, cubed_array **out, cubed_error *err)
 {

@@ -114,7 +114,7 @@ static cubed_array *frobenius_norm(cb_steps *s, cubed_array *x)
     return cb_step(s, cubed_vector_norm(x, 2, (const int[]){-2, -1}, 2, true, &y, s->err), &y);
 }
 
-/* Computes norms of matrices in the last two axes, and keeps these axes with extent 1. */
+/* Computes the norms of matrices that are the last two axes. In the result, these axes have extent 1. */
 static cubed_array *norm_of_matrices(cb_steps *s, cubed_array *x, cubed_matrix_norm_ord ord,
                                      uint64_t task_mem)
 {
@@ -180,7 +180,7 @@ cubed_status cubed_matrix_norm_parse(const char *name, double number, cubed_matr
     return cb_fail(err, CUBED_E_ARG, "ord is %g, %s", number, expected);
 }
 
-/* Computes norms of matrices in any two axes. */
+/* Computes the norms of matrices whose axes are `axes`. */
 static cubed_status norm_in(cubed_array *x, const int axes[2], cubed_matrix_norm_ord ord,
                             bool keepdims, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
@@ -379,15 +379,15 @@ static cubed_status square_of(const char *name, cubed_array *x, int64_t offset, 
     return cubed_slice_array(x, slices, out, err);
 }
 
-/* Returns true if the first chunk along the axis is whole, or the only one. */
+/* Returns true if the axis has one chunk, or begins with a chunk of full length. */
 static bool begins_with_chunk(const cb_axis *a)
 {
     return a->starts ? a->n == 1 : a->first == a->chunk || a->extent <= a->first;
 }
 
-/* Returns a block length along the diagonal of the square for which only chunks on the diagonal are read. It is the chunk
- * length of the axis with longer chunks, or of the axis that begins with a whole chunk. Flat chunks may make blocks long:
- * then CB_API_BLOCK_BYTES limits them, in multiples of the other axis's chunks. */
+/* Returns a block length along the diagonal of the square such that a block reads only chunks on the diagonal. It is the chunk
+ * length of the axis with longer chunks, or of the axis that begins with a whole chunk. CB_API_BLOCK_BYTES limits the block; then
+ * its length is a multiple of the other axis's chunk length. */
 static int64_t diagonal_block(const cubed_array *square)
 {
     const int ndim = square->node.grid->ndim;
@@ -404,7 +404,7 @@ static int64_t diagonal_block(const cubed_array *square)
     return cb_max_i64(1, cb_min_i64(most, cb_max_i64(least, side)));
 }
 
-/* Takes the main diagonals of squares, block by block. */
+/* Extracts the main diagonals of square matrices, block by block. */
 static cubed_status main_diagonal(cubed_array *square, cubed_array **out, cubed_error *err)
 {
     int64_t chunks[CUBED_MAX_NDIM];
@@ -458,7 +458,7 @@ cubed_status cubed_outer(cubed_array *x1, cubed_array *x2, cubed_array **out, cu
     return cb_steps_end(&s, cb_step_binary(&s, CUBED_OP_MULTIPLY, cb_step_column(&s, x1), x2), out);
 }
 
-/* Returns x1[i] x2[k], where i and k are positions along an axis of vectors. The axis remains, with extent 1. */
+/* Returns x1[i] * x2[k], where i and k are positions along an axis of vectors. In the result, the axis has extent 1. */
 static cubed_array *product_of(cb_steps *s, cubed_array *x1, int64_t i, cubed_array *x2, int64_t k,
                                int axis)
 {

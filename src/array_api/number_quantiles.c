@@ -29,7 +29,7 @@ bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method
     return false;
 }
 
-/* Moves the reduced axes after the other axes if they are not adjacent. */
+/* Sets out->x to x. If the reduced axes are not adjacent, moves them after the other axes. */
 static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, cubed_error *err)
 {
     int ndim = x->node.grid->ndim, n = 0;
@@ -90,7 +90,7 @@ static size_t line_bytes(const cb_lines *l)
     return bytes;
 }
 
-/* Selects quantiles in blocks that contain whole lines. */
+/* Computes quantiles by a block function that gets whole lines. */
 static cubed_status by_selection(const cb_lines *l, const cb_quantile_params *p, size_t params_size,
                                  const int64_t *chunks, const cubed_block_output *to,
                                  cubed_array **out, cubed_error *err)
@@ -172,7 +172,7 @@ cubed_status cb_api_number_quantiles(cubed_array *x, const cb_quantiles *wanted,
         *p = (cb_quantile_params){.method = (int32_t)wanted->o.method,
                                   .skip_nan = wanted->o.skip_nan,
                                   .dtype = (int32_t)x->node.dtype,
-                                  /* as in NumPy, several quantiles are float64 */
+                                  /* like NumPy, returns float64 if there are several quantiles */
                                   .wide = wanted->in_front,
                                   .count = wanted->n};
         memcpy(p + 1, wanted->q, bytes);

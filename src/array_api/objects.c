@@ -80,7 +80,7 @@ static cubed_array *searched(cb_steps *s, const table *t, cubed_array *labels)
                          cb_step_whole(s, -1));
 }
 
-/* Codes of a single object, which consists of the elements where a condition is true. */
+/* Returns the codes of a single object: 0 where `is_inside` is true, else -1. */
 static cubed_array *single(cb_steps *s, cubed_array *is_inside)
 {
     return cb_step_where(s, is_inside, cb_step_whole(s, 0), cb_step_whole(s, -1));
@@ -101,7 +101,7 @@ static cubed_array *codes_of(cb_steps *s, const cb_grouped_image *g, const table
         codes = cb_step_binary(s, CUBED_OP_MINIMUM, labels, cb_step_whole(s, -1));
     else
         codes = t->is_range ? in_range(s, t, labels) : searched(s, t, labels);
-    /* Cast to int64, labels above INT64_MAX become negative. */
+    /* The cast to int64 makes labels above INT64_MAX negative, so their code is set to -1. */
     return is_wide ? cb_step_where(s, cb_step_beyond(s, given), cb_step_whole(s, -1), codes)
                    : codes;
 }

@@ -47,7 +47,7 @@ static cubed_array *joined(cb_steps *s, const padding *p, cubed_array *const *pa
     return cb_step_concat(s, some, nsome, p->axis);
 }
 
-/* Repeats the only element along the axis n times. Returns NULL if n is 0. */
+/* Repeats x, whose extent along the axis is 1, n times. Returns NULL if n is 0. */
 static cubed_array *spread(cb_steps *s, const padding *p, cubed_array *x, int64_t n)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -221,7 +221,7 @@ static cubed_array *ramps(cb_steps *s, const padding *p, cubed_array *x)
     return joined(s, p, parts, 3);
 }
 
-/* Checks that the mode supports x's type, and x's extent along the axis. */
+/* Checks that the mode supports the type of x and the extent of x along the axis. */
 static cubed_status check(const padding *p, const cubed_array *x, cubed_error *err)
 {
     const cubed_pad_mode mode = p->o->mode;

@@ -128,7 +128,7 @@ static cubed_array *reduced(cb_steps *s, cubed_reduction reduction, cubed_array 
     return cb_step(s, cubed_reduce(reduction, x, &options, &y, s->err), &y);
 }
 
-/* Returns n numbers per matrix: the given row of the tops of all panels, joined. */
+/* Returns a vector per matrix: row `row` of all panels, concatenated. */
 static cubed_array *gathered(factors *f, int64_t row)
 {
     cubed_array **parts = list(f, f->count), *y = NULL;
@@ -240,7 +240,7 @@ cubed_status cb_api_panel_inv(cubed_array *x, uint64_t task_mem, cubed_array **o
     return st;
 }
 
-/* Appends a panel of reflectors twice, and returns the new number of inputs. */
+/* Appends x, a panel of reflectors, to the inputs `from` twice. Returns the new number of inputs. */
 static int64_t put_twice(cubed_array **from, int64_t at, cubed_array *x)
 {
     from[at] = from[at + 1] = x;

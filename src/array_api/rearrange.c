@@ -214,7 +214,7 @@ static cubed_status sort_places(const char *name, const cubed_array *x, const in
     return CUBED_OK;
 }
 
-/* Adds the parts of a result to j: at most 2 n + 1, in order. */
+/* A function that adds the parts of a result to j, in order. It adds at most 2 n + 1 parts. */
 typedef void (*fill_fn)(joint *j, cubed_array *x, cubed_array *values, const place *p, int64_t n);
 
 static cubed_status join_parts(cubed_array *x, cubed_array *values, const place *p, int64_t n,

@@ -88,7 +88,7 @@ static cubed_status sum_dtype(const cubed_array *x, cubed_dtype *out, cubed_erro
 
 /* --- Bands --------------------------------------------------------------------------------------------- */
 
-/* Adds the source rows that one row of the target needs to a band. */
+/* Extends the band's range of source rows by the rows that target row `row` needs. */
 static void widen(const remapping *r, int64_t row, band *b)
 {
     const cubed_weights *w = r->w;

@@ -74,7 +74,7 @@ static cubed_status cut_to_nothing(const repetition *r, cubed_array **out, cubed
     return cubed_slice_array(r->x, slices, out, err);
 }
 
-/* Position k of the result takes the first element for which the running sum of counts exceeds k. */
+/* Element k of the result is the first element of x at which the running sum of counts exceeds k. */
 static cubed_status spread(const repetition *r, int64_t total, cubed_array **out, cubed_error *err)
 {
     cubed_array *ends = NULL, *places = NULL, *at = NULL;

@@ -65,7 +65,7 @@ static cubed_array *taken(cb_steps *s, cubed_array *x, cubed_array *at, int axis
     return x && at ? cb_step(s, cubed_take(x, at, axis, &y, s->err), &y) : NULL;
 }
 
-/* Computes y, which has x's shape, in x's chunks. */
+/* Rechunks y, whose shape is the shape of x, to the chunks of x. */
 static cubed_array *in_chunks_of(cb_steps *s, const cubed_array *x, cubed_array *y)
 {
     cubed_array *same = NULL;
@@ -175,7 +175,7 @@ static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *mask, cub
     if (kind == CUBED_KIND_TEXT) {
         y = cb_step_replaced_texts(s, x, mask, value);
     } else {
-        /* Half precision is selected in single precision, and times as int64. */
+        /* Selects half precision as float32, and times as int64. The result is cast back. */
         const cubed_dtype work = kind == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
         y = cb_step_op(s, CUBED_OP_WHERE, mask, cb_step_cast(s, value, work),
                        cb_step_cast(s, x, work));

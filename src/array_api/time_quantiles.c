@@ -199,7 +199,7 @@ cubed_status cb_api_time_median(cubed_array *x, const cubed_quantile_options *o,
     cb_steps s = {.ctx = x->ctx, .err = err};
     times t = {.s = &s, .x = x, .wanted = wanted};
     cubed_array *y;
-    /* Without elements to reduce, all quantiles are NaT. A sum gives the shape of the result. */
+    /* If there are no elements to reduce, all quantiles are NaT. The shape of the result is the shape of a sum. */
     if (reduced_elements(x, wanted.reduced) == 0) {
         cubed_reduce_options shape = CUBED_REDUCE_OPTIONS_INIT;
         shape.axes = o->axes;

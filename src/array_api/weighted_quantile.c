@@ -173,7 +173,7 @@ static cubed_array *finished(weighted *q, const sorted *in, cubed_array *value,
                              const cubed_array *x, cubed_dtype dtype)
 {
     if (q->missing) value = cb_step_where(q->s, in->nan_lines, not_a_number(q, x), value);
-    /* Half precision is selected in single precision. */
+    /* The selection returns float32 for half precision, so the result is cast back. */
     value = value ? cb_step_cast(q->s, value, dtype) : NULL;
     return as_result(q, value, x);
 }

@@ -48,8 +48,8 @@ typedef struct transform {
     double scale;
     cb_cfft_plan complex_plan; /* used for COMPLEX */
     cb_rfft_plan real_plan;    /* used for the other kinds */
-    /* Position along the twiddle axis: lines q * repeat to (q + 1) * repeat - 1 have position first + q, with q taken modulo
-     * `extent`. */
+    /* Each line has a position along the twiddle axis. Lines q * repeat to (q + 1) * repeat - 1 have position first + q, where q
+     * is taken modulo `extent`. */
     int64_t twiddle_n, first, repeat, extent; /* twiddle_n is 0 without a twiddle axis */
 } transform;
 
@@ -70,7 +70,7 @@ static bool from_real(const transform *t, double *line)
     return true;
 }
 
-/* Computes the other half: complex conjugates in reverse order. */
+/* Computes the second half of n pairs from the first: complex conjugates in reverse order. */
 static void complete(double *pairs, int64_t n)
 {
     for (int64_t i = n / 2 + 1; i < n; i++) {
@@ -106,7 +106,7 @@ static void root(uint64_t m, uint64_t n, bool forward, double out[2])
     out[1] = sin(angle);
 }
 
-/* Multiplies element k of a line by the power j * k. */
+/* Multiplies each element k of a line by the root of unity of order n to the power j * k. */
 static void twiddle(double *pairs, int64_t count, uint64_t j, uint64_t n, bool forward)
 {
     double near[NEAR][2], far[2];
@@ -140,7 +140,7 @@ static side side_of(void *data, cubed_dtype dtype, int64_t extent)
     return (side){data, is_single(dtype), is_complex(dtype) ? 2 : 1, extent};
 }
 
-/* Returns the address of line `k` at the outer index `o`. */
+/* Returns the address of line `k` at the index `o` of the outer axes. */
 static char *line_at(const side *s, int64_t o, int64_t inner, int64_t k)
 {
     int64_t item = (s->single ? (int64_t)sizeof(float) : (int64_t)sizeof(double)) * s->parts;
@@ -191,7 +191,7 @@ static double scale_of(int32_t scale, int64_t n)
     return scale == CB_FFT_SCALE_SQRT ? 1.0 / sqrt((double)n) : 1.0;
 }
 
-/* Transforms an axis of a block in place, or from input to output. `shape` has the extents of all other axes. */
+/* Transforms an axis of a block in place, or from input to output. */
 static cubed_status run_axis(const cubed_block_call *call, transform_kind kind, int axis,
                              const cubed_block *from, const cubed_block *to, cubed_error *err)
 {

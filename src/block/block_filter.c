@@ -175,7 +175,7 @@ static cubed_status check_params(const cubed_block_call *call, cubed_error *err)
             return cb_fail(err, CUBED_E_FORMAT,
                            "the halo of axis %d is %lld and %lld elements, which is out of range",
                            d, (long long)p->before[d], (long long)p->after[d]);
-        /* An axis that is not filtered needs no neighbours. */
+        /* Only an axis that is filtered may have a halo. */
         if (!cb_filter_takes_box(p->kind) && p->before[d] + p->after[d] > 0 && !(p->axes >> d & 1))
             return cb_fail(err, CUBED_E_FORMAT, "axis %d has a halo, but is not filtered", d);
     }

@@ -50,7 +50,7 @@ static cubed_status check_params(const cubed_block_call *call, const cb_kernels 
     return CUBED_OK;
 }
 
-/* Returns the type of a plane of the states. */
+/* Returns the element type of a plane of the states, for elements of type x. */
 static cubed_dtype plane_type(const cb_group_params *p, int plane, cubed_dtype x)
 {
     bool sum = p->kind == CB_GROUP_SUM || p->kind == CB_GROUP_PROD;

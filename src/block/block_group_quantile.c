@@ -62,7 +62,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){layout_of(call, s, stride).size, 0};
 }
 
-/* Counting sort: computes the start of each group, the end of the last group, and the destination of each element. */
+/* Counting sort by group: computes the starts of all groups, the end of the last group, and the new index of each element. */
 static cubed_status place_elements(const int64_t *codes, int64_t n, int64_t ngroups,
                                    uint32_t *starts, uint32_t *places, cubed_error *err)
 {

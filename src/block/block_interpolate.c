@@ -301,7 +301,7 @@ static bool is_coefficient(cubed_dtype dtype)
     return dtype == CUBED_FLOAT64 || dtype == CUBED_COMPLEX128;
 }
 
-/* Results have the kind of the image: real or complex. */
+/* Returns true if results can have type `dtype`. A complex image has complex results, a real image real ones. */
 static bool is_result(cubed_dtype image, cubed_dtype dtype)
 {
     const bool is_complex = dtype == CUBED_COMPLEX64 || dtype == CUBED_COMPLEX128;

@@ -55,7 +55,7 @@ cubed_dtype cb_quantile_dtype(const cb_quantile_params *p)
 }
 
 /* Returns the index of the first element at which the cumulative share of elements reaches q. If `tie` is set, the share equals q
- * at `index`, which is the result. */
+ * at `index`. */
 static double step(double index, bool tie) { return floor(index) + (tie ? 0 : 1); }
 
 cb_quantile_place cb_quantile_find(int method, int64_t n, double q)

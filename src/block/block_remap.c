@@ -35,7 +35,7 @@ typedef struct strip {
     bool is_near;
 } strip;
 
-/* Chooses the number of rows, from row r on, that are computed together for n planes. */
+/* Chooses a strip of rows, from row r on, that are computed together for n planes. */
 static strip strip_from(const matrix *m, int64_t r, int n)
 {
     const int64_t most = cb_min_i64(m->rows, r + ROWS);
@@ -86,8 +86,8 @@ static uint64_t bits_of(cubed_dtype dtype, const void *plane, int64_t i, bool *m
     return bits;
 }
 
-/* Returns the link of row r with the value whose weights have the largest sum. Returns the first such link if sums are equal, and
- * -1 if the cell is missing. */
+/* Finds the value with the largest sum of weights among the links of row r. Returns its first link, or -1 if the target cell is
+ * missing. If sums are equal, the value of the first link wins. */
 static int64_t largest_of(const matrix *m, cubed_dtype dtype, const void *plane, int64_t r)
 {
     const int64_t first = m->starts[r], end = m->starts[r + 1];
@@ -188,7 +188,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
                 : cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
 }
 
-/* Returns the number of cells of each plane to interleave at once, and sets the number of planes of x. Returns 0 for a
+/* Returns the number of cells of each plane to interleave at once, and sets *planes to the number of planes of x. Returns 0 for a
  * single plane, or if values are copied. */
 static int64_t window_of(const cubed_block_call *call, int64_t *planes)
 {

@@ -68,7 +68,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 
 /* --- Memory ---------------------------------------------------------------------------------------- */
 
-/* Gets the axes with windows and returns their number. Without windows, gets the last axis, for windows of one element. */
+/* Gets the axes with windows, and returns their number. If no axis has a window, gets the last axis, whose windows then have one
+ * element. */
 static int passes_of(const cb_rolling_params *p, int ndim, int axes[CUBED_MAX_NDIM])
 {
     int n = 0;
@@ -172,7 +173,7 @@ static double *end_at(const pass *p, int64_t k)
     return p->ends + (size_t)k * p->width * (size_t)p->fns->planes;
 }
 
-/* Gets the states of a row. Returns NULL if the row is beyond the array. */
+/* Returns the states of the row at a position. Returns NULL if the row is not in the input. */
 static const double *take(const pass *p, const columns *c, int64_t position)
 {
     const int64_t row = position - p->from_at;

@@ -30,7 +30,8 @@ static bool broadcasts(const cubed_block *x, const cubed_block *to)
     return ok;
 }
 
-/* Sets the bytes between elements of x along the axes of `to`; 0 if x is broadcast along the axis. */
+/* Sets *step to the distance in bytes between elements of x along each axis of `to`. The distance is 0 if x is broadcast along
+ * the axis. */
 static void find_steps(const cubed_block *x, const cubed_block *to, int64_t *step)
 {
     const int lead = to->ndim - x->ndim;

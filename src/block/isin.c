@@ -134,7 +134,7 @@ static int64_t elements(const cubed_block *b)
     return n;
 }
 
-/* Returns the number of table entries for n elements of a type. At least a third of the entries stay free. */
+/* Returns the capacity of the table for n elements of a type. At least a third of its entries are free. */
 static size_t capacity(cubed_dtype dtype, int64_t n)
 {
     size_t size = cubed_dtype_size(dtype), most = (size_t)n;

@@ -7,7 +7,7 @@
 #include "block/params.h"
 #include "kernel/kernel.h"
 
-/* Axes of a: batch, rows, summed; of b: batch, summed, columns; of c: batch, rows, columns. */
+/* Checks the axes. a has the axes batch, rows, summed; b has batch, summed, columns; c has batch, rows, columns. */
 static cubed_status check_axes(const cubed_block_call *call, const cb_matmul_params *p,
                                cubed_error *err)
 {
@@ -61,7 +61,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){scratch, 0};
 }
 
-/* Address of the matrix of x that is broadcast to matrix `i` of c. */
+/* Returns the matrix of x that belongs to matrix number `i` of c, after broadcasting of the batch axes. */
 static const char *matrix_of(const cubed_block *x, const cubed_block *c, int batch, int64_t i)
 {
     int64_t at = 0, stride = extent_of(x, batch, x->ndim - batch);

@@ -84,7 +84,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){make_room(call, NULL, NULL), 0};
 }
 
-/* Finds the samples of run k in the block: if the call has ranges, only those in the run's range. */
+/* Finds the samples of run k in the block. If the call has ranges, finds only the samples in the run's range. */
 static void find_run(const cubed_block_call *call, int64_t group, int64_t k, int64_t *from,
                      int64_t *to)
 {

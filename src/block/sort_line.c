@@ -46,7 +46,7 @@ void cb_sort_values(const cb_kernels *k, const cb_line *l, void *keys, const cb_
     w->make_values(keys, l->n, &l->order, seen, l->from, l->stride);
 }
 
-/* Sorts positions by the keys of one part (real or imaginary) of the elements. Positions with equal keys keep their order. */
+/* Sorts positions by the keys of one part (real or imaginary) of the elements. The sort is stable. */
 static void sort_part(const cb_line *l, size_t offset, bool again, const cb_sort_room *r)
 {
     size_t size = cb_order_key_size(l->dtype);

@@ -97,7 +97,7 @@ static cubed_status run_take(const cubed_block_call *call, void *ctx, cubed_erro
     return CUBED_OK;
 }
 
-/* Computes strides in elements; 0 along axes that are broadcast. */
+/* Computes the strides of x in elements. The stride is 0 along axes that are broadcast to y. */
 static void strides_of(const cubed_block *x, const cubed_block *y, int axis, int64_t *strides)
 {
     int64_t s = 1;

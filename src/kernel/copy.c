@@ -104,7 +104,7 @@ void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
     size_t size = item_size;
     char *d = dst;
     const char *s = src;
-    /* A contiguous fastest axis becomes one large element. */
+    /* If the fastest axis is contiguous on both sides, its elements are copied as one large element. */
     if (m > 0 && a[m - 1].ds == (int64_t)size && a[m - 1].ss == (int64_t)size) {
         size *= (size_t)a[m - 1].n;
         m--;

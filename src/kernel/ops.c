@@ -103,7 +103,7 @@ bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype)
 {
     if (!cb_op_accepts(op, dtype)) return false;
     cubed_kind kind = cubed_dtype_kind(dtype);
-    /* The operands of such operations are converted to float64 if they are integers. */
+    /* If an operation's results are floats, integer operands are converted to float64. */
     if (cb_op_rule(op) == CB_RESULT_FLOAT) return kind >= CUBED_KIND_FLOAT;
     return !cb_op_takes_index(op) || dtype == CUBED_INT64;
 }

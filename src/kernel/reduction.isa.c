@@ -91,7 +91,7 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 
 #undef AT_ONCE
 #define AT_ONCE CB_LANES
-/* NaN propagates: a NaN state is never greater than an element, and a NaN element fails b == b. */
+/* NaN propagates. If the state a is NaN, b < a is false and a stays. If the element b is NaN, b != b is true. */
 #define JOIN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
 #define START(T)   1
 #define T          uint8_t
@@ -150,7 +150,7 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #undef START
 #undef JOIN
 
-/* NaN propagates: a NaN state is never less than an element, and a NaN element fails b == b. */
+/* NaN propagates. If the state a is NaN, b > a is false and a stays. If the element b is NaN, b != b is true. */
 #define JOIN(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
 #define START(T)   0
 #define T          uint8_t

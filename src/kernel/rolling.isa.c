@@ -41,7 +41,7 @@ static void join_m2(double *to, const double *a, const double *b, size_t plane, 
         const double all = na + nb, d = mb - ma, share = nb / (all > 0 ? all : 1.0);
         const double mean = ma + d * share;
         const double m2 = a[2 * plane + i] + b[2 * plane + i] + d * d * na * share;
-        /* If one side is empty the formula is not used: infinity minus infinity is NaN. */
+        /* If one side is empty, the formula is not used, because infinity minus infinity is NaN. */
         const double either = na > 0 ? ma : mb;
         const double other = na > 0 ? a[2 * plane + i] : b[2 * plane + i];
         to[i] = all;

@@ -96,8 +96,8 @@ static void rotate_left(const part *p, int64_t i, int64_t k, double c, double s)
     if (p->w->u) rotate(left(p->w, i) + p->lo, left(p->w, k) + p->lo, p->hi - p->lo, c, s);
 }
 
-/* Expresses the joining row in the singular vectors of the two halves. Each half has a null vector. A rotation turns the two
- * into one null vector of the row, and one vector that the row does not map to 0. */
+/* Expresses the joining row in the singular vectors of the two halves. Each half has a null vector. A rotation of the two makes
+ * one null vector of the whole matrix, and one vector that the joining row does not map to 0. */
 static void make_row(const part *p, double of_upper, double of_lower)
 {
     const cb_divide *w = p->w;
@@ -135,7 +135,7 @@ static void merge_orders(const double *s, const int64_t *a, int64_t na, const in
     }
 }
 
-/* Where a row of singular vectors has nonzero columns: in the upper half, in both halves, or in the lower half. */
+/* Position of the nonzero columns of a row of singular vectors: in the upper half, in both halves, or in the lower half. */
 enum { UPPER, MIXED, LOWER, KINDS };
 
 /* Deflation: a singular value whose element in the joining row is negligible is already a singular value of the whole matrix. If

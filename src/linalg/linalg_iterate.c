@@ -9,7 +9,7 @@
 
 static double *row(cb_vectors v, int64_t i) { return v.rows + i * v.stride; }
 
-/* Rows i and k become c i + s k and c k - s i. */
+/* Replaces rows i and k by c i + s k and c k - s i. */
 static void rotate(cb_vectors v, int64_t i, int64_t k, double c, double s)
 {
     if (!v.rows) return;

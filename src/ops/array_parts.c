@@ -57,7 +57,7 @@ out:
     return st;
 }
 
-/* Checks that a part equals the first one, except for its extent along `axis` (-1: in all properties). */
+/* Checks that a part equals the first one, except for its extent along `axis` . If `axis` is -1, all extents must be equal. */
 static cubed_status check_part(const cubed_array *first, const char *first_url,
                                const cubed_array *x, const char *url, int axis, cubed_error *err)
 {

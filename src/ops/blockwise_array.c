@@ -76,7 +76,7 @@ static cubed_status set_output(cb_zone *zone, const cubed_block_output *of,
     return CUBED_OK;
 }
 
-/* One entry for each input; NULL if no input has a gather or a reach. */
+/* Arrays with one entry for each input. They are NULL if no input has a gather or a reach. */
 typedef struct ways {
     const cb_gather *gathers;
     const cb_reach *const *reaches;

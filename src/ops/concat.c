@@ -41,7 +41,7 @@ static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cub
     return cb_check_shape("concat", ndim, shape, *dtype, err);
 }
 
-/* Returns true if all have the same type and missing value. */
+/* Returns true if all arrays have the same type and missing value. */
 static bool have_equal_fills(cubed_array *const *args, int nargs)
 {
     cubed_scalar first, own;

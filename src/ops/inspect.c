@@ -60,8 +60,8 @@ static cubed_status count_stored(const inspect *w, cubed_zarr_info *info, cubed_
                     : CUBED_OK;
 }
 
-/* Reports what is known about an array that cannot be opened. If nothing is known, fails with `why` if this array was
- * requested, otherwise lists it without details. */
+/* Reports the properties of an array that can be read although the array cannot be opened. If there are none, and the caller
+ * requested this array, fails with `why`. Otherwise lists the array without details. */
 static cubed_status show_outline(const inspect *w, cubed_zarr_info *info, const cubed_error *why,
                                  cubed_error *err)
 {

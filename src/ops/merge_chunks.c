@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* Priority of an array for an axis. */
+/* How an array takes part in the choice of chunks along an axis. */
 typedef struct say {
     bool real; /* the array is read, or is computed chunk by chunk */
     int64_t size;

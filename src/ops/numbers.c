@@ -130,7 +130,7 @@ bool cb_op_is_comparison(cubed_op op)
     return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
 }
 
-/* Returns the comparison of (y, x) that is equivalent to this one of (x, y). */
+/* Returns the comparison that gives for (y, x) the result that `op` gives for (x, y). */
 static cubed_op mirrored(cubed_op op)
 {
     switch (op) {

@@ -61,7 +61,7 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
     if (axis < 0) axis += x->node.grid->ndim;
     if (cb_kernel_has_scan(CB_REDUCE_LAST, from))
         return add_scan(CB_REDUCE_LAST, x, axis, from, out, err);
-    /* float32 represents every half, and int64 every time. */
+    /* float32 can represent every half, and int64 every time. */
     const cubed_dtype type =
         cubed_dtype_kind(from) == CUBED_KIND_TIME ? CUBED_INT64 : CUBED_FLOAT32;
     cubed_array *wide;

@@ -232,7 +232,7 @@ cubed_status cb_op_cast_time(cubed_array *x, cubed_dtype dtype, cubed_array **ou
 
 /* --- Rules ---------------------------------------------------------------------------------------------- */
 
-/* Kinds of operands: D(ate), t(ime difference), b(ool), i(nteger), u(int64), f(loat). */
+/* Returns the kind of an operand: D(ate), t(ime difference), b(ool), i(nteger), u(int64), f(loat). */
 static char letter_of(cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {
@@ -406,7 +406,7 @@ static cubed_array *binary(cb_steps *s, cubed_op op, char result, cubed_array *c
 cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
                         cubed_error *err)
 {
-    /* The operands except the condition. */
+    /* The operands of `where` except the condition. */
     cubed_array *const *of = op == CUBED_OP_WHERE ? args + 1 : args;
     const int n = op == CUBED_OP_WHERE ? 2 : nargs;
     char letters[3] = {0}, result = 0;

@@ -73,7 +73,7 @@ cubed_status cubed_slice_resolve(const int64_t *start, const int64_t *stop, cons
     int64_t s = step ? *step : 1;
     if (s == 0) return cb_fail(err, CUBED_E_ARG, "slice: the step is 0");
     if (s < -INT64_MAX) s = -INT64_MAX;
-    /* As documented for CPython's PySlice_AdjustIndices. */
+    /* The same rules as CPython's PySlice_AdjustIndices. */
     int64_t lowest = s < 0 ? -1 : 0, highest = s < 0 ? extent - 1 : extent;
     int64_t a = s < 0 ? highest : lowest, b = s < 0 ? lowest : highest;
     if (start) {
