@@ -21,7 +21,7 @@ static const cb_rows *const categories[] = {
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 
-/* Identifies a row by its category and its index in the category. The category is counted from 1; 0 marks an empty slot. */
+/* The address of a row: its category (counted from 1; 0 marks an empty slot) and its index in the category. */
 typedef struct name_place {
     uint8_t category;
     uint16_t row;
@@ -122,8 +122,8 @@ static bool is_listed(const char *name, const char *const *list)
     return *list != NULL;
 }
 
-/* Returns true if a function accepts records. These are functions that move elements, and elementwise functions, which check
- * the types themselves. */
+/* Returns true if a function accepts records. The functions that move elements do. So do elementwise functions, which check types
+ * themselves. */
 static bool takes_records(const cubed_function *f)
 {
     static const char *const moving[] = {"creation",     "elementwise", "indexing",

@@ -213,7 +213,7 @@ static cubed_status check(const argument_at *at, const cubed_param *p, cubed_val
 
 /* --- Places ------------------------------------------------------------------------------------------- */
 
-/* Combines the positional arguments from `first` on to one list of arrays. */
+/* Combines the positional arguments from number `first` on to one list of arrays. */
 static cubed_status gather(cubed_context *ctx, argument_at at, const cubed_param *p, int first,
                            int n, cb_bound *out)
 {
@@ -276,7 +276,7 @@ static cubed_status refuse_name(const argument_at *at)
     return status;
 }
 
-/* Records which argument gives the value of a parameter. Fails if another argument did so before. */
+/* Assigns the argument to the parameter at `place`. Fails if the parameter has an argument already. */
 static cubed_status claim(const argument_at *at, int place, cb_bound *out)
 {
     const cubed_param *p = &at->function->params[place];

@@ -66,7 +66,7 @@ static cubed_status fill(const cb_call *c, const cubed_value *number, cubed_dtyp
     return cubed_array_full(c->ctx, dtype, ndim, shape, chunks, &value, c->out, c->err);
 }
 
-/* Calls `fill`. `which` is the number. */
+/* Makes an array of zeros or ones: c->which is the number. */
 static cubed_status call_same(const cb_call *c)
 {
     const cubed_value number = {.kind = CUBED_VALUE_INT, .as.integer = c->which};
@@ -143,7 +143,7 @@ static cubed_status fill_like(const cb_call *c, const cubed_value *number, int a
     return st;
 }
 
-/* Calls `fill_like`. `which` is the number. */
+/* Makes an array of zeros or ones in the shape of another array: c->which is the number. */
 static cubed_status call_same_like(const cb_call *c)
 {
     const cubed_value number = {.kind = CUBED_VALUE_INT, .as.integer = c->which};
@@ -303,8 +303,8 @@ static cubed_status in_chunks(const cb_call *c, int i, cubed_array **x)
     return st;
 }
 
-/* Makes evenly spaced numbers between arguments 0 and 1, at least one of which is an array. A number has its default type,
- * whatever the array's type. */
+/* Makes evenly spaced numbers between arguments 0 and 1, at least one of which is an array. A number gets its default type,
+ * independently of the array's type. */
 static cubed_status space_arrays(const cb_call *c, const cubed_spaced_options *o, cubed_array **out)
 {
     cubed_array *in[2] = {NULL, NULL};

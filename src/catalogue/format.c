@@ -7,7 +7,7 @@
 
 #include "cubed/catalogue.h"
 
-/* Appends strings to a buffer like snprintf. The length includes characters that do not fit. */
+/* An output buffer for `put`. As with snprintf, `length` also counts characters that do not fit. */
 typedef struct writer {
     char *at;
     size_t left, length;

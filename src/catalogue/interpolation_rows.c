@@ -220,7 +220,7 @@ static cubed_status bad_matrix(const cb_call *c, const cb_image_box *t, int dept
                 depth, t->size[0], n, n, n, n, n + 1, n + 1, n + 1));
 }
 
-/* Sets the rows of the matrix, and the offset if the argument contains it. As in SciPy, the offset is an additional column. */
+/* Sets the rows of the matrix. Also sets the offset if the argument has an additional column for it, as in SciPy. */
 static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int depth, affine *out)
 {
     const int n = out->n, m = out->m;

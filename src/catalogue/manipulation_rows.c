@@ -25,7 +25,7 @@ static cubed_status keep(cubed_array *x, cubed_array **out)
     return CUBED_OK;
 }
 
-/* Gets the axis at position i, counted from the first axis. */
+/* Reads the axis at position i. Converts a negative number to an axis counted from the start. */
 static cubed_status get_axis(const cb_call *c, int i, int ndim, int *axis)
 {
     return cb_call_check_axis(c, i, ndim, cb_call_int(c, i), axis);

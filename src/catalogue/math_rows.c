@@ -37,7 +37,7 @@ static cubed_status call_angle(const cb_call *c)
     return cubed_angle(cb_call_array(c, 0), cb_call_bool(c, 1), c->out, c->err);
 }
 
-/* Calls fmin, or fmax if `which` is true. */
+/* Calls fmin, or fmax if c->which is true. */
 static cubed_status call_extreme(const cb_call *c)
 {
     cubed_array *in[2] = {NULL, NULL};
@@ -67,7 +67,7 @@ static cubed_status find_missing(const cb_call *c, cubed_array **out)
     return cubed_elementwise(CUBED_OP_ISNAN, &x, 1, out, c->err);
 }
 
-/* Calls isnull, or notnull if `which` is true. */
+/* Calls isnull, or notnull if c->which is true. */
 static cubed_status call_missing(const cb_call *c)
 {
     cubed_array *missing;

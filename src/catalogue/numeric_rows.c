@@ -19,8 +19,8 @@ static void unref_all(cubed_array **arrays, int n)
     for (int i = 0; i < n; i++) cubed_array_unref(arrays[i]);
 }
 
-/* Gets the operand at position i as an array. A number has the type that it has in an operation with the type `beside`.
- * Returns NULL for None. */
+/* Gets the operand at position i as an array, or NULL for None. A number is converted to the type that it has in an operation
+ * with type `beside`. */
 static cubed_status optional_operand(const cb_call *c, int i, cubed_dtype beside, cubed_array **out)
 {
     *out = NULL;
@@ -261,7 +261,7 @@ static cubed_status call_interp(const cb_call *c)
     const double period = cb_call_has(c, 5) ? fabs(cb_call_real(c, 5)) : 0;
     cubed_interp_options o = CUBED_INTERP_OPTIONS_INIT;
     cubed_status st = CUBED_OK;
-    /* A number has its default type, whatever the types of the arrays. */
+    /* A number gets its default type, independently of the types of the arrays. */
     for (int i = 0; i < 5 && st == CUBED_OK; i++) st = optional_operand(c, i, CUBED_BOOL, &in[i]);
     o.left = in[3];
     o.right = in[4];

@@ -95,7 +95,7 @@ static cubed_status call_array_split(const cb_call *c)
     return split(c, cb_call_int(c, 2), false);
 }
 
-/* Calls hsplit, vsplit or dsplit. `which` is the axis. */
+/* Calls hsplit, vsplit or dsplit. c->which is the axis. */
 static cubed_status call_split_along(const cb_call *c)
 {
     const int ndim = cubed_array_ndim(cb_call_array(c, 0)), axis = c->which;
@@ -137,7 +137,7 @@ static cubed_status call_broadcast_arrays(const cb_call *c)
     return cubed_broadcast_arrays(v->as.arrays, v->n, out, c->err);
 }
 
-/* Calls atleast_1d, atleast_2d or atleast_3d. `which` is the number of axes. */
+/* Calls atleast_1d, atleast_2d or atleast_3d. c->which is the number of axes. */
 static cubed_status call_atleast(const cb_call *c)
 {
     const cubed_value *v = &c->values[0];
@@ -153,7 +153,7 @@ static const cubed_param mirror_params[] = {
            "Input array.")},
 };
 
-/* Calls fliplr or flipud. `which` is the axis. */
+/* Calls fliplr or flipud. c->which is the axis. */
 static cubed_status call_mirror(const cb_call *c)
 {
     return cubed_flip(cb_call_array(c, 0), &c->which, 1, c->out, c->err);
@@ -226,14 +226,14 @@ static cubed_status call_append(const cb_call *c)
         PARAM(NAME, ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(SLICE), CUBED_PARAM_REQUIRED, NOTES)    \
     }
 
-/* Positions along an axis that an argument gives. */
+/* The positions along an axis from an argument: a list or a slice. */
 typedef struct positions {
     int64_t n;
     const int64_t *at;
     int64_t *made; /* memory of positions computed from a slice; NULL for a list */
 } positions;
 
-/* Converts a bound of a slice to a position, by Python's rules. */
+/* Converts a bound of a slice to a position, by Python's rules. `missing` is the position if there is no bound. */
 static int64_t clamp(const int64_t *bound, int64_t missing, int64_t extent, bool down)
 {
     const int64_t least = down ? -1 : 0, most = down ? extent - 1 : extent;
@@ -293,7 +293,8 @@ static void free_positions(const cb_call *c, positions *p)
     cb_free(&c->ctx->alloc, p->made, (size_t)p->n * sizeof *p->made);
 }
 
-/* Gets the array, flattened if no axis is given at position `i`. The caller releases the array. */
+/* Gets the array and its axis. If the argument at position `i` gives no axis, flattens the array. The caller releases the array.
+ * */
 static cubed_status get_line(const cb_call *c, int i, cubed_array **x, int *axis)
 {
     *axis = 0;
@@ -360,7 +361,7 @@ static const cubed_param insert_params[] = {
     AXIS_OR_FLAT("Axis of the positions."),
 };
 
-/* Reshapes the values to insert at one position: their first axis becomes the axis of the positions. */
+/* Prepares values to be inserted at one position: moves their first axis to `axis`. */
 static cubed_status turn_values(cubed_array *values, int ndim, int axis, cubed_array **out,
                                 cubed_error *err)
 {
@@ -597,7 +598,7 @@ static cubed_status call_pad(const cb_call *c)
     o.task_mem = cb_call_task_mem(c);
     CB_TRY(get_whole_pairs(c, 1, ndim, 0, widths));
     if (o.mode == CUBED_PAD_CONSTANT && kind != CUBED_KIND_TEXT) {
-        /* Constants for times are integers in the times' unit. */
+        /* Constants that pad times are integers in the unit of the times. */
         const cubed_dtype of = kind == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
         CB_TRY(get_typed_pairs(c, 3, ndim, of, values));
         o.constant_values = (const cubed_scalar(*)[2])values;

@@ -78,7 +78,8 @@ static cubed_status take_options(const cb_call *c, const places *at, int room[CU
     return CUBED_OK;
 }
 
-/* Returns true if the engine's reduction suffices: there is no dtype, initial or mask, and it supports the elements. */
+/* Returns true if the engine's own reduction suffices: it supports the elements, and the call has no dtype, initial value or
+ * mask. */
 static bool is_plain(const cb_call *c, const places *at)
 {
     const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(cb_call_array(c, 0)));
@@ -118,7 +119,7 @@ static cubed_status get_initial(const cb_call *c, const places *at, cubed_array 
     return cb_call_number(c, i, cubed_number_dtype(v, CUBED_BOOL, false), out);
 }
 
-/* Computes the weighted reduction of x in the type of the call. */
+/* Computes the weighted reduction of x in the type that the call requests. */
 static cubed_status reduce_weighted(const cb_call *c, const places *at,
                                     const cubed_reduce_options *reduce, bool skip_nan)
 {

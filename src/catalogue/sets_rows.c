@@ -122,7 +122,7 @@ static cubed_status call_in1d(const cb_call *c)
 
 static const cubed_param positions_params[] = {UNNAMED_LIKE("x", "Input array."), COUNTED_PARAMS};
 
-/* Positions as one array per axis, or as positions in the flattened array. */
+/* Forms of the result: one array of positions per axis, or positions in the flattened array. */
 enum { IN_ROWS, IN_ONE_LINE };
 
 static cubed_status as_counted(const cb_call *c, cubed_array **out)
@@ -233,8 +233,7 @@ static const cubed_param extract_params[] = {
     COUNTED_PARAMS,
 };
 
-/* Flattens x and the condition. Elements of x after the end of the condition are not selected. The caller drops *m, even
- * after an error. */
+/* Flattens x and the condition, and truncates x to the length of the condition. The caller drops *m, even after an error. */
 static cubed_status line_up(const cb_call *c, masked *m)
 {
     cubed_array *line, *part;
@@ -270,7 +269,7 @@ static cubed_status call_extract(const cb_call *c)
     CB_TRY(cb_call_counted(c, &known));
     cubed_status st = line_up(c, &m);
     if (st == CUBED_OK && size_of(m.mask) > size_of(m.x)) {
-        /* The run fails if the condition is true after the end of x. */
+        /* If the condition is true after the end of x, the run fails. */
         cubed_array *at;
         st = cubed_nonzero(m.mask, known.offsets, known.count, &at, c->err);
         if (st == CUBED_OK) {

@@ -71,7 +71,7 @@ static bool same_number(const cubed_cf_number *a, const cubed_cf_number *b)
            memcmp(&a->value, &b->value, cubed_dtype_size(a->dtype)) == 0;
 }
 
-/* Returns true if both numbers have the same effect as operands of values of this type. */
+/* Returns true if both numbers have the same effect in operations with values of type `dtype`. */
 static bool same_operand(const cubed_cf_number *a, const cubed_cf_number *b, cubed_dtype dtype)
 {
     return a->dtype == b->dtype && (a->weak == b->weak || a->dtype == dtype) &&
@@ -113,8 +113,8 @@ static cubed_dtype masked_type(cubed_dtype stored)
 
 /* --- Missing values ----------------------------------------------------------------------------------- */
 
-/* Reinterprets the bits of a missing value in the other signedness, if the stored integers are read in it. Like Xarray, converts
- * only `_FillValue`. */
+/* Converts a missing value if integers of one signedness are read as the other: keeps the bits. Like Xarray, converts only
+ * `_FillValue`. */
 static void convert_missing(cubed_dtype from, cubed_dtype to, cubed_cf_number *n)
 {
     if (from == to || !is_integer(n->dtype)) return;
@@ -149,8 +149,8 @@ static cubed_status new_seen(const cubed_allocator *a, size_t n, seen_values *ou
                       : cb_fail(err, CUBED_E_NOMEM, "out of memory: %zu missing values", n);
 }
 
-/* Adds the numbers of an attribute as missing values. Returns true if the attribute is used. For integers, it must have a
- * number other than NaN. */
+/* Adds the numbers of an attribute as missing values. Returns true if the attribute is used. An attribute of integers is used
+ * only if it has a number other than NaN. */
 static bool add_attribute(owned_packing *p, seen_values *seen, const cb_cf_attrs *attrs,
                           const char *name, cubed_dtype raw, bool convert)
 {

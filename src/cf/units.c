@@ -150,7 +150,7 @@ static bool take_time(const char **s, int64_t *us, depth *found)
     return true;
 }
 
-/* Parses a date and an optional time after it, and advances *s. If `names`, months may be written as names. */
+/* Parses a date and an optional time after it, and advances *s. If `names` is set, months may be written as names. */
 static bool take_date(const char **s, cubed_calendar c, bool names, int64_t *first, int64_t *after)
 {
     int64_t days, next, us = 0;

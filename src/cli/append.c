@@ -21,7 +21,8 @@ typedef struct stored_array {
 /* An array of the results that does not have the dimension, and must equal the stored array of its name. */
 typedef struct same {
     char *name;
-    cubed_array *differs; /* 0-d bool; NULL if the comparison is done */
+    /* 0-d bool that the plan computes; NULL if the arrays have been compared */
+    cubed_array *differs;
 } same;
 
 struct append {
@@ -40,8 +41,8 @@ struct append {
     same *same;
     int nsame;
     cubed_target *target;
-    cubed_array **owned; /* arrays that targets use */
-    char **text;         /* strings that targets use */
+    cubed_array **owned; /* references to arrays of the targets, dropped at the end */
+    char **text;         /* strings of the targets, freed at the end */
     int ntargets, nowned, ntexts;
 };
 
@@ -52,7 +53,7 @@ static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *er
     append *a = ctx;
     size_t n, store;
     (void)cubed_url_path(a->to.out, &n, &store);
-    /* A path begins with the path of the group. */
+    /* The path of an array begins with the path of the group. */
     const bool top = strlen(info->path) <= n;
     const char *name = top ? "" : info->path + n + (n > 0);
     if (top) {
@@ -164,8 +165,8 @@ static cubed_status read_store(append *a, cubed_error *err)
     return st == CUBED_OK ? find_base(a, err) : st;
 }
 
-/* Locks the arrays by holds on their places. Then reads the store again, because another process may have extended arrays in the
- * meantime. */
+/* Takes a hold on the place of each array, so that no other process writes to it. Then reads the store again, because another
+ * process may have extended arrays in the meantime. */
 static cubed_status hold_all(append *a, cubed_error *err)
 {
     cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;
@@ -384,7 +385,7 @@ static cubed_target *add_target(append *a)
     return &a->target[a->ntargets++];
 }
 
-/* Adds a target that is the stored array, followed by x unless x is NULL. A file is always rewritten as a whole. */
+/* Adds a target that rewrites a file's array as a whole: the stored elements, followed by those of x unless x is NULL. */
 static cubed_status file_target(append *a, const stored_array *s, const char *url,
                                 cubed_array *into, cubed_array *x, cubed_error *err)
 {

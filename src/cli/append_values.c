@@ -135,7 +135,8 @@ static cubed_status change_calendar(const append_place *to, const char *name, pl
     return CUBED_OK;
 }
 
-/* Checks that the new elements continue the old ones. `old` has at most the last two. */
+/* Checks that the new elements continue the direction of the old ones. `old` has the last two stored elements, or fewer if the
+ * array is shorter. */
 static cubed_status check_order(const append_place *to, const places *old, const places *new,
                                 cubed_error *err)
 {
@@ -172,7 +173,7 @@ static cubed_status open_last(cubed_array *stored, int64_t base, cubed_array **o
     cubed_array *part;
     cubed_status st = cubed_slice_array(stored, &slice, &part, err);
     if (st != CUBED_OK) return st;
-    /* Views have the attributes of the array. */
+    /* `part` is a view; it gets the attributes of the stored array. */
     st = cubed_array_with_attrs(part, cubed_array_attrs(stored), out, err);
     cubed_array_unref(part);
     return st;

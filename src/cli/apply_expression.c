@@ -38,7 +38,8 @@ static bool is_along(const content *c, const variable *v, int kind, bool on_eart
     return false;
 }
 
-/* Returns true if argument k of `o` is a string: a label of dates or strings, or a date. */
+/* Returns true if the expression needs quotes around argument k of `o`: a date, or a label of a coordinate of strings or dates.
+ * */
 static bool takes_strings(const content *c, const operation *o, int k)
 {
     const char *key = o->argument[k].key;
@@ -87,7 +88,7 @@ static void add_input(apply *a, const char *name, const char *url, const char *a
     a->inputs[a->ninputs++] = cli_printf("%s=%s::%s", name, url, array);
 }
 
-/* Replaces *value by a call of the function. `second` is the second argument; may be NULL. */
+/* Replaces *value by a call of the function of `o`. `second` is the second argument; may be NULL. */
 static void add_call(const content *c, const variable *v, const operation *o, const char *second,
                      char **value)
 {
@@ -113,7 +114,7 @@ char **apply_eval_words(const apply *a, const char *out, int *count)
     int n = 0;
     argv[n++] = "apply";
     for (int i = 0; i < a->noptions; i++) {
-        /* A new dimension is passed by another option than --along. */
+        /* --stack passes the new dimension, so --along is dropped. */
         if (a->stacks && strcmp(a->options[i], "--along") == 0)
             i++;
         else if (!a->stacks || strncmp(a->options[i], "--along=", strlen("--along=")) != 0)
@@ -170,7 +171,7 @@ static void add_own_input(apply *a, const variable *v, const char *name)
 int apply_build_value(apply *a, const variable *v, const char *name, const char *value,
                       const char *dim, cubed_array **built)
 {
-    apply only = *a; /* `only` has its own inputs and text */
+    apply only = *a; /* a copy of *a with its own inputs and text */
     int n;
     only.inputs = NULL;
     only.ninputs = 0;
@@ -185,7 +186,7 @@ int apply_build_value(apply *a, const variable *v, const char *name, const char 
     return code;
 }
 
-/* Builds a value like build_value, and finds its axes. The names of the axes belong to *built. */
+/* Builds the value of an expression of one variable, and finds its axes. *built owns the names of the axes. */
 int apply_find_axes(apply *a, const content *c, const variable *v, const char *name,
                     const char *value, operator_axes *axes, cubed_array **built)
 {
@@ -273,7 +274,7 @@ static int add_statement(apply *a, const content *c, const variable *v)
     return n;
 }
 
-/* Returns true if the outermost function is of a mask, such as ifthen. Its results are those of the second input. */
+/* Returns true if the outermost function applies a mask, such as ifthen. Its results are variables of the second input. */
 static bool is_masked(const apply *a)
 {
     return a->of_inputs == OPERATOR_NONE && a->nin > 1 &&
@@ -379,7 +380,7 @@ int apply_check_names(const apply *a)
     return EXIT_SUCCESS;
 }
 
-/* Returns true if operators of a kind make other values or parts of a variable. */
+/* Returns true if operators of a kind compute new values or select parts of a variable. */
 static bool is_computed(operator_kind kind)
 {
     return kind == OPERATOR_NONE || kind == OPERATOR_VALUES || kind == OPERATOR_SELECT ||

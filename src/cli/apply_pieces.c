@@ -110,7 +110,7 @@ static int read_months(const apply *a, cubed_context *ctx, const char *dim, int6
     return code;
 }
 
-/* Reads the months of a coordinate of the results. *n stays 0 if the coordinate has no dates. */
+/* Reads the months of x, the results' coordinate of dimension `dim`. *n stays 0 if the coordinate has no dates. */
 static cubed_status months_of(const char *dim, cubed_array *x, int64_t **month, int64_t *n,
                               cubed_error *err)
 {

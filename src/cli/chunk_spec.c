@@ -7,7 +7,7 @@
 
 enum { MAX_CHUNKS = 1 << 20 };
 
-/* Parses LENGTH or LENGTHxTIMES, and further ones after +. *text is after the first length. */
+/* Parses a list of chunk lengths such as "10x3+5". The caller has parsed the first length, and *text points after it. */
 static bool parse_list(const char **text, int64_t length, int64_t **list, int64_t *n)
 {
     const char *at = *text;

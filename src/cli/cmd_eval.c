@@ -123,8 +123,8 @@ static void show_results(const eval *e, const cubed_run_stats *stats, const cube
     json_decref(all);
 }
 
-/* Sets the part of an existing array into which item i is written. Writes values, or stored elements if the array has the
- * same packing. */
+/* Sets the target of item i to a part of an existing array. Writes values, or stored elements if the array has the same packing.
+ * */
 static cubed_status region_target(const eval *e, int i, cubed_target *target, cubed_error *err)
 {
     const char *url = e->item[i].url;
@@ -231,8 +231,8 @@ static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
     return st;
 }
 
-/* Returns a message about an option for results that has no effect, or NULL if all these options have an effect. The caller frees
- * the string. */
+/* Returns a message that names an option for results that has no effect. Returns NULL if there is no such option. The caller
+ * frees the string. */
 static char *unused_option(const eval *e)
 {
     const char *dim = chunk_spec_unused(&e->chunks);
@@ -363,7 +363,7 @@ static void free_again(eval *e)
     memset(&e->again, 0, sizeof e->again);
 }
 
-/* Moves the current arrays to `again`, and restores the arrays in `kept`. */
+/* Moves the current arrays of `e` to e->again, and restores the arrays in `kept`. */
 static void keep_again(eval *e, const eval *kept)
 {
     e->again.built = e->built;
@@ -393,7 +393,7 @@ static cubed_status build_again(eval *e, uint64_t allowed_mem, cubed_error *err)
     return build(e, &common, err);
 }
 
-/* Recreates the results for another allowed_mem: cubed_plan_options.remake. */
+/* Callback cubed_plan_options.remake: builds the results again for another allowed_mem. */
 static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err)
 {
     eval *e = ctx;
@@ -449,9 +449,9 @@ static cubed_status check_all(eval *e, const eval_targets *results, cubed_error 
     return st;
 }
 
-/* Improves the error for numbers that shapes depend on and that do not fit in memory. Adds the memory that suffices for these
- * numbers, for later ones, and for the results. Unknown lengths count as their maximum. If shapes do not fit such lengths, the
- * error says that its advice covers only these numbers. */
+/* Improves the error if numbers that shapes depend on do not fit in memory. Adds the memory that suffices for these numbers, for
+ * later ones, and for the results. Unknown lengths count as their maximum. If shapes do not fit such lengths, the error says that
+ * its advice covers only these numbers. */
 static void advise_for_all(eval *e, cubed_error *err)
 {
     cubed_error other = CUBED_ERROR_INIT;

@@ -122,7 +122,7 @@ static int show(bool json)
     for (int i = 0; cubed_executor_name(NULL, i); i++) {
         const char *name = cubed_executor_name(NULL, i);
         cubed_executor_caps caps;
-        /* Tests cannot use a remote executor live, because it is an external service. */
+        /* The tests run the executor itself only if it is local. A remote executor is an external service. */
         const bool live =
             cubed_executor_get_caps(NULL, name, &caps, NULL) == CUBED_OK && !caps.remote;
         json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", name, "kind", "executor",

@@ -67,7 +67,7 @@ static const char *type_name(const cubed_attribute *a)
     }
 }
 
-/* Adds the attributes and their types in the metadata. */
+/* Adds to `o` the attributes of x and their types. */
 static void add_attributes(json_t *o, const cubed_zarr_info *x)
 {
     json_t *attrs = lang_attributes(x->attrs), *types = json_object(), *v;

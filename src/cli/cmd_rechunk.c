@@ -103,7 +103,7 @@ typedef struct job {
     bool no_shards, keep_empty, regular;
     const char *src, *dst;
     int format;  /* 0: the format of each source */
-    bool resume; /* if no format is given, uses the format of the target that is resumed */
+    bool resume; /* --resume; without --format, the format of the existing target is used */
     int n, ngroups;
     struct {
         cubed_array *array;
@@ -172,7 +172,7 @@ typedef struct beside {
     const char *to;
 } beside;
 
-/* Returns true if the group to which a single array is copied has an array of this name. */
+/* Returns true if the destination's group has an array of this name. Only for a single array, which is copied into that group. */
 static bool is_beside(void *ctx, const char *name)
 {
     const beside *b = ctx;
@@ -376,7 +376,7 @@ static cubed_plan_group *make_groups(const job *j, bool overwrite)
     return groups;
 }
 
-/* Runs the copies if there are only arrays that cannot be computed. */
+/* Copies arrays unchanged if the job has no array that can be computed. */
 static int run_copies(const job *j, const cli_common *c, bool *ran)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -637,8 +637,8 @@ static int store_again(const verb *v, int argc, char **argv)
 
 int cmd_rechunk(int argc, char **argv) { return store_again(&rechunk_verb, argc, argv); }
 
-/* Returns true if the word after `before` is the value of this option. Such a value, for instance of --codecs, may look like
- * a pattern. */
+/* Returns true if the word `before` is an option with a value, so that the next word is its value. Such a value, for instance of
+ * --codecs, may look like a pattern. */
 static bool takes_value(const cli_usage *usage, const char *before)
 {
     const cli_option *const tables[] = {usage->own, cli_common_options};
@@ -650,7 +650,7 @@ static bool takes_value(const cli_usage *usage, const char *before)
             any = any || (o->arg && strncmp(o->name, before + 2, strlen(before + 2)) == 0);
         }
     }
-    return any; /* `before` may abbreviate an option */
+    return any; /* `before` may abbreviate an option's name */
 }
 
 /* If an input consists of several files, its arrays cannot be copied unchanged. `cubed mergetime` computes them, and has the

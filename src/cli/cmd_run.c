@@ -61,7 +61,7 @@ static void report(const cubed_plan *plan, const cubed_run_stats *stats, const c
            cli_format_bytes((double)stats->projected_mem, projected));
 }
 
-/* Returns the given option that would change the plan, or NULL. */
+/* Returns the name of a given option that would change a saved plan. Returns NULL if there is none. */
 static const char *not_for_saved(const cli_common *c)
 {
     return c->durable     ? "--durable"
@@ -70,7 +70,8 @@ static const char *not_for_saved(const cli_common *c)
                           : NULL;
 }
 
-/* Returns the given option that a batch system does not support or handles differently, or NULL. */
+/* Returns the name of a given option that a batch system does not support or handles differently. Returns NULL if there is none.
+ * */
 static const char *not_for_engine(const cli_common *c)
 {
     return c->executor          ? "--executor"

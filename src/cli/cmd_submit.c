@@ -352,7 +352,7 @@ static int open_run(const char *verb, const char *dir, followed *f)
         f->engine = cli_strdup(system);
         code = cli_context(verb, &c, &f->ctx);
     }
-    /* Whoever submitted the plan allowed its code. No task runs in this process. */
+    /* The user who submitted the plan allowed its code. This process runs no task. */
     if (code == EXIT_SUCCESS &&
         python_load_plan(f->ctx, &f->python, bytes, size, true, &f->plan, &err) != CUBED_OK)
         code = cli_report(verb, &err);
@@ -426,7 +426,8 @@ static json_t *stages_of(const followed *f)
     return stages;
 }
 
-/* A cli_status_fn. Batch systems report neither memory nor failures of tasks, so the status has fewer numbers. */
+/* Status of a run of a batch system, for cli_status_fn. Batch systems report neither memory nor failures of tasks, so the status
+ * has fewer numbers. */
 static json_t *status_of_jobs(void *ctx, char **why)
 {
     shown_run *s = ctx;
@@ -447,7 +448,7 @@ static json_t *status_of_jobs(void *ctx, char **why)
                      left, "failures", "error");
 }
 
-/* A cli_status_fn for a status file, whose path `ctx` is. */
+/* Status from a status file, for cli_status_fn. `ctx` is the path of the file. */
 static json_t *status_of_file(void *ctx, char **why) { return cli_status_read(ctx, why); }
 
 static int show_file(char *path)

@@ -141,7 +141,7 @@ static bool parse_count(const char *text, int64_t *out)
 
 /* --- A worker over HTTP, which is a program in Python ---------------------------------------------------- */
 
-/* Replaces this process, so that signals reach the worker. Returns only after a failure. */
+/* Replaces this process by the Python server, so that signals reach the server. Returns only after a failure. */
 static int serve_http(const python_words *server)
 {
     static const python_module needed[] = {{"cubed", "the package cubed"}};

@@ -74,7 +74,7 @@ static cubed_status io_error(cubed_error *err, const char *what, const char *nam
     return CUBED_E_IO;
 }
 
-/* Returns an option that a saved plan needs for workers, or NULL if none is missing. */
+/* Returns a message about an option that --save-plan requires and that is missing, or NULL. */
 static const char *missing_to_save(const cubed_plan *plan, const cubed_target *targets,
                                    int ntargets, const cli_common *c)
 {

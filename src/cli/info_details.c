@@ -84,7 +84,8 @@ static char *element_at(cubed_context *ctx, cubed_array *x, int64_t i)
     return text;
 }
 
-/* Returns "58 to 50"; NULL if the array is not a coordinate or cannot be read. The caller frees the string. */
+/* Returns the range of a coordinate, such as "58 to 50". Returns NULL if the array is not a coordinate or cannot be read. The
+ * caller frees the string. */
 static char *range_of(cubed_context *ctx, cubed_array *x, const info_detail *d)
 {
     if (!d->is_coordinate) return NULL;
@@ -105,8 +106,8 @@ static char *add_part(char *text, const char *name, const char *value)
     return longer;
 }
 
-/* Returns "range 0 to 357.5; units: degrees_east; fill value: -999"; "" if nothing is known. The caller frees the
- * string. */
+/* Returns a description of an array, such as "range 0 to 357.5; units: degrees_east; fill value: -999". Returns "" if nothing is
+ * known. The caller frees the string. */
 static char *describe(const info_detail *d, const char *range, json_t *fill)
 {
     char *text = cli_strdup("");

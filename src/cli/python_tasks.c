@@ -18,7 +18,7 @@
 
 /* Descriptors of the child: it reads the plan from one, and writes the reports to the other. */
 enum { PLAN_FD = 3, REPORTS_FD = 4 };
-/* Exit status of a process one of whose tasks exceeded its time limit, as of timeout(1). */
+/* Exit status of a process if a task exceeded its time limit. timeout(1) uses the same number. */
 enum { EXIT_STUCK = 124 };
 
 /* --- Loading plans ------------------------------------------------------------------------------------ */
@@ -111,7 +111,7 @@ static int start(const python_range *r, int plan, int reports, pid_t *pid)
     char *argv[] = {name, "-m", "cubed.runtime.saved_plan", hex, r->skip_done ? "missing" : "all",
                     NULL};
     if (posix_spawn_file_actions_init(&actions) != 0) return ENOMEM;
-    /* The first copy must not overwrite the descriptor that the second one copies. */
+    /* The first dup2 must not overwrite the descriptor that the second dup2 copies. */
     const int spare =
         reports == PLAN_FD ? fcntl(reports, F_DUPFD_CLOEXEC, REPORTS_FD + 1) : reports;
     int failed = spare < 0 ? errno : posix_spawn_file_actions_adddup2(&actions, plan, PLAN_FD);
@@ -139,7 +139,7 @@ static int read_reports(int fd, pid_t pid, char **bytes, size_t *size)
     }
 }
 
-/* Waits for the process, and states how it failed. */
+/* Waits for the process to end. Sets an error that describes how it failed. */
 static cubed_status end(pid_t pid, cubed_error *err)
 {
     int status = 0;

@@ -131,7 +131,8 @@ bool cli_parse_milliseconds(const char *text, uint32_t *out)
 
 const char *cli_format_bytes(double bytes, char text[32]) { return text_bytes(bytes, text); }
 
-/* Writes a number, and a readable size if it counts many bytes. Returns the text after the number. */
+/* Writes the number at the start of `text`. Also writes a readable size if the number is a large number of bytes. Returns the
+ * text after the number. */
 static const char *put_number(FILE *f, const char *text, char before)
 {
     char *end, size[32];

@@ -78,7 +78,7 @@ static bool is_reference(const json_t *attrs)
     return cubed_time_units_since(get_text(attrs, "units"));
 }
 
-/* Removes the attributes that do not hold for computed values. Returns NULL for packed values that were not decoded, because
+/* Removes the attributes that do not hold for computed values. Returns NULL if values are packed and were not decoded, because
  * their units are unknown. */
 static json_t *computed(json_t *attrs)
 {
@@ -134,15 +134,15 @@ static void square_units(expr_builder *b, json_t *attrs)
     expr_json_put_text(b, attrs, "units", simple ? "%s2" : "(%s)2", units);
 }
 
-/* Keeps the attributes that `other` has with the same value. `kept` is the packing of the result, or NULL if the result has
- * values. Attributes of this packing are kept in any case, because the attributes of equal packings may be spelled
- * differently. */
+/* Keeps the attributes that have the same value in `other`. Also keeps the attributes that describe `kept`, because files spell
+ * the attributes of equal packings differently. `kept` is the packing of the result, or NULL if the result is not packed. */
 static json_t *shared(expr_builder *b, json_t *attrs, const json_t *other,
                       const cubed_cf_packing *kept)
 {
     const char *name;
     json_t *value, *both = attrs ? expr_json_object(b) : NULL;
-    /* Valid ranges in packed units may differ. The packing without its scale does not cover them, so they are compared. */
+    /* Valid ranges in packed units may differ between equal packings. `unscaled` does not describe them, so their values are
+     * compared. */
     const cubed_cf_packing unscaled = {.is_bool = kept && kept->is_bool};
     json_object_foreach(attrs, name, value)
     {
@@ -323,7 +323,7 @@ static cubed_array *built(const expr_builder *b, const expr *e)
     return e->number < b->nbuilt ? b->built[e->number].array : NULL;
 }
 
-/* Describes a name: by the description of the statement that assigned it, or by the attributes of the input. */
+/* Describes a name. The description is that of the statement that assigned it, or the attributes of the input. */
 static expr_about about_name(expr_builder *b, const expr *e)
 {
     const expr_result *r = b->result;
@@ -419,7 +419,8 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
         return;
     }
     if (!x || !r->method || expr_get_axes(b, e, axis, x, &n, axes) != CUBED_OK) return;
-    if (windows && n < 0) axes[0] = 0; /* the window is along the only axis */
+    /* without named axes, the window moves along the only axis */
+    if (windows && n < 0) axes[0] = 0;
     add_method(b, attrs, x, windows && n < 0 ? 1 : n, axes, r->method);
 }
 
@@ -494,7 +495,7 @@ static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, j
     return replace_grid(b, e, attrs);
 }
 
-/* Returns the string that names the reduction in a call of f, or NULL. */
+/* Returns the string argument that selects the reduction in a call of f. Returns NULL if there is none. */
 static const expr *rule_argument(const cubed_function *f, const expr *e)
 {
     for (int i = 0; i < f->nparams; i++) {
@@ -516,7 +517,7 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     const expr *named = f ? rule_argument(f, e) : NULL;
     if (named || (e->kind == EXPR_CALL && expr_keyword(e, "groupby"))) {
         named_rule r = find_rule(named ? named->text : e->text);
-        /* With labels, the grouped axis is not a dimension that has the labels' name, so no method is recorded. */
+        /* With labels, the result has an axis of groups in place of the dimension. So cell_methods records no method. */
         if (!named || f->coords != CUBED_COORDS_WINDOWS) r.method = NULL;
         return r;
     }
@@ -566,7 +567,8 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
     expr_about_free(&one);
 }
 
-/* Describes a call of a definition: coordinates of the expression that it expands to, and attributes of one of its arrays. */
+/* Describes a call of a definition. The coordinates are those of the expression to which the call expands; the attributes are
+ * those of one of its arrays. */
 static expr_about about_defined(expr_builder *b, const expr *e, const expr *body)
 {
     const expr_definition *d = expr_defined_find(e->text);

@@ -174,7 +174,7 @@ bool calendar_call_find(const expr *e, calendar_call *c)
     date_part part;
     *c = (calendar_call){.reduction = NULL};
     if (strcmp(e->text, "anomaly") == 0)
-        return false; /* anomaly also subtracts the means of its groups */
+        return false; /* anomaly subtracts the means of its groups instead of returning them */
     if (!find_family(e->text, c)) {
         if (is_resample || (strcmp(e->text, "groupby") == 0 && e->n > 1)) {
             if (e->n < 3 || !string_of(e->child[1])) return false;

@@ -341,8 +341,8 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     if (is_group) return CUBED_OK;
     const expr_definition *definition = expr_defined_find(e->text);
     if (definition) return build_defined(b, e, definition, out);
-    /* expr_find_function comes first, because some of its functions prepare arguments for the catalogue's function of the
-     * same name. */
+    /* Searches expr_find_function first, because some of its functions prepare arguments for the function of the same name in the
+     * catalogue. */
     const expr_function *f = expr_find_function(e->text);
     if (f) return f->fn(b, e, &out->array);
     const cubed_function *function = cubed_function_find(e->text);
@@ -506,7 +506,7 @@ static void add_var(expr_builder *b, expr_var var, const char *name)
     r->vars[r->n++] = var;
 }
 
-/* Replaces *x by an array with the given attributes, unless x has them already. */
+/* Replaces *x by an array with the given attributes, unless *x has these attributes already. */
 static cubed_status set_attrs(expr_builder *b, const expr *e, const json_t *attrs, cubed_array **x)
 {
     json_t *own = expr_json_attrs(b, *x);

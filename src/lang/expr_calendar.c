@@ -144,8 +144,7 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
     }
     json_t *attrs = expr_json_object(b);
     expr_json_put_text(b, attrs, "long_name", "%s of %s", dim, v->had.dim);
-    /* Records the number of days in the years by which the days are numbered: days after February have another number in leap
-     * years. */
+    /* Records how many days the years have by which days are numbered. Days after February have another number in leap years. */
     if (g->year_days) expr_json_put(b, attrs, CALENDAR_YEAR_DAYS, json_integer(g->year_days));
     cubed_status st = expr_own_described(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
     json_decref(attrs);

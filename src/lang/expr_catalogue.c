@@ -1,4 +1,4 @@
-/* Calls of functions of the catalogue (cubed/catalogue.h). */
+/* Builds calls of functions of the catalogue (cubed/catalogue.h). */
 #include <limits.h>
 #include <string.h>
 
@@ -158,7 +158,7 @@ static cubed_status put_ints(expr_builder *b, arguments *a, int i)
     return CUBED_OK;
 }
 
-/* Returns the number of values in a list and in all lists inside it. Each inner list also counts as a value. */
+/* Returns the number of values in a list, including the values in its inner lists. Each inner list counts as one more value. */
 static int count_items(const expr *e)
 {
     int n = e->n;
@@ -209,7 +209,7 @@ static bool has_integers_alone(const expr *e)
     return true;
 }
 
-/* Makes a string or a list wait for the first array, after which it becomes an array. */
+/* Marks argument i, a string or a list, for conversion to an array once the first array is known. */
 static cubed_status put_elements(arguments *a, int i)
 {
     a->waiting[a->nwaiting].argument = i;
@@ -369,7 +369,7 @@ static cubed_status make_arguments(expr_builder *b, arguments *a)
 
 /* --- Weights ------------------------------------------------------------------------------------------ */
 
-/* Returns the value that the call has for the function's parameter of axes, or NULL. */
+/* Returns the value of the axes argument, or NULL if the call has none or it is None. */
 static const cubed_value *axes_value(const arguments *a)
 {
     const cubed_value *v = NULL;
@@ -380,7 +380,7 @@ static const cubed_value *axes_value(const arguments *a)
     return v && v->kind == CUBED_VALUE_NONE ? NULL : v;
 }
 
-/* Gets the axes that the call names, or all axes. Returns their number. */
+/* Gets the axes that the call gives. Without such an argument, gets all axes. Returns the number of axes. */
 static int get_axes(const arguments *a, int axes[CUBED_MAX_NDIM])
 {
     const int ndim = cubed_array_ndim(a->like);
@@ -394,8 +394,8 @@ static int get_axes(const arguments *a, int axes[CUBED_MAX_NDIM])
     return n;
 }
 
-/* Pairs the axes of weights with those of the first array by name, if all their names are names of the array. The weights get
- * the extents of the axes of the call, or those of the array if they vary along other axes. */
+/* If all dimension names of the weights occur in the first array, matches the axes of the weights by name. The weights then have
+ * the extents along the axes of the call, or along all axes of the array if they vary along other ones. */
 static cubed_status pair_weights(expr_builder *b, const arguments *a, const expr *e,
                                  cubed_array **w)
 {
@@ -442,7 +442,7 @@ static cubed_status pair_all_weights(expr_builder *b, arguments *a)
     for (int i = 0; i < a->n && a->like; i++) {
         const cubed_param *p = param_of(a, i);
         cubed_value *v = &a->list[i].value;
-        /* Without axes, weights of a covariance belong to rows or columns, by position. */
+        /* If a covariance is called without axes, its weights belong to rows or columns, so they are not matched by name. */
         const bool by_place = p && strcmp(p->name, "weights") != 0 && !axes_value(a);
         if (p && (p->flags & CUBED_PARAM_WEIGHTS) && v->kind == CUBED_VALUE_ARRAY && !by_place)
             EXPR_TRY(pair_weights(b, a, a->nodes[i] ? a->nodes[i] : a->call, &v->as.array));
@@ -452,7 +452,7 @@ static cubed_status pair_all_weights(expr_builder *b, arguments *a)
 
 /* --- Coordinates -------------------------------------------------------------------------------------- */
 
-/* Marks the axes of the first array that the value of a parameter names. */
+/* Sets marked[d] for each axis d of the first array that the value of parameter p selects. */
 static void mark_axes(const arguments *a, const cubed_param *p, bool marked[CUBED_MAX_NDIM])
 {
     const int ndim = cubed_array_ndim(a->like);
@@ -583,7 +583,7 @@ static void note_coords(expr_builder *b, const arguments *a, const cubed_array *
     }
 }
 
-/* Checks dimension names of the operands of elementwise functions, as for operators. */
+/* Checks that the operands of an elementwise function agree in their dimension names. Operators have the same check. */
 static cubed_status check_operands(expr_builder *b, const arguments *a)
 {
     enum { MOST = 3 };
@@ -614,7 +614,8 @@ static cubed_status name_labels(expr_builder *b, const arguments *a, cubed_array
     return CUBED_OK;
 }
 
-/* Rejects a string that resembles one of the parameter's choices, and suggests that choice. cubed_call rejects other strings. */
+/* If a string resembles one of the parameter's choices without being one, rejects it and suggests that choice. cubed_call rejects
+ * all other strings. */
 static cubed_status check_choice(expr_builder *b, const arguments *a, int i)
 {
     const cubed_param *p = param_of(a, i);

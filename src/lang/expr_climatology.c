@@ -102,8 +102,8 @@ static int64_t period_of_hour(cubed_calendar c, int64_t number, int64_t length)
     return day < 0 ? -1 : day * HOURS + number % HOURS;
 }
 
-/* Returns the length of the year that the numbers of days refer to. The coordinate states the length; otherwise it is 366 if
- * that number occurs. */
+/* Returns the length of the year that the numbers of days refer to. The length is an attribute of the coordinate. Otherwise, the
+ * year is a leap year if a number exceeds a common year. */
 static int64_t length_of_year(const axis_values *w, cubed_calendar c, bool by_hour)
 {
     const int64_t common = cubed_calendar_days(c, 2002, 1, 1) - cubed_calendar_days(c, 2001, 1, 1);
@@ -288,7 +288,7 @@ static cubed_status build_arithmetic(expr_builder *b, const expr *e, cubed_array
                                      cubed_array **c, cubed_array **out)
 {
     calendar_call call = {.reduction = NULL};
-    /* never NULL, because the table lists only such names */
+    /* never NULL, because every name of this function is in the table of operations */
     const calendar_operation *operation = calendar_call_operation(e->text);
     const struct family *f = &families[operation->family];
     axis_values v;

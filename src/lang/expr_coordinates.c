@@ -44,8 +44,8 @@ void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cub
 
 /* --- Arrays of coordinates ---------------------------------------------------------------------------- */
 
-/* Returns true if a coordinate was made. After a failure, the result just has no coordinate. Only lack of memory is recorded
- * as an error. */
+/* Returns true if a coordinate was made. A failure is not an error of the call: its result has no coordinate. Only lack of memory
+ * is recorded. */
 static bool is_made(expr_builder *b, cubed_status st)
 {
     if (st == CUBED_E_NOMEM) b->no_memory = true;
@@ -113,7 +113,7 @@ static void note_made(expr_builder *b, const expr *call, const char *dim, char *
     expr_about_note(b, call, c);
 }
 
-/* Returns a key that is different for different coordinates. It consists of `before`, and the key and part of coordinate c. */
+/* Returns a key that differs between coordinates. It consists of the prefix `before`, and the key and part of coordinate c. */
 static char *key_of(expr_builder *b, const char *before, const cubed_expr_coord *c)
 {
     return expr_text(b, "%s%s%s%" PRId64 ":%" PRId64 ":%" PRId64, before, c->key ? c->key : "",

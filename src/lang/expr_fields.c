@@ -481,7 +481,7 @@ cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_funct
     char *named = NULL;
     int n = 0;
     while (n < e->n && e->child[n]->kind != EXPR_KEYWORD) n++;
-    /* Lists have no coordinates, so calls with a list go to the catalogue. */
+    /* Lists have no coordinates, so the catalogue's function handles calls with a list. */
     *is_one = strcmp(function->category, "fields") == 0 && n > 0 &&
               e->child[0]->kind != EXPR_TUPLE && !(is_area && n != 1) && !expr_keyword(e, "lat") &&
               !expr_keyword(e, "lon");

@@ -162,8 +162,8 @@ static cubed_status call_group_labels(expr_builder *b, const expr *e, cubed_arra
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
-/* Chooses the axes from axis= or dim= if given. Otherwise uses the dimensions with the names of the labels' dimensions, or
- * the first axes. */
+/* Gets the axes from the keyword axis or dim. If the call has neither, matches the labels' dimensions by name, or else uses the
+ * first axes. */
 static cubed_status choose_axes(expr_builder *b, const expr *e, const cubed_array *x,
                                 const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
 {
@@ -201,7 +201,7 @@ static cubed_status list_of_quantiles(expr_builder *b, const expr *e, const expr
     return st;
 }
 
-/* Calls groupby of the catalogue. Keywords of the call override the defaults in `g`. */
+/* Calls the catalogue's function "groupby". Keywords of the call override the defaults in `g`. */
 static cubed_status call_row(expr_builder *b, const expr *e, const expr_grouping *g, cubed_array *x,
                              cubed_array **out)
 {

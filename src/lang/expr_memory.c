@@ -11,7 +11,7 @@ cubed_status expr_reject(expr_builder *b, const expr *e, const char *what)
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s", what);
 }
 
-/* Adds the position in the text to an error of the library. */
+/* Adds the position of e in the text to an error of the library. */
 cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status)
 {
     if (status == CUBED_OK) return status;

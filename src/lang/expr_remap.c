@@ -280,8 +280,8 @@ static cubed_status make_degrees(remap_call *c, const described *d, int k, bool 
     return st;
 }
 
-/* Records latitudes or longitudes (k) of the result with their bounds. They belong to an axis of a regular grid, or to the
- * cells of another grid. */
+/* Records the coordinate number k (0: latitudes, 1: longitudes) of the result, and its bounds. On a regular grid it is the
+ * coordinate of an axis. On other grids it has one value per cell. */
 static cubed_status note_coordinate(remap_call *c, const described *d, int k,
                                     const cubed_grid_cells *to)
 {
@@ -373,7 +373,7 @@ static cubed_status parse_target(remap_call *c)
     if (st != CUBED_E_ARG || strstr(c->target, "gridtype") || !c->b->host->coordinate)
         return expr_located(c->b, c->at, st);
     const cubed_status found = cubed_grid_open(c->b->ctx, c->target, &c->to, &c->names, &why);
-    /* the target is a misspelled name, not a file */
+    /* if no file has this name, reports the error of the misspelled grid name */
     if (found == CUBED_E_NOT_FOUND) return expr_located(c->b, c->at, st);
     if (found != CUBED_OK) *c->b->err = why;
     return expr_located(c->b, c->at, found);

@@ -282,7 +282,7 @@ static cubed_status find_wanted(expr_builder *b, const expr *e, const axis_value
     if (is_cyclic(v) && w->one) return find_longitude(b, e, v, w, &out->slice);
     if (is_cyclic(v)) return find_longitudes(b, e, v, w, out);
     if (!v->is_time) {
-        /* Round the ends to the coordinate's type: 0.1 is 0.100000001 in float32. */
+        /* Rounds the ends of the range to the coordinate's type, because 0.1 is 0.100000001 in float32. */
         const double from = longitudes_round(fmin(w->from, w->to), digits_of(v));
         w->to = longitudes_round(fmax(w->from, w->to), digits_of(v));
         w->from = from;

@@ -279,7 +279,7 @@ static bool is_scrip(const members *m)
     return find_member(m, scrip[0]) && find_member(m, scrip[1]);
 }
 
-/* Reads the cells in use: those whose grid_imask is not 0. *out is NULL if the file has no mask. */
+/* Reads grid_imask: out[i] is false for cells that the grid masks. *out is NULL if the file has no mask. */
 static cubed_status read_mask(cubed_context *ctx, const char *place, const members *m, bool **out,
                               int64_t *n, cubed_error *err)
 {

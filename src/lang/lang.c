@@ -7,7 +7,7 @@
 #include "lang/lang_memory.h"
 #include "lang/result_names.h"
 
-/* The name of a result: a string of the tree, or `own` for an expression without a name. */
+/* The name of a result. `name` points into the tree or, if the expression has no name, to `own`. */
 typedef struct result_name {
     const char *name;
     bool is_bare;

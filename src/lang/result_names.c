@@ -79,7 +79,7 @@ void expr_source_free(expr_source *source)
     *source = (expr_source){.name = NULL};
 }
 
-/* Returns the name of the only input of an unnamed result, or NULL. */
+/* Returns the name of the input of an unnamed result that uses only one input. Returns NULL for other results. */
 static const char *only_source(const expr_var *v)
 {
     const char *name = v->of.is_bare && !v->source.several ? v->source.name : NULL;

@@ -97,7 +97,8 @@ static cubed_status check_extent(const reader *r, const char *name, double exten
                      r->in.name, name, extent);
 }
 
-/* Compares the shape of a grid with the file's, or sets it to the file's if it is not known. The shape is in C order. */
+/* Compares the shape of a grid with the shape in the file. If the caller does not know the shape, sets it to the one in the file.
+ * The shape is in C order. */
 static cubed_status take_shape(const reader *r, const char *name, int64_t shape[2], int *ndim)
 {
     cubed_array *y;
@@ -292,7 +293,7 @@ static bool is_of_source(part what)
            what == SRC_FRAC;
 }
 
-/* Gets the cells of one grid if the grid is known, otherwise only its shape. */
+/* Gets the cells of a grid. If the grid is NULL, gets only its shape. */
 static cubed_status cells_or_shape(const cubed_grid *grid, int ndim, const int64_t shape[2],
                                    cubed_grid_cells *g, cubed_error *err)
 {

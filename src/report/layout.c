@@ -8,7 +8,7 @@
 
 enum { MAX_BENDS = 4000, SWEEPS = 6, GAP = 14, BETWEEN = 56, BEND_HEIGHT = 4 };
 
-/* An input or output of a stage. */
+/* One use of an array by a stage, as input or output. */
 typedef struct use {
     int stage, id, node;
     bool output;

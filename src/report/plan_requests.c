@@ -1,4 +1,4 @@
-/* Describes the requests of a plan to stores on other machines. */
+/* Describes the requests that a plan sends to stores on other machines. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -22,7 +22,7 @@ static const char style[] =
     "svg.cubed .track { fill: #e4e7eb; }\n"
     "svg.cubed .failed { stroke: #b3341d; stroke-width: 2; }\n";
 
-/* Style rules that replace other rules in dark mode. */
+/* Style rules that replace the light rules in dark mode. */
 static const struct {
     const char *what, *is;
 } dark[] = {
