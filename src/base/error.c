@@ -83,7 +83,7 @@ cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_si
                    what, version, size, expected_version, expected_size, CUBED_VERSION_STRING);
 }
 
-/* Returns false for a lack of space or of permission, because retrying does not help. All other errors may be transient. */
+/* Returns true if an error may be transient: any error except a lack of space or of permission. */
 static bool may_pass(int os_errno)
 {
     static const int final[] = {ENOSPC, EFBIG, EROFS, EACCES, EPERM, EDQUOT};

@@ -21,7 +21,7 @@ const char *cb_json_big(const json_t *v)
     return digits > 0 && s[sign + digits] == 0 ? s : NULL;
 }
 
-/* Returns the number of bytes that the C library's allocator uses for a request of n bytes. */
+/* Estimates the bytes that malloc of the C library uses for a request of n bytes. */
 static size_t allocated(size_t n) { return (n + 8 + 15) / 16 * 16; }
 
 /* Returns the capacity of a list, which starts at 8 and doubles. */
@@ -233,7 +233,7 @@ bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out)
     return true;
 }
 
-/* Returns true for a lack of memory. Some allocation failures have no error code, but all syntax errors have a text. */
+/* Returns true if parsing failed because memory ran out. Then the error has no text, or a code for it. */
 static bool lacks_memory(const json_error_t *why)
 {
     return !why->text[0] || json_error_code(why) == json_error_out_of_memory;

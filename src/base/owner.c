@@ -146,8 +146,8 @@ cb_owner_state cb_owner_alive(const cb_owner *o)
     cb_owner_self(&self);
     if (!o->boot || !self.boot || !o->space || !self.space) return CB_OWNER_UNKNOWN;
     if (o->boot != self.boot) {
-        /* If this is the owner's machine, it has rebooted since. Containers are excluded, because several may share a name and an
-         * ID. */
+        /* On the owner's machine, a different boot ID means that the owner ended with a reboot. Containers are excluded, because
+         * several may share a host name and an ID. */
         bool restarted =
             o->machine == self.machine && o->space == FIRST_SPACE && self.space == FIRST_SPACE;
         return restarted ? CB_OWNER_GONE : CB_OWNER_UNKNOWN;

@@ -79,7 +79,7 @@ static int start_thread(const cb_pool *pool, pool_thread *t, pthread_attr_t *att
         t->stack ? pthread_attr_setstack(attr, t->stack + pool->guard, pool->stack_size) : ENOMEM;
     if (rc == 0) {
         sigfillset(&all);
-        /* SIGBUS is raised by the thread's own accesses, and may have a handler */
+        /* A thread's own memory access raises SIGBUS, which may have a handler. */
         sigdelset(&all, SIGBUS);
         pthread_sigmask(SIG_SETMASK, &all, &old); /* cannot fail with these arguments */
         rc = pthread_create(&t->id, attr, thread_main, t);

@@ -6,7 +6,7 @@
 
 #include "cubed/base.h"
 
-/* Returns the length of the scheme before `at`. */
+/* Returns the length of the URL scheme that ends at `at`. */
 static size_t scheme_before(const char *text, const char *at)
 {
     const char *from = at;
@@ -24,7 +24,7 @@ static bool has_container(const char *scheme, size_t n)
 /* Returns the end of a URL in a message. */
 static const char *end_of(const char *url) { return url + strcspn(url, " \t\r\n\"<>`"); }
 
-/* Removes user and password after "://", and returns the rest. */
+/* Removes "USER:PASSWORD@" at `from`, which follows "://". Returns the remaining string. */
 static char *drop_user(const char *text, char *from)
 {
     const size_t n = strcspn(from, "/ \t\r\n"), scheme = scheme_before(text, from - 3);
@@ -43,7 +43,8 @@ static size_t divider(const char *at)
     return strncasecmp(at, "%3f", 3) == 0 || strncmp(at, "%26", 3) == 0 ? 3 : 0;
 }
 
-/* Returns true for secret parameters of URLs signed by Azure, S3 and Google, and for keys that services accept in a query. */
+/* Returns true if the name is that of a secret query parameter: signatures of Azure, S3 and Google, and keys of other services.
+ * */
 static bool is_secret(const char *name, size_t n)
 {
     static const char *const names[] = {"sig",

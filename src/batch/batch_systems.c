@@ -130,7 +130,8 @@ static FILE *begin_start(batch_submission *s)
     return f;
 }
 
-/* Writes the jobs that must end before job `j`, as shell variables such as $stage_0, each after the separator `sep`. */
+/* Writes the shell variables, such as $job0, of the jobs that must end before job j. `first` precedes the first variable, and
+ * `sep` each further one. */
 static void put_after(FILE *f, const batch_submission *s, const batch_job *j, const char *first,
                       const char *sep)
 {
@@ -318,7 +319,7 @@ static json_t *command_of(const batch_submission *s, const batch_job *j)
     return list;
 }
 
-/* Returns the environment of a single task, for services that do not number it. */
+/* Returns the environment of a stage's only task, for services that do not number a single task. */
 static json_t *first_index(void)
 {
     return json_pack("[{s:s,s:s}]", "name", "CUBED_TASK_INDEX", "value", "0");
@@ -502,7 +503,7 @@ static void write_coiled_batch(batch_submission *s)
     for (int i = 0; i < s->njobs && start; i++) {
         const batch_job *j = &s->jobs[i];
         char name[80];
-        if (i == s->njobs - 1) { /* the last job only ends the run, so it runs here */
+        if (i == s->njobs - 1) { /* the last job only ends the run, so the script `start` runs it */
             fprintf(start, "%s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
             break;
         }

@@ -85,8 +85,8 @@ cubed_status batch_check(const batch_choice *c, cubed_error *err)
 
 /* --- Jobs --------------------------------------------------------------------------------------------- */
 
-/* Returns the number of array tasks of a stage, unless the user gave it: ELEMENTS_PER_WORKER for each worker. There are fewer if
- * array tasks would run for less than CUBED_RANGE_OVERHEADS times their start-up time. */
+/* Returns the number of array tasks of a stage. The default is ELEMENTS_PER_WORKER for each worker, or fewer if array tasks would
+ * run for less than CUBED_RANGE_OVERHEADS times their start-up time. */
 static int64_t elements_of(const batch_submission *s, const cubed_stage_info *info)
 {
     const batch_system *e = s->choice->engine;

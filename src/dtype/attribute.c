@@ -18,7 +18,7 @@ const json_t *cb_attribute_item(const json_t *v, size_t i)
 
 /* --- Values ------------------------------------------------------------------------------------------- */
 
-/* Reads a number, or a string that stands for a number that JSON cannot represent. */
+/* Reads a number, or one of the strings that encode numbers without a JSON representation, such as "NaN". */
 static bool get_real(const json_t *v, double *out)
 {
     const char *s = json_string_value(v), *big = cb_json_big(v);
@@ -133,7 +133,7 @@ static bool is_of_type(const json_t *v, const cb_attribute_type *t)
     }
 }
 
-/* Returns true for attributes that have the type of their variable according to CF. */
+/* Returns true for attributes that CF requires to have the type of their variable. */
 static bool has_type_of_variable(const char *name)
 {
     static const char *const names[] = {"_FillValue", "missing_value", "valid_min",
@@ -209,7 +209,7 @@ bool cb_attributes_state(json_t *attrs, const char *name, const char *type)
     return json_object_set_new(types, name, json_string(type)) == 0;
 }
 
-/* Copies known types of existing attributes. */
+/* Copies from `types` to `to` the known types of attributes that exist. */
 static bool take(json_t *to, const json_t *attrs, json_t *types)
 {
     const char *name;

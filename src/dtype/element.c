@@ -140,7 +140,7 @@ static void put_time(sink *s, cubed_dtype dtype, int64_t v)
         put_datetime(s, unit, (__int128)v * multiple);
 }
 
-/* Writes the bytes of a record in hexadecimal, because its fields are not known here. */
+/* Writes the bytes of a record in hexadecimal, because the type does not describe its fields. */
 static void put_bytes(sink *s, cubed_dtype dtype, const unsigned char *element)
 {
     char part[3];

@@ -135,7 +135,7 @@ static cubed_status define_dims(cb_netcdf_writer *w, const cb_netcdf_entry *e, i
 
 /* --- Parts -------------------------------------------------------------------------------------------- */
 
-/* Moves those elements of an edge chunk that are within the array to its front, so that they are contiguous. */
+/* Moves the elements of an edge chunk that are within the array to the front of the buffer, so that they are contiguous. */
 static void close_up(const cb_zarr_meta *m, const size_t *count, char *chunk)
 {
     const size_t item = cubed_dtype_size(m->dtype);

@@ -72,7 +72,7 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Appends the codec that reads filter masks, if some chunk has such a mask. */
+/* If the metadata of a chunk has a mask of skipped filters, appends the codec that reads such masks. */
 static cubed_status add_masks(cb_file *f, cb_array_in *x, cubed_error *err)
 {
     static const char codec[] = ",{\"name\":\"cubed.filter_mask\"}";
@@ -111,7 +111,7 @@ static cubed_status know_chunks(cb_file *f, cb_array_in *x, cubed_error *err)
 
 static uint64_t chunk_bytes(const cb_array_in *x)
 {
-    /* cannot overflow: contiguous elements were divided into chunks, and only such chunks get here */
+    /* cannot overflow, because only elements that were divided into chunks of limited size come here */
     uint64_t n = x->item;
     for (int d = 0; d < x->ndim; d++) n *= (uint64_t)x->chunk[d];
     return n;
@@ -132,11 +132,11 @@ static bool parse_index(const cb_array_in *x, const char *at, int64_t *idx)
     return *at == 0;
 }
 
-/* Locates a chunk of elements that are contiguous, or contiguous within separate rows. */
+/* Locates a chunk whose elements are contiguous in the file, at least within each row. */
 static void find_run(const cb_array_in *x, const int64_t *idx, cb_entry *out)
 {
     uint64_t row = x->item, at = 0, rows = 1;
-    /* the axis along which rows are divided; chunks have length 1 along the axes before it */
+    /* Chunks divide the rows along this axis. Along the axes before it, chunks have length 1. */
     int cut = 0;
     while (cut < x->ndim - 1 && x->chunk[cut] == 1) cut++;
     for (int d = cut + 1; d < x->ndim; d++) row *= (uint64_t)x->shape[d];

@@ -15,7 +15,8 @@ typedef struct passed {
     cubed_range ranges[MOST_RANGES];
 } passed;
 
-/* Converts a range of the entry to ranges of the underlying store. Returns false if there are too many ranges. */
+/* Converts a range of the entry to ranges of the underlying store, and adds them to *p. Returns false if there are too many
+ * ranges. */
 static bool add_range(passed *p, cubed_range r)
 {
     const cb_entry *e = &p->e;
@@ -67,7 +68,7 @@ bool cb_file_pass(cb_file *f, cubed_store_request *r)
     if (r->op != CUBED_STORE_GET) return false;
     passed *p = cb_alloc_zero(f->head.alloc, sizeof *p);
     if (!p) return false;
-    /* After an error, the synchronous path finds and reports it again. */
+    /* The caller then uses the synchronous path, which finds the error again and reports it. */
     if (cb_file_find(f, r, &p->e, NULL) != CUBED_OK || !can_pass(p, r)) {
         cb_free(f->head.alloc, p, sizeof *p);
         return false;

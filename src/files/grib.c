@@ -28,7 +28,7 @@ typedef struct coordinate {
 /* Names of the coordinates of a grid, and of its dimensions. */
 typedef struct grid_names {
     const char *latitude, *longitude; /* NULL: unknown */
-    const char *rows, *columns;       /* rows: NULL if the grid is a list of points */
+    const char *rows, *columns;       /* NULL if the grid is a list of points */
 } grid_names;
 
 typedef struct cube {
@@ -37,7 +37,7 @@ typedef struct cube {
     cb_grib_index index;
     coordinate *coordinates;
     int n, cap;
-    /* Indexed by the number of the grid; latitude and columns are NULL until the grid is described. */
+    /* Grids by their number. latitude and columns are NULL until the grid is described. */
     grid_names *grids;
 } cube;
 
@@ -69,7 +69,7 @@ static const char *unique_name(const cube *c, const char *base)
 /* --- Attributes --------------------------------------------------------------------------------------- */
 
 typedef struct attribute {
-    const char *name, *text; /* text: NULL if the attribute is omitted */
+    const char *name, *text; /* NULL if the attribute is omitted */
 } attribute;
 
 static const char *attributes_text(const cube *c, const attribute *list, int n, bool is_array)
@@ -326,7 +326,7 @@ static int by_valid_time(const void *a, const void *b)
     return p == q ? (x->time > y->time) - (x->time < y->time) : p > q ? 1 : -1;
 }
 
-/* Checks whether all fields that are valid at one time are of one forecast. Sorts the fields. */
+/* Returns true if all fields with the same valid time are of the same forecast. Sorts the fields. */
 static bool has_one_forecast(fields *x)
 {
     qsort(x->list, (size_t)x->n, sizeof *x->list, by_valid_time);
@@ -400,7 +400,7 @@ static void describe_position(const fields *x, const double at[AXES], char *out,
              x->v->level_type, at[LEVEL]);
 }
 
-/* Describes the first position that has no field or two fields, in `out`. */
+/* Writes to `out` the first position that has no field, or has two fields. */
 static void describe_fault(const fields *x, uint64_t position, const cb_grib_entry *twice,
                            char *out, size_t cap)
 {

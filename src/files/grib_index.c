@@ -78,14 +78,15 @@ static cubed_status keep_text(const scan *s, const char *text, const char **out,
 /* Hashes the description of the grid. */
 static uint64_t hash_grid(const scan *s, const cb_grib_field *f)
 {
-    /* The header starts with the same sections as the message. The grid is section 2 in edition 1 and section 3 in edition 2. */
+    /* The header starts with the sections of the message in the same order. The grid is section 2 in edition 1, and section 3 in
+     * edition 2. */
     const cb_grib_section x = f->section[f->edition == 1 ? 2 : 3];
     uint64_t at = 0;
     for (int i = 0; i < (f->edition == 1 ? 2 : 3); i++) at += f->section[i].size;
     const uint8_t *p = s->header + at;
     const size_t n = (size_t)x.size;
     if (f->edition == 2 || n < 32) return XXH3_64bits(p, n);
-    /* In edition 1, this section also has coordinates of levels, before the lengths of rows. */
+    /* In edition 1, this section also has the coordinates of levels. The lengths of rows follow them. */
     const uint64_t front = XXH3_64bits(p + 5, 27);
     const size_t rows = p[4] == 255 ? n : cb_min_size(n, (size_t)p[4] - 1 + 4 * (size_t)p[3]);
     return rows < n ? XXH3_64bits_withSeed(p + rows, n - rows, front) : front;

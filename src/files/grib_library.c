@@ -33,7 +33,7 @@ static void be_silent(const void *context, int level, const char *text)
     (void)text;
 }
 
-/* Leaves ecCodes after a failed assertion, because ecCodes would otherwise end the process. */
+/* Jumps out of ecCodes after a failed assertion, because ecCodes would otherwise end the process. */
 static void leave_library(const char *text)
 {
     snprintf(assertion, sizeof assertion, "%s", text && *text ? text : "an assertion failed");

@@ -229,8 +229,8 @@ cubed_status cb_grib_find_field(const cb_grib_source *s, uint32_t number, cb_gri
 
 /* --- Messages with one field -------------------------------------------------------------------------- */
 
-/* The header has a field with the same grid, whose values are all 0: libraries then need no data to find the points of the
- * grid. */
+/* Sections of a header message, whose values are all 0 on the field's grid. With it, ecCodes can find the points of the grid
+ * without reading the data. */
 static const uint8_t constant1[11] = {0, 0, 11};
 enum { SECTION5 = 21, SECTION6 = 6, SECTION7 = 5 };
 

@@ -128,7 +128,7 @@ static cubed_status read_scales(reader *r, const cb_h5_attribute *a, cubed_error
     return CUBED_OK;
 }
 
-/* Reads an attribute that defines names of dimensions. */
+/* Reads an attribute of the reserved names that define the names of dimensions. */
 static cubed_status read_own(reader *r, const cb_h5_attribute *a, cubed_error *err)
 {
     const char *text = NULL;
@@ -248,7 +248,7 @@ static const uint8_t *fill_bytes(const cb_h5_header *x, uint32_t size)
     return m && n == size ? cb_h5_skip(&b, n) : NULL;
 }
 
-/* Converts the fill value of elements of variable length, which refer to their data. */
+/* Converts the fill value of elements of variable length. Such a fill value is a reference to data in a heap. */
 static cubed_status long_fill_json(reader *r, const cb_h5_header *x, const cb_h5_type *t,
                                    const char **out, cubed_error *err)
 {

@@ -166,7 +166,7 @@ static cubed_status locate(const heap *x, uint64_t block, uint64_t rows, uint64_
                       (uint64_t)x->h->osize, NULL, &b, err));
     const uint64_t to = cb_h5_address(x->h, &b), bytes = row_bytes(x, row);
     uint64_t inner = 0;
-    /* A block that is larger than direct blocks can be is an indirect one. It has as many rows as are needed for its size. */
+    /* A block larger than the largest direct block is an indirect block. Its number of rows follows from its size. */
     for (uint64_t sum = 0; bytes > x->most && sum < bytes; inner++)
         sum = cb_sat_add(sum, cb_sat_mul(row_bytes(x, inner), x->columns));
     return locate(x, to, inner, offset - begin, depth + 1, out, err);

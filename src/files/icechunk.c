@@ -306,7 +306,7 @@ static cubed_status get_manifest(cb_file *f, const uint8_t *id, const cb_flat **
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st =
         read_flat(f->within, f->url, key, MANIFEST, f->zone, &m->flat, &f->passing, &why);
-    /* NOT_FOUND would make its chunks look as if they had never been written. */
+    /* If NOT_FOUND were returned, existing chunks would look as if they had never been written. */
     if (st == CUBED_E_NOT_FOUND)
         return cb_fail(err, CUBED_E_FORMAT, "%s: %s does not exist", f->url, key);
     if (st != CUBED_OK && err) *err = why;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Memory to parse a local path (place/local_place.c). */
+/* Size of the temporary memory that parsing a local path needs (place/local_place.c). */
 enum { PARSE_BYTES = 64 << 10 };
 
 cubed_status cb_linked_init(cb_linked *l, cb_file *f, cubed_error *err)

@@ -19,7 +19,7 @@ typedef struct reference {
     uint64_t offset, size; /* size UINT64_MAX means the whole object */
 } reference;
 
-/* Location of a chunk, from a record. The chunk is missing if both `in` and `inside` are NULL. */
+/* Location of a chunk, according to a record. The chunk is missing if both `in` and `inside` are NULL. */
 typedef struct place {
     const cb_object *in;
     const void *inside;
@@ -347,7 +347,7 @@ static cubed_status read_record(cb_file *f, const field *x, int64_t k, cubed_err
     return st;
 }
 
-/* Computes the memory that is not in the zone: stores, and for folders the table of objects. */
+/* Counts the memory that is not in the zone: stores and the table of objects. */
 static void count_outside(cb_file *f)
 {
     const references *r = f->data;
@@ -497,7 +497,7 @@ static cubed_status open_references(cb_file *f, cubed_error *err)
     f->passing = 3 * (size_t)f->info.size + cb_json_bytes(doc) + cb_json_bytes(b.r->objects);
     json_decref(doc);
     b.r->templates = NULL;
-    /* a folder keeps the document's data, because its records may add references */
+    /* a folder keeps the data of its document, because records read later may add references */
     if (!b.r->record_size) forget(b.r);
     count_outside(f);
     return st;
@@ -553,7 +553,7 @@ static cubed_status find_reference(cb_file *f, const char *key, cb_entry *out, c
     return CUBED_OK;
 }
 
-/* Reports those chunks of an array in records that exist. */
+/* Reports the chunks of an array in records, except missing chunks. */
 static cubed_status each_chunk(cb_file *f, const field *x, cb_file_each_fn fn, void *ctx,
                                cubed_error *err)
 {

@@ -75,7 +75,7 @@ static cubed_status find_directory(cb_file *f, directory *out, cubed_error *err)
     return st;
 }
 
-/* Reads those sizes and positions that do not fit in 32 bits, in the order of the fields. */
+/* Reads the sizes and positions that do not fit in 32 bits. The extra field has them in the order of the header's fields. */
 static void widen(zip_entry *e, const uint8_t *extra, size_t n)
 {
     while (n >= 4) {
@@ -130,7 +130,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const zip_entry *)a)->name, ((const zip_entry *)b)->name);
 }
 
-/* Sorts by name. Of entries with the same name, the last one in the archive is used. */
+/* Orders entries by name, then by position. If several entries have the same name, the last one in the archive is used. */
 static int by_name_and_place(const void *a, const void *b)
 {
     const zip_entry *x = a, *y = b;

@@ -149,7 +149,8 @@ uint64_t cb_oom_kills(void)
         if (!own) continue;
         snprintf(path, sizeof path, "%s%s/%s", versions[i].root, own, versions[i].file);
         if (read_count(path, "oom_kill ", &n)) return n;
-        /* In a container the path may be the host's, while the container sees only its own cgroup. */
+        /* In a container, the path of the cgroup may be a path of the host. The container itself sees only the root of its own
+         * cgroup. */
         snprintf(path, sizeof path, "%s/%s", versions[i].root, versions[i].file);
         if (read_count(path, "oom_kill ", &n)) return n;
     }

@@ -118,8 +118,9 @@ static uint64_t files_of_code(void)
 
 static uint64_t grown(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
-/* Returns the bytes of files that are code. To avoid a measurement, may return another number on the same side of `limit`. Code
- * cannot exceed the last measured code plus the growth of all files. Code has not shrunk if files have not shrunk. */
+/* Returns the bytes of files that are code. To avoid a measurement, may return another number that compares with `limit` in the
+ * same way. The code cannot exceed the last measurement plus the growth of all files. If files have not shrunk, the code has not
+ * shrunk either. */
 static uint64_t code_of_files(cb_code_memory *c, uint64_t files, uint64_t limit)
 {
     const uint64_t seen = atomic_load(&c->seen);

@@ -18,8 +18,9 @@ typedef struct walk {
     size_t length;
     char rest[PATH_MAX];           /* remaining parts */
     cb_place_id up[MAX_PARTS + 1]; /* IDs of the root and of existing parts in `real` */
-    int parts, found; /* number of parts in `real`; number of existing parts including the root */
-    cb_buf ways;      /* parents of links, as cb_place_id */
+    /* number of parts in `real`; number of parts that exist, including the root */
+    int parts, found;
+    cb_buf ways; /* IDs (cb_place_id) of the directories that contain the followed links */
     int links;
 } walk;
 
@@ -38,7 +39,7 @@ static void go_up(walk *w)
     if (w->found > w->parts + 1) w->found = w->parts + 1;
 }
 
-/* Follows a link, the last part of `real`: continues with its target, then with *rest. */
+/* Follows a link, which is the last part of `real`. Continues with the link's target, then with *rest. */
 static cubed_status follow(walk *w, const char **rest, cubed_error *err)
 {
     char next[PATH_MAX];
@@ -103,7 +104,7 @@ static cubed_status start(walk *w, const char *path, cubed_error *err)
     w->up[w->found++] = (cb_place_id){info.st_dev, info.st_ino};
     if (path[0] == '/') return CUBED_OK;
     if (!getcwd(here, sizeof here)) return fail(w, errno, err);
-    /* The path of the current directory is relative if the directory is outside the root directory. */
+    /* The kernel returns a path without a leading slash if the current directory is outside the root directory. */
     if (here[0] != '/') return fail(w, ENOENT, err);
     return go(w, here, err);
 }

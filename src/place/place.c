@@ -77,7 +77,7 @@ cubed_file_kind cubed_url_file_kind(const char *url)
     return cb_store_file_kind(url, store);
 }
 
-/* Copies the first n characters. */
+/* Copies the first n characters of a string. */
 static char *first(cb_zone *zone, const char *text, size_t n)
 {
     char *copy = cb_zone_memdup(zone, text, n + 1);

@@ -70,7 +70,7 @@ static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind 
     return st;
 }
 
-/* Loads the metadata. For format 3 the caller has read the document already. */
+/* Loads the metadata. The caller has read the document of format 3 already. */
 static cubed_status load_meta(cb_zarr_array *z, const cb_codecs *codecs, int format, json_t *read,
                               cubed_error *err)
 {
@@ -257,7 +257,7 @@ cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
     return st;
 }
 
-/* Detects metadata that cannot be written before the computation. */
+/* Detects, before the computation, metadata that could not be written after it. */
 static cubed_status check_texts(const cb_zarr_meta *m, cubed_error *err)
 {
     json_t *doc = NULL;

@@ -130,10 +130,9 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
     return CUBED_OK;
 }
 
-/* Minimum contiguous runs in bytes that are worth reading separately.
- *
- * - RAW_RUN: of unencoded chunks. A system call costs as much as copying some KiB.
- * - ENCODED_RUN: of chunks that are compressed in blocks of about half a MiB. At both ends of a run, the rest of a block is
+/* Minimum length in bytes of a contiguous run that is read separately.
+ * - RAW_RUN: for unencoded chunks. A system call costs as much as copying some KiB.
+ * - ENCODED_RUN: for chunks that are compressed in blocks of about half a MiB. At both ends of a run, a part of a block is
  *   decoded unnecessarily. */
 #define RAW_RUN     ((size_t)16 << 10)
 #define ENCODED_RUN ((size_t)2 << 20)

@@ -10,7 +10,7 @@ enum { FIRST_BYTES = 4096 };
  * buffer has room for the table of blocks. */
 #define MOST_AT_ONCE ((size_t)8 << 20)
 #define LEAST_BLOCK  ((size_t)1 << 10)
-/* A block that does not shrink is stored unencoded, with a header per byte of an element. */
+/* Maximum overhead of a block that does not shrink: it is stored unencoded, with one header per byte of an element. */
 #define BLOCK_OVERHEAD ((size_t)4 << 10)
 
 /* A partly loaded encoded chunk: its first bytes, followed by the bytes read last. */
@@ -105,8 +105,8 @@ static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_exte
     return CUBED_OK;
 }
 
-/* Finds the part of a range to decode at once: the whole range if its encoded blocks fit in the buffer, otherwise the part
- * in its first block. Blocks may be stored in any order. */
+/* Finds the first part of a range that can be decoded at once. It is the whole range if its encoded blocks fit in the buffer,
+ * otherwise the part in the first block. Blocks may be stored in any order. */
 static cubed_status locate_some(encoded_chunk *x, cubed_range *range, cubed_codec_extent *out,
                                 uint64_t *stored, cubed_error *err)
 {
@@ -136,7 +136,7 @@ static cubed_status decode(encoded_chunk *x, cubed_range range, const cubed_code
                                  scratch, err);
 }
 
-/* Decodes the beginning of a range, as much as fits at once, and sets *range to that part. */
+/* Decodes as much of the beginning of a range as the buffer allows, and sets *range to the decoded part. */
 static cubed_status decode_some(encoded_chunk *x, cubed_range *range, char *dst, cb_arena *scratch,
                                 uint64_t *stored, cubed_error *err)
 {

@@ -78,7 +78,7 @@ cubed_status cb_zarr_put_doc(cubed_store *store, const cb_zarr_fence *fence, con
     return st;
 }
 
-/* Puts a document if it has the expected version; otherwise CUBED_E_EXISTS. */
+/* Puts a document if it has the expected version. Otherwise returns CUBED_E_EXISTS. */
 static cubed_status put_doc_if(cubed_store *store, const char *key, const json_t *doc,
                                const cubed_object_version *expected, cubed_error *err)
 {
@@ -121,7 +121,7 @@ static cubed_status parse_to_change(const char *key, const cb_buf *text, json_t 
     return *doc ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "out of memory: %s", key);
 }
 
-/* Reads a document and its version, which later conditional writes need; {} and "" if it is missing. */
+/* Reads a document and its version, which later conditional writes need. If the document is missing, they are {} and "". */
 static cubed_status read_to_change(cubed_store *store, const char *key, json_t **doc,
                                    cubed_object_version *version, cubed_error *err)
 {
@@ -264,7 +264,7 @@ static cubed_status set_attrs(void *ctx, json_t *doc, bool *changed, cubed_error
     return check_fence(g->fence, err);
 }
 
-/* Creates a group. CUBED_E_EXISTS if another run has created it in the meantime. */
+/* Creates a group. Returns CUBED_E_EXISTS if another run has created it in the meantime. */
 static cubed_status make_group(cubed_store *store, const char *path, int format, cubed_error *err)
 {
     json_t *doc = format == 3 ? json_pack("{s:i, s:s, s:{}}", "zarr_format", 3, "node_type",

@@ -31,8 +31,8 @@ static bool double_of_base64(const json_t *v, double *out)
     return true;
 }
 
-/* Converts a number, the name of a special value, or a base64 double to the spelling of fill values in metadata. Returns a
- * new reference, or NULL if it is none of these. */
+/* Converts a value to the spelling of fill values in metadata. The value is a number, the name of a special value, or a double in
+ * base64. Returns a new reference, or NULL for any other value. */
 static json_t *plain_real(const json_t *v)
 {
     double d;
@@ -46,8 +46,8 @@ static json_t *plain_real(const json_t *v)
                : NULL;
 }
 
-/* Converts a fill value to its spelling in metadata, a real number and both parts of a complex number by plain_real. Values of
- * other types are unchanged, except real numbers in base64. Returns a new reference, or NULL if plain_real does. */
+/* Converts a fill value to its spelling in metadata. Applies plain_real to real numbers and to both parts of complex numbers.
+ * Other values stay unchanged, except real numbers in base64. Returns a new reference, or NULL if plain_real does. */
 static json_t *plain(const json_t *v, cubed_dtype dtype)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);
@@ -111,7 +111,7 @@ static json_t *spelled_v3(const json_t *v, cubed_dtype dtype)
     }
 }
 
-/* Returns true if the attribute has the spelling of format 3. A name such as "NaN" has another spelling: it occurs in arrays that
+/* Returns true if the attribute has the spelling of format 3. A name such as "NaN" is another spelling. It occurs in arrays that
  * are computed from an array of format 3. */
 static bool is_spelled_v3(const json_t *v, cubed_dtype dtype)
 {
@@ -147,7 +147,7 @@ static cubed_status to_v2(cb_zarr_missing *m, json_t *attrs, cubed_error *err)
     cubed_scalar x;
     if (m->from == 2) return CUBED_OK;
     json_t *v = have ? plain(have, m->dtype) : NULL;
-    /* Without the attribute nothing is missing, so no other value may look missing. */
+    /* Without the attribute, no element is missing. So the fill value must not mark missing elements either. */
     m->has_fill = m->has_fill && cb_fill_is_nan(m->dtype, &m->fill);
     bool ok = true;
     if (v && is_exact(v, m->dtype, &x)) {

@@ -6,7 +6,7 @@
  * another run. Each of these happens once. */
 #define FENCE_TRIES 20
 
-/* Finds the object of an earlier attempt, which must be replaced under a condition. The object is read before the fence is
+/* Finds the object of an earlier attempt, which a put may replace only under a condition. The object is read before the fence is
  * checked. A run that takes the place over replaces the object, so the condition fails afterwards. */
 static cubed_status find_replaced(cubed_store *store, const cb_zarr_fence *fence, const char *key,
                                   cubed_object_info *there, cubed_error *err)

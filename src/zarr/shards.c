@@ -165,7 +165,7 @@ cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const int64_t *idx, cons
     *version = x->object.version;
     CB_TRY(cb_codec_index_find(x->where, cb_zarr_inner_bound(&z->meta), x->object.size, i,
                                &where->offset, &size, err));
-    where->size = (size_t)size; /* cb_codec_index_find checked the bound */
+    where->size = (size_t)size; /* fits, because cb_codec_index_find checked it against the bound */
     return CUBED_OK;
 }
 

@@ -95,8 +95,8 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
     size_t size;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    /* With a null fill value, readers decide the contents of a missing chunk. The same holds for the missing chunks from which it
-     * was computed. */
+    /* If the fill value is null, a missing chunk has no defined contents: each reader chooses. This also holds for chunks that
+     * were computed from such missing chunks. */
     if (z->meta.skip_empty && (!z->meta.fill_is_null || missing) &&
         is_empty(&z->meta, src, shape, used)) {
         bool needed;
@@ -182,7 +182,7 @@ static bool part_is(const cb_zarr_meta *m, const cb_zarr_part *p, const int64_t 
     return true;
 }
 
-/* Reads the stored chunk and its version; "" if it is missing. */
+/* Reads the stored chunk and its version. If the chunk is missing, the version is "". */
 static cubed_status read_old(const shared_chunk *x, cubed_object_version *version, cubed_error *err)
 {
     cubed_object_info info = {.size = 0};
@@ -209,7 +209,7 @@ static cubed_status read_old(const shared_chunk *x, cubed_object_version *versio
         "written safely next to other writers: write regions of whole chunks");
 }
 
-/* Puts the chunk if it still has this version; otherwise CUBED_E_EXISTS. */
+/* Puts the chunk if it still has this version. Otherwise returns CUBED_E_EXISTS. */
 static cubed_status put_merged(const shared_chunk *x, const cubed_object_version *version,
                                cubed_error *err)
 {

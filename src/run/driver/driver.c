@@ -48,7 +48,7 @@
 
 typedef struct stage_state {
     int64_t done;
-    int64_t started; /* tasks that began, and tasks of early backups, without retries */
+    int64_t started; /* tasks that began, plus tasks of early backups; retries do not count */
     int64_t start_ns;
     int64_t timed, timed_ns; /* tasks of ranges that completed, and their total duration */
     /* Estimate of the duration of a task in seconds within which all but SLOW_SHARE of the ranges end */
@@ -94,7 +94,7 @@ struct cb_driver {
     unsigned fresh;   /* slots from this one on are unused */
     int64_t released; /* head of the free list of slots, linked through `next`; -1: end */
     int64_t start_ns;
-    unsigned backups; /* copies in flight, including late ones, without early backups */
+    unsigned backups; /* copies in flight, including late ones and excluding early backups */
     /* calm_ns: time at which a worker became idle; since then, every range in flight is being worked on. look_ns, early_ns,
      * look_due_ns: times of the next checks for stragglers, for early backups and for overdue ranges. */
     int64_t calm_ns, look_ns, early_ns, look_due_ns;
@@ -291,7 +291,7 @@ static void count_duration(stage_state *s, int64_t n, int64_t ns)
     s->timed_ns += ns;
 }
 
-/* Seconds per task from which a range counts as slow. */
+/* Returns the duration per task, in seconds, from which a range counts as slow. */
 static double slow_seconds(const stage_state *s)
 {
     const double mean = (double)s->timed_ns * 1e-9 / (double)s->timed;
@@ -310,7 +310,7 @@ static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
     const stage_state *s = &d->stages[f->stage];
     if (!f->used || f->twin || f->late || s->timed == 0) return 0;
     const int64_t n = f->last - f->first;
-    /* With a ramp no range waits for a worker. */
+    /* With a ramp, ranges are given only to workers that are free, so none waits for a worker. */
     const int64_t since = d->a.ramp_workers ? f->given_ns : cb_max_i64(f->given_ns, d->calm_ns);
     const int64_t taken = now - since;
     if (taken < SLOW_LEAST_NS || (double)taken * 1e-9 < slow_seconds(s) * (double)n) return 0;
@@ -476,7 +476,7 @@ static unsigned back_up(cb_driver *d, in_flight *worst, bool early)
     return slot;
 }
 
-/* Workers in use, if each has its share of the ranges in flight. */
+/* Returns the number of workers in use, if each has its share of the ranges in flight. */
 static unsigned busy_workers(const cb_driver *d)
 {
     return (unsigned)((uint64_t)d->busy * d->a.workers / d->nflights);
@@ -598,7 +598,7 @@ static in_flight *find(cb_driver *d, uint64_t token)
     return d->flights[slot].serial == token >> 32 ? &d->flights[slot] : NULL;
 }
 
-/* Handles the end of a range, complete or not. */
+/* Handles the end of a range. The range was completed, or failed. */
 static void land(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
 {
     stage_state *s = &d->stages[f->stage];

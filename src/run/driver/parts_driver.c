@@ -18,7 +18,7 @@ struct cubed_driver {
     cb_notes *notes;
     cb_driver *driver;
     cubed_status ended; /* the error that ended the run; CUBED_OK if the run has not failed */
-    bool said;          /* the event that the run has ended was reported */
+    bool said;          /* the event of the run's end was reported */
 };
 
 #define RANGES_PER_WORKER 4

@@ -59,7 +59,7 @@ typedef struct stage_tasks {
     float seconds;              /* mean duration of recent tasks */
     uint8_t timed; /* number of tasks in the mean, up to TIMED_MOST; 0: none has ended */
     bool learns;   /* range sizes follow measured durations */
-    bool waits;    /* tasks wait for chunks, so they are held */
+    bool waits;    /* tasks wait for chunks, so the stage holds them until they can run */
     bool over;     /* all tasks have been taken */
 } stage_tasks;
 
@@ -288,7 +288,7 @@ static int64_t least_batch(const cb_ready *r, const cb_stage *s)
     /* The duration of a user-defined function is unknown: see set_batch. */
     if (cb_stage_code(s)) return 1;
     const uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
-    /* The chunks of the next tasks in a range are prefetched. */
+    /* Workers prefetch the chunks of the next tasks of a range, so a range should have several tasks. */
     if (r->p->fetch_depth > 1 && s->op->visit) return RANGE_TASKS;
     return cb_min_i64((int64_t)(RANGE_BYTES / (each + 1)) + 1, RANGE_TASKS);
 }
@@ -415,7 +415,7 @@ static cubed_status wake(cb_ready *r, int node, int64_t chunk, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Holds as many tasks of a stage as its share allows. */
+/* Examines as many further tasks of a stage as its share of held tasks allows. */
 static cubed_status hold(cb_ready *r, int stage, cubed_error *err)
 {
     stage_tasks *s = &r->stages[stage];
@@ -437,7 +437,7 @@ static cubed_status hold(cb_ready *r, int stage, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Holds tasks of all stages. Stages without further tasks leave their share to the other stages. */
+/* Examines further tasks of all stages. Stages without further tasks leave their share to the other stages. */
 static cubed_status hold_all(cb_ready *r, cubed_error *err)
 {
     for (bool again = true; again;) {

@@ -155,7 +155,7 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
     cubed_executor *ex;
     cb_left_plan left = {.key = ""};
     cubed_status st;
-    /* Workers that join the run by its name write notes into its folder. */
+    /* Such workers join the run by its name, and write notes into its folder. So the folder must exist. */
     if (!c->shares_memory && !c->maps_memory) CB_TRY(cb_io_spill(io, err));
     if (c->finds_plan) CB_TRY(cb_leave_plan(io, told->plan, told->plan_size, &left, err));
     const cb_executor_args args = {.head = {.struct_size = sizeof args.head,

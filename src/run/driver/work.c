@@ -102,7 +102,7 @@ static cubed_status put_too_late(answer *to, const cubed_task_range *range, int6
     return put_report(to, &r, err);
 }
 
-/* Runs the tasks of a range, and puts their reports. *next: the first task without a report. */
+/* Runs the tasks of a range, and puts their reports. On return, *next is the first task without a report. */
 static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                               const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
@@ -132,7 +132,8 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
         }
         st = r.error.status;
         longest = cb_max_i64(longest, r.end_ns - r.start_ns);
-        /* The machine was preempted: a cancelled run would not have requested the task. */
+        /* The task was cancelled because the machine was preempted. If the run had been cancelled, it would not have requested
+         * the task. */
         if (st == CUBED_E_CANCELLED && cubed_cancel_is_set(env->cancel))
             r.error.failure = CUBED_FAILURE_PREEMPTED;
         if (st != CUBED_OK && err) *err = r.error;
@@ -145,7 +146,8 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
     return st;
 }
 
-/* Runs those tasks of a range that are not noted as done, and puts their reports. *next: the first task without a report. */
+/* Runs the tasks of a range that are not noted as done, and puts their reports. On return, *next is the first task without a
+ * report. */
 static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                                 const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
@@ -341,8 +343,8 @@ out:
     return st;
 }
 
-/* Performs the range of a message, and puts the reports (cubed_work), if the worker was made for a plan or the message comes with
- * its plan. */
+/* Performs the range of a message, and puts the reports (cubed_work). Requires a worker that was made for a plan, or a message
+ * with a plan. */
 static cubed_status work_planned(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
 {
     cubed_range_message m;

@@ -43,7 +43,7 @@ static bool get(const cubed_context *ctx, int i, const cubed_executor_vtable **v
     return true;
 }
 
-/* Compares a name with a known one. The part after a colon is for the executor. */
+/* Returns true if `asked` is the known name. Ignores the part after a colon, which the executor interprets. */
 static bool is_name(const char *known, const char *asked)
 {
     const size_t n = strlen(known);

@@ -169,7 +169,7 @@ static void begin_reports(cb_invoker *x, cb_invocation *i)
     }
 }
 
-/* Reads the next report of the answer. CUBED_E_FORMAT if it is not the report of the range's next task. */
+/* Reads the next report of the answer. Returns CUBED_E_FORMAT if it is not the report of the range's next task. */
 static cubed_status read_report(cb_invoker *x, const cb_invocation *i, cubed_task_report *r,
                                 cubed_error *err)
 {
@@ -271,7 +271,7 @@ void cb_invoke_close(cubed_executor *ex)
 
 /* --- Opening ------------------------------------------------------------------------------------------ */
 
-/* Sets the throttle of the target. Accounts, functions and services limit the calls in flight. */
+/* Finds the throttle that the calls of this target share, because accounts, functions and services limit the calls in flight. */
 static cubed_status find_throttle(cb_invoker *x, cb_net *net, const char *url, cubed_error *err)
 {
     int64_t refused = REFUSED_MS;

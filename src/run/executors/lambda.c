@@ -61,7 +61,7 @@ static cubed_status sign(const lambda *x, cb_http_call *c, const char *path, con
     return cb_sigv4_sign(&who, &r, &c->headers, &c->error);
 }
 
-/* Signs the request and sets its URL. `path` and `to_sign` are empty. */
+/* `path` and `to_sign` are empty buffers for the request path. Signs the request and sets its URL. */
 static cubed_status put_request(cb_http_call *c, const cb_keys *keys, cb_buf *path, cb_buf *to_sign)
 {
     const lambda *x = lambda_of(c);

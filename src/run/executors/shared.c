@@ -57,7 +57,7 @@ cubed_status cb_shared_directory(const cubed_plan *p, cb_buf *path, cubed_error 
     return st;
 }
 
-/* Creates a file that has no name and is removed with its last descriptor; -1 on failure. */
+/* Creates a file that has no name and is removed with its last descriptor. Returns -1 on failure. */
 static int make_file(const cubed_plan *p, cubed_error *err)
 {
     cb_buf path;

@@ -61,7 +61,7 @@ typedef struct cleaning {
     cubed_store *store;
     cb_zone *zone;
     unsigned flags;
-    cb_run_self self; /* says which runs of other machines count as gone */
+    cb_run_self self; /* determines which runs of other machines count as gone */
     cubed_clean_fn fn;
     void *fn_ctx;
 } cleaning;
@@ -120,8 +120,8 @@ static cubed_status discard_beside(const cleaning *c, cb_claim *claim, cubed_err
     return st;
 }
 
-/* Removes the whole place of an unfinished array or file. Later writes of its run go to the removed place, and not to an object
- * that is created under the name later. `is_array`: files that do not belong to Zarr are moved back. */
+/* Removes the whole place of an unfinished array or file, so that late writes of its run cannot reach an object that gets the
+ * same name. If `is_array` is set, files that do not belong to Zarr are moved back. */
 static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool is_array,
                                  cubed_error *err)
 {
@@ -165,7 +165,7 @@ static cubed_status clean_target(const cleaning *c, cb_claim *claim, bool forced
     return dry ? CUBED_OK : forget(c, claim, forced, err);
 }
 
-/* Returns true if the record belongs to a directory in which a file is created. */
+/* Returns true if the record belongs to a directory in which a process creates a result file. */
 static bool is_of_new_file(const char *name, const cb_run_record *r)
 {
     const size_t n = strlen(name), k = strlen(CB_NEW_FILE_SUFFIX);

@@ -42,7 +42,7 @@ static bool stays(const ends *e) /* source and destination are the same */
     return cb_place_compare(&e->from_place, &e->place) == CB_PLACES_SAME;
 }
 
-/* Checks that the destination is free or may be replaced. `again`: an earlier attempt may have made a copy there. */
+/* Checks that the destination is free or may be replaced. If `again` is set, an earlier attempt may have made a copy there. */
 static cubed_status check_place(const cb_plan_group *g, const ends *e, bool again, bool *there,
                                 cubed_error *err)
 {

@@ -42,7 +42,7 @@ static cubed_status ignores_conditions(const cubed_plan *p, int node, bool *out,
     return st;
 }
 
-/* Ways to write a target. */
+/* Flags: how a target is written. */
 enum { REGION = 1, UNCONDITIONAL = 2 };
 
 static cubed_fence fence_of(const cubed_store *store, unsigned ways)

@@ -91,8 +91,8 @@ static bool is_old(void *ctx, const char *key)
     return o->documents ? is_document(part) : !is_document(part) && cb_zarr_may_be_chunk(part);
 }
 
-/* Removes objects of the old array under the protection of the claim. A run that was suspended while it listed objects must not
- * delete objects of another run. */
+/* Removes the objects of the old array as long as the claim is valid. Otherwise a run that was suspended after it listed objects
+ * could delete the objects of another run. */
 static cubed_status remove_old(const cb_stage_place *p, const cb_claim *c, bool documents,
                                cubed_error *err)
 {

@@ -209,7 +209,7 @@ static cubed_status compare_target(cb_io *io, cb_update *u, array_state *a, cube
             recompute(u, "the metadata of a source has changed: %.120s",
                       u->plan->ir.nodes[x->node].url);
     }
-    /* A task writes whole stored objects. */
+    /* The versions are per stored object. A task writes whole objects, so their number must be the number of chunks. */
     if (cb_grid_count(u->plan->ir.nodes[a->node].grid) != a->now.n)
         recompute(u, "the result has other chunks than the plan");
     return CUBED_OK;

@@ -37,7 +37,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
     return out->failed ? 0 : n;
 }
 
-/* Limits the size of all headers. libcurl stores each header with a few bytes in addition to its line. */
+/* libcurl callback: limits the total size of all headers. libcurl stores each header with a few bytes in addition to its line. */
 static size_t on_header(char *bytes, /* NOLINT(readability-non-const-parameter): libcurl's type */
                         size_t size, size_t n, void *ctx)
 {

@@ -80,7 +80,7 @@ static void put_names(cb_buf *out, const header *h, size_t n)
     }
 }
 
-/* Compares two parameters. A name ends before '=', so "a" precedes "a-b". */
+/* Orders query parameters by name, then value. A name ends at '=', so "a" precedes "a-b". */
 static int by_parameter(const void *a, const void *b)
 {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;

@@ -148,7 +148,7 @@ cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out, cubed_e
 /* DOCUMENT_BYTES: size of the first read of a document. Most metadata is shorter. */
 enum { DOCUMENT_BYTES = 16384, OTHERS_CHANGED = 5 };
 
-/* Reads the bytes after the first ones, of the same version. CUBED_E_EXISTS if the object has changed. */
+/* Reads the bytes after the first ones, of the same version. Returns CUBED_E_EXISTS if the object has changed. */
 static cubed_status read_rest(cubed_store *s, const char *key, cb_buf *out,
                               const cubed_store_request *first, cubed_error *err)
 {

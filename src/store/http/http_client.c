@@ -386,7 +386,7 @@ static bool set_redirects(transfer *t, const cb_http_call *c)
                                tls ? c->way.proxy : c->way.plain_proxy, c->limit);
 }
 
-/* Milliseconds of silence after which an attempt fails. */
+/* Returns the milliseconds of silence after which an attempt fails. */
 static int64_t stall_of(const cb_http_call *c) { return c->stall_ms ? c->stall_ms : 30000; }
 
 static bool set_limits(CURL *curl, const cb_http_call *c)
@@ -541,7 +541,7 @@ static void set_passing(cb_http_call *c, uint32_t after_ms)
     c->error.retry_after_ms = after_ms;
 }
 
-/* Nanoseconds that the server asks to wait, at most a day; 0 if it does not ask. */
+/* Returns the nanoseconds that the server asks to wait, at most a day. Returns 0 if the server does not ask. */
 static int64_t retry_after(const cb_http_call *c)
 {
     const char *text = c->code ? cb_http_header(c, "retry-after") : NULL;
@@ -738,7 +738,7 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
         c->code = 0;
         fail_to_transfer(h, c, code, why);
     } else {
-        /* The reply has no body. */
+        /* A range at the end of an empty object: the reply has no body. */
         if (c->code == 0 && (status == 200 || status == 206) && c->npieces && !c->whole &&
             c->pieces->offset == CUBED_RANGE_SUFFIX)
             c->pieces->offset = c->pieces->size = 0;

@@ -80,7 +80,7 @@ static int before_request(void *ctx, char *remote,
     (void)local_port;
     if (!get_host(r, host)) return CURL_PREREQFUNC_ABORT;
     cb_address_kind kind = cb_address_kind_of(host);
-    /* The address of a proxy does not tell where the server behind it is. */
+    /* The address is the address of the proxy, so it does not show where the server is. */
     const bool proxied = r->proxy_port && remote_port == r->proxy_port;
     if (!proxied && remote && *remote) {
         const cb_address_kind real = cb_address_kind_of(remote);

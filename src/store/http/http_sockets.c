@@ -75,7 +75,7 @@ bool cb_sockets_serve(cb_sockets *s)
     if (s->n == 0 || poll(s->polled, (nfds_t)s->n, 0) <= 0) return is_due;
     size_t best = s->n;
     for (size_t i = 0; i < s->n; i++) {
-        /* A call without data to read does not wait for its turn. */
+        /* If a call has no data to read, its waiting time starts again. */
         if (s->polled[i].revents == 0)
             s->all[i].turn->served = now;
         else if (best == s->n || rank(s->all[i].turn, now) < rank(s->all[best].turn, now))

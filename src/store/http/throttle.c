@@ -133,7 +133,7 @@ static int64_t pause_after(unsigned streak, uint64_t random)
 
 static void decrease(cb_throttle *t, uint64_t random, int64_t now) CB_REQUIRES(&t->lock)
 {
-    /* The refused call itself is no longer counted. */
+    /* The refused call itself no longer counts as in flight. */
     const unsigned settled = t->in_flight - t->begun[0] - t->begun[1];
     const unsigned half = (t->in_flight + 1) / 2, limit = settled > half ? settled : half;
     const uint64_t parts = (uint64_t)(limit ? limit : 1) * PARTS;

@@ -1,4 +1,4 @@
-/* Store of a directory. */
+/* Stores of objects as files in a directory. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

@@ -101,7 +101,7 @@ bool cb_map_begin(void)
              sigaction(SIGBUS, &own, NULL) == 0;
         map.installed = ok;
     }
-    /* otherwise another handler was installed over ours, and may not pass faults on */
+    /* If another handler was installed over ours, it may not pass faults on to ours. */
     ok = ok && is_ours();
     map.users += ok;
     atomic_store(&map.changing, false);

@@ -1,4 +1,4 @@
-/* Private directories. New directories have mode 0700. An existing directory must belong to this user, and no other user may
+/* Private directories. New ones get mode 0700. An existing one must belong to this user, and other users must not be able to
  * write in it. */
 #define _GNU_SOURCE
 #include <errno.h>

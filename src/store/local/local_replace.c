@@ -25,7 +25,7 @@ static int give_new_name(const local_store *s, const char *temp, const char *pat
     }
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
 #ifdef __linux__
-    /* The file system has no hard links. */
+    /* The file system has no hard links, so the file is renamed instead. */
     if (syscall(SYS_renameat2, s->dir, temp, s->dir, path, RENAME_NOREPLACE) == 0) return 0;
 #endif
     return errno;
@@ -216,7 +216,8 @@ cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store
 {
     const local_store *s = (local_store *)store;
     char path[PATH_MAX], real[PATH_MAX];
-    CB_CHECK(s->dir == AT_FDCWD, err); /* the path above a descriptor is unknown */
+    /* the path of a directory that was opened by a descriptor is unknown */
+    CB_CHECK(s->dir == AT_FDCWD, err);
     CB_TRY(cb_local_path(s, prefix, path, err));
     if (!realpath(path, real)) return cb_fail_errno(err, errno, "cannot look at %s", path);
     char *slash = strrchr(real, '/');

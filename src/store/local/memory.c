@@ -172,7 +172,8 @@ static cubed_status memory_del(cubed_store *store, const char *name, cubed_error
     return CUBED_OK;
 }
 
-/* Finds the first entry below `prefix` from key `from` on, and sets `from` to its key. Returns false if there is none. */
+/* Finds the first entry below `prefix` at or after key `from`, and sets `from` to its key. Returns false if there is no such
+ * entry. */
 static bool next_entry(const cb_memory *m, const char *prefix, bool delimited, cb_buf *from,
                        cubed_store_entry *e) CB_REQUIRES_SHARED(&m->lock)
 {
@@ -231,7 +232,7 @@ static bool is_below(const char *key, const char *prefix)
     return strncmp(key, prefix, n) == 0 && key[n] == '/';
 }
 
-/* Returns the key with `from` replaced by `to`; NULL if out of memory. */
+/* Returns the key with `from` replaced by `to`. Returns NULL if out of memory. */
 static char *renamed(const cb_memory *m, const char *key, const char *from, const char *to,
                      size_t *size)
 {

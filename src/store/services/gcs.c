@@ -70,7 +70,7 @@ static void put_condition(cb_buf *url, const char *name, const char *version)
     cb_buf_printf(url, "&%s=%s", name, strcmp(version, "*") == 0 ? "0" : version);
 }
 
-/* Adds conditions on generations. Generation 0 means that the object does not exist. */
+/* Adds conditions on the object's generation. In such a condition, generation 0 means that the object does not exist. */
 static void put_conditions(cb_buf *url, const cb_remote_call *c)
 {
     const bool puts = c->what == CB_REMOTE_PUT;

@@ -111,7 +111,7 @@ static void plan_ranges(cb_remote_job *j)
         c->npieces++;
         end = j->order[i]->offset == CUBED_RANGE_SUFFIX ? CUBED_RANGE_SUFFIX : end_of(j->order[i]);
     }
-    /* Destinations follow from the caller's order of the ranges. */
+    /* The destination of each range follows from its position in the caller's list. */
     for (size_t i = 0; i < r->nranges; at += r->ranges[i++].size) {
         for (size_t k = 0; k < n; k++) {
             if (j->order[k] == &r->ranges[i]) j->pieces[k].dst = (char *)r->dst + at;
@@ -224,7 +224,8 @@ static void free_job(cb_remote_job *j, size_t ncalls)
     cb_free(a, j, j->size);
 }
 
-/* Creates a job. `what` is the kind of its only call, for internal requests; CB_REMOTE_GET: derived from the request. */
+/* Creates a job. An internal request has a single call, whose kind is `what`. For other requests, `what` is CB_REMOTE_GET, and
+ * the calls follow from the request. */
 static cubed_status new_job(cb_remote *s, cubed_store_request *r, cb_remote_what what,
                             const char *source, cb_remote_job **out, cubed_error *err)
 {
@@ -425,7 +426,7 @@ static cb_http_ready prepare(cb_http_call *http)
 {
     cb_remote_call *c = (cb_remote_call *)http;
     cb_remote_job *j = c->job;
-    /* Restore a range that counts from the end, because an earlier reply may have replaced it by a fixed range. */
+    /* An earlier reply may have replaced a range that counts from the end by a fixed range. A retry needs the original range. */
     if (c->what == CB_REMOTE_GET && *c->range == 'b' && c->range[6] == '-') {
         c->pieces->offset = CUBED_RANGE_SUFFIX;
         c->pieces->size = strtoull(c->range + 7, NULL, 10);

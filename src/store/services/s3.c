@@ -304,7 +304,7 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
         if (c->what == CB_REMOTE_DELETE_MANY) ok = put_md5(c);
     }
     if (ok) ready = sign(s, c, &known, path.data, query.data, &sent);
-    /* Without its query, a call would have another meaning: a call of an upload would change the object. */
+    /* Without its query, a call would mean something else: a call of an upload would overwrite the object. */
     if (!ok || sent.failed)
         ready =
             cb_remote_refuse(c, cb_fail(&c->http.error, CUBED_E_NOMEM, "no memory for a request"));

@@ -8,8 +8,8 @@
 #include "store/core/uri.h"
 #include "store/services/s3_listing.h"
 
-/* Appends the query of a page of uploads. A page starts after a key and an upload ID, and the request's `page` contains both as a
- * query. */
+/* Appends the query of a page of uploads. A page starts after a key and an upload ID, and the request's `page` has both in the
+ * form of a query. */
 static void put_uploads_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query)
 {
     cb_buf_puts(query, "uploads=&encoding-type=url");
@@ -71,7 +71,7 @@ bool cb_s3_read_upload(cb_remote_call *c)
 
 /* --- Unfinished uploads ------------------------------------------------------------------------------- */
 
-/* Parses a time; INT64_MAX if it is not valid. */
+/* Returns a time in seconds. Returns INT64_MAX if the string is not a valid time. */
 static int64_t second_of(cb_xml_part x)
 {
     char text[32];
