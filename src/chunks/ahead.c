@@ -12,7 +12,7 @@
 typedef struct walk {
     cb_ahead *a;
     cb_task_count *count;
-    cb_fetch_batch batch; /* chunks to request, if this is not a search */
+    cb_fetch_batch batch; /* chunks to request; unused during a search */
     bool search, found;
     int node, left;
     int64_t chunk;
@@ -63,12 +63,12 @@ static cubed_status visit(void *ctx, int node, const cb_box *chunks, cubed_error
     do {
         const bool on = look(w, node, idx);
         w->a->at += on || w->found;
-        if (!on) return CUBED_E_CANCELLED; /* not an error: the walk ends here */
+        if (!on) return CUBED_E_CANCELLED; /* ends the walk; not reported as an error */
     } while (cb_odometer_next(chunks, idx));
     return CUBED_OK;
 }
 
-/* Walks over the chunks until `visit` returns false, at most to the end of the range. A search ends with the running task. */
+/* Walks over the chunks until look() returns false, or to the end of the range. A search ends with the task that is running. */
 static void go(walk *w)
 {
     cb_ahead *a = w->a;

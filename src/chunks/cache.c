@@ -13,13 +13,13 @@ struct cb_cache_entry {
     entry *next;          /* next in the bucket */
     entry *older, *newer; /* order of last use; entries without further reads are the oldest */
     cb_cache_key key;
-    size_t taken;  /* total size in bytes */
+    size_t taken;  /* size of the entry in bytes, including its header */
     size_t left;   /* number of future reads; SIZE_MAX if unknown */
     unsigned pins; /* number of threads that load or use the entry */
     bool filled;
 };
 
-/* Bytes before the data of an entry. */
+/* Size of the header of an entry, in front of its data. */
 #define HEADER_BYTES 128
 _Static_assert(sizeof(entry) <= HEADER_BYTES && HEADER_BYTES % CB_ARENA_ALIGN == 0, "entry");
 
@@ -173,7 +173,7 @@ static void count_use(entry *e)
     if (e->left > 0 && e->left < SIZE_MAX) e->left--;
 }
 
-/* Moves an unpinned entry to the end of the list if it has no future reads. */
+/* If an unpinned entry has no future reads, makes it the oldest entry of the list. */
 static void settle(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
 {
     if (e->left > 0) return;

@@ -63,8 +63,8 @@ void cb_intermediates_free(cb_chunks *c, int node) CB_UNCHECKED_LOCKS
 
 enum { KEY_CAP = CB_INTERMEDIATE_KEY_CAP };
 
-/* FOLDER/NODE/CHUNK, or FOLDER/PREFIX/NODE/CHUNK: digits only, so that a takeover moves these objects as chunks
- * (cb_zarr_may_be_chunk). */
+/* Writes the key FOLDER/NODE/CHUNK or FOLDER/PREFIX/NODE/CHUNK. NODE and CHUNK are digits, so that a takeover moves these objects
+ * as chunks (cb_zarr_may_be_chunk). */
 static void chunk_key(const cb_chunks *c, const cb_work *work, int node, int64_t chunk,
                       char key[KEY_CAP])
 {
@@ -215,7 +215,8 @@ static void delete_objects(const cb_chunks *c, const cb_work *work, const chunks
     cb_buf_free(&text);
 }
 
-/* Adds a chunk to a group of chunks that are deleted together. If the group is full, returns it, and the caller frees it. */
+/* Adds a chunk to the group of chunks that are to be deleted together. Returns the group if it is full; the caller then frees it.
+ * Otherwise returns NULL. */
 static chunks_released *add_released(cb_chunks *c, int node, int64_t chunk)
 {
     cb_mutex_lock(&c->lock);
@@ -257,7 +258,7 @@ void cb_chunks_release(cb_chunks *c, int node, int64_t chunk)
     uint32_t *readers = &x->readers[chunk];
     if (*readers > 0 && *readers < UINT32_MAX && --*readers == 0) {
         ptr = x->kept[chunk];
-        /* Chunks written by worker processes are not recorded here. */
+        /* If worker processes write chunks, this process has no record of them, so they may be in the work folder. */
         in_work = work.store && (ptr == cb_chunks_in_work(c) || !c->options.own);
         x->kept[chunk] = NULL;
     }

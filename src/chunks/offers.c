@@ -227,7 +227,8 @@ static void make_room(cb_helper *w, cb_arena *arena, size_t bytes, size_t beside
     }
 }
 
-/* Returns an offer with memory for a chunk, unless the chunk is cached; NULL if no offer is free now. */
+/* Returns an offer with memory for a chunk, unless the chunk is cached. Returns NULL if the chunk is cached or no offer is free.
+ * */
 static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node) CB_REQUIRES(w->offers->lock)
 {
     const cubed_plan *p = w->offers->chunks->plan;

@@ -182,7 +182,7 @@ static cubed_status read_header(const cubed_codec_call *call, size_t src_size, s
     if (out->nbytes > raw_size)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu",
                        out->nbytes, raw_size);
-    /* A negative size converts to a huge one. */
+    /* Also refuses negative sizes, which become huge numbers in the conversion to size_t. */
     if (out->block == 0 || out->block > raw_size)
         return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer has blocks of %zu bytes", out->block);
     /* Other writers may use other blocks and inner codecs than the metadata states. */

@@ -45,7 +45,7 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     if (cap < 32)
         return cb_fail(err, CUBED_E_ARG,
                        "codec bytes: the configuration does not fit into %zu bytes", cap);
-    /* Readers also expect a byte order for records. */
+    /* A byte order has no effect on elements of one byte. But readers expect it for records. */
     if (c->order == NOT_GIVEN ||
         (ctx->unit_size == 1 && cubed_dtype_family(ctx->dtype) != CUBED_RECORD))
         snprintf(json, cap, "{}");

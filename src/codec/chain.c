@@ -92,7 +92,8 @@ static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, cb
     for (int k = 0; k < part.n; k++) {
         const int of = way == CB_DECODE ? part.n - 1 - k : k, i = part.first + of;
         const cb_codec_step *t = &c->step[i];
-        /* Bit 0 of the mask belongs to the second step. The last step is never masked, because it removes the mask. */
+        /* The mask has a bit for each step from the second one on. The last step cannot be skipped, because it removes the mask.
+         * */
         const bool masked = of > 0 && of < 33 && of < part.n - 1 && mask >> (of - 1) & 1;
         if (t->skip || masked) continue;
         s.step[s.n] = i;
@@ -207,7 +208,8 @@ static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, cb
 cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way,
                             const cb_codec_io *io, size_t *got, cubed_error *err)
 {
-    /* Skipped steps make no temporary larger: the decoded size of a step is at most the maximum size of its input. */
+    /* If steps are skipped, temporary buffers stay large enough: the decoded size of a step is at most the maximum size of its
+     * input. */
     schedule s = make_schedule(c, part, way, mask_of(c, part, way, io));
     if (s.n == 0) {
         if (io->src_size > io->dst_cap)
@@ -230,7 +232,7 @@ cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part, cb_c
         CB_GO(run_step(c, &c->step[s.step[k]], way, &step, got, err));
         step.src = step.dst;
         step.src_size = *got;
-        step.used = NULL; /* `used` is invalid now: this step may have transposed the axes */
+        step.used = NULL; /* this step may have transposed the axes, so `used` is no longer valid */
     }
 out:
     cb_arena_release(io->scratch, mark);

@@ -291,7 +291,7 @@ cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *list,
     return parse_list(where, out, "codecs", list, LIST_OF_CHUNK, &in, &out->all, err);
 }
 
-/* Appends a step to a chain without nested parts. */
+/* Parses a step and appends it to a chain that has no shards. */
 static cubed_status add_step_v2(const char *where, cb_codec_chain *c, const cubed_codec_vtable *vt,
                                 const json_t *conf, int format, input *in, cubed_error *err)
 {

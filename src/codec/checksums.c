@@ -235,7 +235,7 @@ cubed_status cb_sum_stream_step(void *state, cb_stream_io *io, cubed_error *err)
         pass(s, io, io->in, n);
         skip(io, n);
     } else if (io->left >= 4 && io->room >= 4) {
-        /* Output all but the last four bytes. */
+        /* Outputs everything except the last four bytes, which may be the checksum. */
         pass(s, io, s->stored, 4);
         const size_t n = cb_min_size(io->left - 4, io->room);
         pass(s, io, io->in, n);

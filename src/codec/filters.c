@@ -316,8 +316,8 @@ static bool is_narrow(cubed_dtype dtype)
     return dtype == CUBED_FLOAT16 || dtype == CUBED_FLOAT32;
 }
 
-/* Fixes which NaN is returned. If both operands are NaN, processors keep the bits of the first one, and compilers may exchange
- * the operands. */
+/* Adds or subtracts. If both operands are NaN, returns the first one, because the processor's choice would depend on the order
+ * that the compiler gives the operands. */
 static float combine_floats(float a, float b, bool minus)
 {
     if (a != a) return a + 0;
@@ -354,8 +354,8 @@ static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cube
     return r;
 }
 
-/* Computes the sum of the previous element and a stored difference, or the difference of two elements. The first element is
- * stored unchanged, because adding 0 would lose the sign of -0. */
+/* Steps of "delta". SUM adds a stored difference to the previous element. DIFFERENCE subtracts the previous element. FIRST stores
+ * the first element unchanged, because adding 0 would lose the sign of -0. */
 typedef enum delta_step { DELTA_FIRST, DELTA_SUM, DELTA_DIFFERENCE } delta_step;
 
 static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *last,
@@ -368,7 +368,7 @@ static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *
     return r;
 }
 
-/* Computes in the operand's type if that is a float, like NumPy. */
+/* Applies offset and scale to an element. Like NumPy, computes in the element's type if that is a floating-point type. */
 static double scale_one(const filter_conf *conf, cubed_dtype from, const cubed_scalar *v,
                         bool decode)
 {

@@ -177,7 +177,7 @@ typedef struct request {
     const void *message;
     size_t size;
     uint64_t n;
-    double *values; /* room for n values; NULL if the points of the grid are requested instead */
+    double *values; /* receives n values; NULL to request the points of the grid instead */
     target *t;
 } request;
 

@@ -51,7 +51,7 @@ static uint32_t swap_halves(uint32_t sum)
     return (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
 }
 
-/* sum[2] is 256 plus the first byte of an incomplete word; 0: no incomplete word. */
+/* Adds bytes to the checksum. sum[2] is 256 plus the first byte of an incomplete word, or 0 if no word is incomplete. */
 static void add_fletcher32(cb_sum_stream *s, const void *data, size_t n)
 {
     const unsigned char *p = data;

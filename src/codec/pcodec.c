@@ -170,8 +170,8 @@ static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx
                                      ((size_t)256 << 10)};
 }
 
-/* Converts a result of the crate to a status. `refused` is the status for CB_PCO_REFUSED: an error of the chunk when decoding, an
- * internal error when encoding. */
+/* Converts a result of the crate to a status. `refused` is the status for CB_PCO_REFUSED. The decoder passes the status of a
+ * damaged chunk, the encoder that of an internal error. */
 static cubed_status say(int said, const char *message, cubed_status refused, cubed_error *err)
 {
     if (said == CB_PCO_DONE) return CUBED_OK;

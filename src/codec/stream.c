@@ -27,7 +27,7 @@ static size_t state_bytes(const cb_codec_step *t, const cb_codec_streaming *how)
     return how->state_bytes(&t->conf, &t->ctx, t->raw_size);
 }
 
-/* Returns the next step that decodes after step `from`: a step with a smaller index in the chain. -1: no further step. */
+/* Returns the next step that decodes after step `from`: a step with a smaller index in the chain. Returns -1 if there is none. */
 static int next_stage(const cb_codec_chain *c, cb_codec_subread part, int from)
 {
     cb_codec_layout ignored;

@@ -13,7 +13,7 @@
 #define WORD    ((size_t)8)
 #define LIBRARY ((size_t)1024)
 
-/* Negative numbers mean "not given"; without any, compression is exact. */
+/* Parameters, of which negative numbers mean "not given". Compression is exact if none is given. */
 typedef struct zfp_conf {
     int64_t mode; /* a zfp_mode */
     double tolerance, rate;

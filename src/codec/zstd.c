@@ -62,8 +62,8 @@ static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx
 
 size_t cb_zstd_encode_memory(int level, size_t most)
 {
-    /* zstd has one table of parameters for each of these ranges of sizes. A shorter input in another range may need
-     * more. */
+    /* zstd has one table of parameters for each of these ranges of sizes. A shorter input may be in another range and need more
+     * memory, so the maximum over all ranges counts. */
     const size_t ranges[] = {(size_t)16 << 10, (size_t)128 << 10, (size_t)256 << 10, SIZE_MAX};
     size_t need = 0;
     for (int k = 0; k < 4; k++) {
@@ -115,7 +115,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
 /* --- Streams ------------------------------------------------------------------------------------------ */
 
 typedef struct zstd_stream {
-    ZSTD_DStream *stream; /* is stored after this struct */
+    ZSTD_DStream *stream; /* is in memory directly after this struct */
     size_t window;        /* maximum window in bytes */
     bool between;         /* the last frame is complete and no other has begun */
 } zstd_stream;

@@ -30,7 +30,7 @@ const char *cb_grid_cell_text(int ndim, const int64_t *shape, int64_t i, char ou
     return out;
 }
 
-/* Checks the numbers of cells, of which each has `corners` bounds; 0: centres. */
+/* Checks numbers of cells: `corners` bounds of each cell, or its centre if `corners` is 0. */
 static cubed_status check_cell_numbers(const cubed_grid_cells *c, const char *what, const double *v,
                                        int64_t n, int corners, double most, cubed_error *err)
 {
@@ -213,7 +213,7 @@ cubed_status cubed_grid_new(cubed_context *ctx, const cubed_grid_cells *cells, c
         st = cb_fail(err, CUBED_E_NOMEM, "out of memory: a grid");
         goto out;
     }
-    /* The width of a cell is unknown if an axis has only one cell. */
+    /* If an axis has only one cell, the width of this cell is unknown. */
     const bool wide = taken.regular && taken.shape[0] > 1 && taken.shape[1] > 1;
     *g = (cubed_grid){.alloc = &ctx->alloc,
                       .zone = zone,

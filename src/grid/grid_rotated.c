@@ -11,7 +11,7 @@ typedef struct rotation {
     double grid_lon; /* longitude of the earth's north pole in the rotated grid, in degrees */
 } rotation;
 
-/* Sets *lat and *lon to the place on the earth of a latitude and a longitude of the rotated grid. All are in degrees. */
+/* Converts a latitude and a longitude of the rotated grid to a latitude and a longitude on the earth. All are in degrees. */
 static void unrotate(const rotation *r, double at_lat, double at_lon, double *lat, double *lon)
 {
     const double phi = at_lat * CB_DEGREE, lambda = (at_lon - r->grid_lon) * CB_DEGREE;

@@ -52,8 +52,8 @@ static void join(cb_space_box *box, const cb_space_box *of, int64_t n)
     }
 }
 
-/* Per item: the caller's box, its copy, a place, and its position in the order. The higher levels together have a seventh as
- * many boxes, and at most one more per level. */
+/* Memory per item: the caller's box, a copy of it, a place, and its position in the order. The higher levels together have a
+ * seventh as many boxes as there are items, and at most one more per level. */
 size_t cb_space_bytes(int64_t n)
 {
     const size_t each = 2 * sizeof(cb_space_box) + sizeof(place) + sizeof(int32_t);

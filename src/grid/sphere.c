@@ -188,7 +188,7 @@ static double clamped(double z, const cb_band *band)
     return (z < band->low ? band->low : z > band->high ? band->high : z) - band->low;
 }
 
-/* Smaller heights are on the equator: their signs are rounding errors. */
+/* Heights below this one count as heights on the equator, because their signs are rounding errors. */
 static const double ON_EQUATOR = 1e-15;
 
 /* Finds the positions on the chord from a to b, from 0 to 1 and in order, at which the edge has height z. The point on the
@@ -225,7 +225,7 @@ static int crossings(cb_vec a, cb_vec b, double z, double *at)
 /* Integrates r x dr along the great circle from a to b. */
 static cb_vec arc_moment(cb_vec a, cb_vec b)
 {
-    /* The difference of the points keeps the digits of short arcs. */
+    /* The difference b - a keeps the digits of short arcs, unlike the points themselves. */
     const cb_vec n = cb_vec_cross(a, (cb_vec){b.x - a.x, b.y - a.y, b.z - a.z});
     const double sine = sqrt(cb_vec_dot(n, n));
     const double by = sine > 0 ? atan2(sine, cb_vec_dot(a, b)) / sine : 1;
@@ -348,7 +348,7 @@ cb_vec cb_lonlat_moment(double south, double north, double west, double east)
 {
     const double s = south * CB_DEGREE, n = north * CB_DEGREE;
     const double w = west * CB_DEGREE, e = east * CB_DEGREE;
-    /* Differences as products keep the digits of small cells. */
+    /* Products of differences keep the digits of small cells. */
     const double middle = (s + n) / 2, high = n - s, wide = e - w;
     const double r = high / 2 + cos(2 * middle) * sin(high) / 2; /* integral of cos^2 */
     const double chord = 2 * sin(wide / 2), along = (w + e) / 2;

@@ -125,7 +125,7 @@ static void merge_last_row(cubed_weights *w, int64_t first)
     w->n = to;
 }
 
-/* Sorts by insertion sort: most rows have a few weights, which are nearly in order. */
+/* Insertion sort: fast for the few weights of most rows, which are nearly in order. */
 static void sort_few(int32_t *column, double *value, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {
@@ -157,7 +157,7 @@ static void sift(int32_t *column, double *value, int64_t i, int64_t n)
     value[i] = v;
 }
 
-/* Sorts by heap sort. A large cell has many weights, in descending order if latitudes descend. */
+/* Heap sort. A large cell has many weights, in descending order if latitudes descend, for which insertion sort is slow. */
 static void sort_many(int32_t *column, double *value, int64_t n)
 {
     for (int64_t i = n / 2 - 1; i >= 0; i--) sift(column, value, i, n);

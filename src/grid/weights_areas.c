@@ -58,7 +58,8 @@ static span *spans_of(cb_zone *zone, const double *bounds, int64_t n, bool sines
     for (int64_t i = 0; s && i < n; i++) {
         double lo = fmin(bounds[2 * i], bounds[2 * i + 1]);
         double hi = fmax(bounds[2 * i], bounds[2 * i + 1]);
-        if (!sines) { /* add a multiple of 360, so that the cell begins between 0 and 360 degrees */
+        /* moves a cell by a multiple of 360, so that it begins between 0 and 360 degrees */
+        if (!sines) {
             const double turns = 360 * floor(lo / 360);
             lo -= turns;
             hi -= turns;
@@ -69,8 +70,8 @@ static span *spans_of(cb_zone *zone, const double *bounds, int64_t n, bool sines
     return s;
 }
 
-/* Returns the centroid of a cell in radians. With a period, lo and hi are longitudes; otherwise they are sines of latitudes,
- * whose mean is the mean over the area. */
+/* Returns the centroid of a cell in radians. If `period` is not 0, lo and hi are longitudes. Otherwise they are sines of
+ * latitudes, because the mean of the sines is the mean over the area. */
 static double centroid(double lo, double hi, double period)
 {
     if (period != 0) return (lo + hi) / 2;
@@ -239,7 +240,8 @@ static bool is_same(double a, double b) { return fabs(a - b) < 1e-5; }
  * a pole may have any longitude. */
 static bool find_box(const double *lat, const double *lon, cell *c)
 {
-    for (int k = 0; k < 2; k++) { /* assume that edge k follows a latitude */
+    /* tries the edge from corner k to corner k + 1 as the edge along a latitude */
+    for (int k = 0; k < 2; k++) {
         const int a = k, b = k + 1, d = k + 2, e = (k + 3) % 4;
         if (!is_same(lat[a], lat[b]) || !is_same(lat[d], lat[e]) || is_same(lat[a], lat[d]))
             continue;
@@ -289,7 +291,8 @@ static void cell_of(const cubed_grid *g, int64_t i, cell *c)
     if (c->polygon.n > 0)
         cb_polygon_box(&c->polygon, &c->around);
     else
-        c->around = (cb_space_box){{2, 2, 2}, {-2, -2, -2}}; /* a box that overlaps no other box */
+        /* an empty box, which overlaps no other box */
+        c->around = (cb_space_box){{2, 2, 2}, {-2, -2, -2}};
 }
 
 /* Gets the polygon of cell i. Fails if the cell is not masked and its edges cross. */
@@ -433,7 +436,7 @@ static cubed_status add_shared(void *ctx, int32_t i, cubed_error *err)
     const double area = shared_area(&c->target, &c->other, second_order ? &moment : NULL);
     if (!(area > SLIVER * fmin(c->target.area, c->other.area))) return CUBED_OK;
     CB_TRY(cb_weights_add(c->b, i, area, err));
-    /* The gradient has no effect on the mean over a whole cell. */
+    /* Over a whole cell, the effects of the gradient cancel. */
     const bool is_part = area < c->other.area * (1 - 10 * SLIVER);
     return second_order && is_part ? add_gradient(c, i, area, moment, err) : CUBED_OK;
 }

@@ -44,7 +44,7 @@ static bool find_longitude(const cubed_grid *g, double v, between *out)
     const double *axis = g->lon, first = fmin(axis[0], axis[n - 1]);
     const double at = v - 360 * floor((v - first) / 360); /* first <= at < first + 360 */
     if (find_between(axis, n, at, out)) return true;
-    /* Rounding may move the first longitude to the end of the turn. */
+    /* Rounding may move v from the first longitude to just below the first longitude + 360. */
     if (360 - (at - first) < 1e-9 && find_between(axis, n, first, out)) return true;
     if (!g->circular || n < 2) return false;
     const bool up = axis[1] > axis[0];

@@ -1,5 +1,5 @@
-/* Finds how much memory to advise: an amount with which a plan was made successfully. The amount is also such that slightly more
- * memory would not make the plan move far less data. */
+/* Finds the amount of memory that an error advises: a plan was made with this amount. In addition, slightly more memory would not
+ * make the plan move far less data. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -62,7 +62,8 @@ static moved moved_once(const cubed_plan *p)
     return m;
 }
 
-/* Returns true if arrays depend on the allowed memory, because merges of sorted runs have parts of up to an eighth of it. */
+/* Returns true if the chunks of arrays depend on the allowed memory: merges of sorted runs use parts of up to an eighth of the
+ * memory. */
 static bool is_cut_for_memory(const cubed_plan *p)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
@@ -150,7 +151,7 @@ static cubed_status remake(search *s, cubed_error *err)
     }
     if (!o->remake) return CUBED_OK;
     cubed_status st = o->remake(o->remake_ctx, o->allowed_mem, s->arrays, err);
-    /* If arrays cannot be recreated, they are planned unchanged. */
+    /* Arrays that cannot be recreated are planned as they are. */
     if (st != CUBED_OK) return st == CUBED_E_BUDGET || st == CUBED_E_NOMEM ? st : CUBED_OK;
     for (int i = 0; i < n; i++) s->targets[i].array = s->arrays[i];
     return CUBED_OK;
@@ -233,8 +234,8 @@ static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *f
     return enough;
 }
 
-/* Returns the smallest of several amounts from `enough` on for which the product of memory and moved data is near its minimum. If
- * this product falls with more memory, more memory is worthwhile. */
+/* Returns the smallest of several amounts from `enough` on for which the product of memory and moved data is near its minimum. A
+ * larger amount is advised only if this product is smaller for it. */
 static uint64_t find_knee(search *s, uint64_t enough, const trial *least, trial *found)
 {
     /* Larger factors come first, because the time may run out. */

@@ -108,7 +108,7 @@ static int number_of(const numbering *m, const cubed_array *key)
     return m->slot[i].key ? m->slot[i].number : -1;
 }
 
-/* Stack entry: a node, and how many of its inputs are numbered. */
+/* An entry of the stack: a node, and the number of its inputs that have a number already. */
 typedef struct frame {
     cubed_array *x;
     int next;

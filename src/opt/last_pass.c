@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "opt/opt.h"
 
-/* A plan without the last pass must take at most this fraction of the time of the whole plan. */
+/* Maximum time of a plan without the last pass, as a fraction of the time of the whole plan. Slower plans are not used. */
 #define WORTH_GATHERING 0.97
 
 typedef struct last_pass {

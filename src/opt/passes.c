@@ -14,7 +14,8 @@
 #include "opt/opt.h"
 #include "opt/rechunk_judge.h"
 
-/* Passes through intermediates must take at most this fraction of a stage's time if the stage's tasks were found by trial. */
+/* Maximum time of passes through intermediates, as a fraction of the stage's time. Applies if the stage's tasks were found by
+ * trial. */
 #define WORTH_A_DETOUR 0.8
 
 /* Returns the total size of the arrays that the stage loads, each counted once. */
@@ -308,7 +309,7 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 
 /* --- Warnings ----------------------------------------------------------------------------------------- */
 
-/* Users are warned if an array is read more often than this. */
+/* Number of reads of an array from which users are warned. */
 #define MANY_READS 8.0
 
 /* Returns how often a stage reads its inputs. Returns 0 if it reads little relative to its output, or if a block function causes

@@ -13,7 +13,7 @@
 /* Number of small rungs between two rungs of the ladder of memory sizes. At a small rung, only tasks become larger;
  * intermediates do not change. */
 #define SMALL_STEPS 4
-/* The memory for up to this many chunks, plus BESIDE bytes, is also a rung. */
+/* Each amount of memory that holds up to this many chunks, plus BESIDE bytes, is also a rung. */
 #define FEW_CHUNKS 8
 #define BESIDE     1024
 /* Maximum number of searches for tiles per rung and per number of passes, which bounds the planning time. A search takes a few
@@ -24,9 +24,9 @@
 #define COMPUTED_TRIALS 30
 /* An additional pass must reduce the time to this fraction, because it creates files. */
 #define WORTH_A_PASS 0.98
-/* A plan that reads sources this often is avoided at any cost. */
+/* Number of reads of a source from which a plan is avoided at any cost. */
 #define OFTEN 4
-/* Stages that compute may read at most this many times the minimum, if their tasks need not be larger for that. */
+/* Maximum number of reads of a stage that computes, relative to the minimum. Applies if its tasks need not be larger for that. */
 #define NEARLY_ONCE 1.03
 
 static cubed_status check_grid(const cb_grid *g, const cb_grid *like, const char *name,

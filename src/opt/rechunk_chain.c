@@ -85,7 +85,7 @@ void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c
     c->requests = cost->requests;
     c->need = cb_sat_add(cost->task_mem, run_bytes(p, c));
     c->seconds = predict(p, (double)c->bytes, (double)c->requests);
-    /* Requests count even if bytes dominate the time. */
+    /* Even if bytes dominate the time, fewer requests are better. */
     c->score = c->seconds;
     if (c->requests > 0) c->score *= 1 + A_DOUBLING * log2((double)c->requests / cb_chain_ends(p));
     c->score *= 1 + 100 * excess(cb_chain_floor(p, c), (double)c->requests);
@@ -204,7 +204,7 @@ void cb_chain_direct(cb_planner *p, cb_chain *out)
     *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}};
     cb_chain_again(p, out);
     if (out->seconds < INFINITY) return;
-    /* Of all plans, a single pass of the smallest tasks needs the least memory. */
+    /* A single pass of the smallest tasks needs less memory than any other plan. So, if it does not fit, no plan fits. */
     cb_chain_single(p, out);
     if (!p->in.judge && out->need > p->mem) does_not_fit(out);
 }
@@ -286,7 +286,7 @@ static void guess(const cb_planner *p, double share, int order, cb_chain *c)
         for (int i = 1; i <= k; i++) {
             double t = (double)i / k;
             int64_t to = w[d];
-            /* The length of a box between the first and the last is a multiple of the shorter of these two. */
+            /* Along an axis, the shorter of the first and the last box divides the length of each box between them. */
             if (i < k) {
                 double mean = pow((double)r[d], 1 - t) * pow((double)w[d], t);
                 to = round_to((int64_t)mean, unit);
@@ -417,7 +417,7 @@ void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out)
     cb_chain first = {.seconds = INFINITY, .score = INFINITY}, second = first;
     cb_chain trial = {.npasses = npasses};
     double enough = cb_chain_least_seconds(p, npasses);
-    /* The additional shares of memory give short pieces, for chains that must make many requests. */
+    /* The additional shares of memory yield shorter pieces. Chains that make many requests in any case need them. */
     size_t nshares = npasses > 2 ? 6 : 4;
     p->trials = trials;
     trial.grid[0] = p->in.source;

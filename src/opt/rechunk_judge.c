@@ -219,8 +219,8 @@ void cb_judge_free(cb_judge *j)
     j->zone = NULL;
 }
 
-/* Returns the node of the array that pass k of a plan writes. Two nodes are enough for all intermediates: each is read only by
- * the next pass. */
+/* Returns the node of the array that pass k of a plan writes. Intermediates use two nodes in turn, because only the next pass
+ * reads an intermediate. */
 static int target_of(cb_judge *j, const cb_rechunk_plan *plan, int k)
 {
     if (k == plan->npasses - 1) return j->root;
@@ -273,7 +273,8 @@ void cb_judge_ask(cb_judge *j, bool plain, cb_rechunk_in *in)
     in->copies = j->first.op->cooperates;
     in->sources = j->sources;
     in->nsources = j->nsources;
-    /* In addition to chunks and tiles, the model assumes the program memory of the smallest tasks. */
+    /* The model assumes that tasks of any size need as much memory for the program as the smallest tasks, in addition to chunks
+     * and tiles. */
     cb_tile_in model = {.out = &in->target,
                         .item_size = in->item_size,
                         .write_extra = in->write_extra,

@@ -14,7 +14,8 @@
 /* Number of steps after which the best result so far is used. */
 #define MAX_STEPS 3000
 
-/* Costs are sums of products of counts in double precision; smaller differences count as equal. */
+/* Costs are sums of products of counts in double precision. A cost counts as smaller only if it is below LESS times the other
+ * one. */
 #define LESS (1 - 1e-9)
 
 size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size)
@@ -45,8 +46,8 @@ static int source_axis(const cb_tile_in *in, int s, int d)
     return -1;
 }
 
-/* Returns the number of pairs of a task and a source chunk that it reads, along axis d of the output. A source without this axis
- * is read by every task. */
+/* Returns the number of pairs of a task and a source chunk that the task reads, along axis d of the output. If the source has no
+ * such axis, every task reads it. */
 static uint64_t touched_along(const cb_tile_in *in, int s, int d, int64_t per)
 {
     const cb_axis *out = &in->out->axis[d];
@@ -244,7 +245,7 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
 
 /* --- Search ------------------------------------------------------------------------------------------- */
 
-/* A possible length of tasks along an axis. */
+/* One possible number of chunks per task along an axis. */
 typedef struct option {
     int64_t per;
     double length; /* in elements */
@@ -350,7 +351,7 @@ static void add_count(int64_t *counts, int *n, int64_t count, int64_t most)
     (*n)++;
 }
 
-/* If a task can have at most this many chunks along an axis, the search tries every number of chunks. */
+/* If a task can have at most this many chunks along an axis, the search tries every number from 1 on. */
 #define SHORT_AXIS 16
 
 /* Lists promising counts of chunks in ascending order: one, all, counts that divide the axis into equal tasks, and counts for
@@ -474,7 +475,7 @@ static void descend(search *s, int k, double length, const double *cost)
     if (k == s->naxes) {
         double sum = 0;
         for (int i = 0; i < s->nsources; i++) sum += cost[i];
-        /* Memory of stages other than copies requires counting chunks again. */
+        /* For a stage that is not a copy, the memory of a task depends on the chunks it touches, which are counted again. */
         s->steps += s->in->copy ? 0 : s->nsources;
         if (task_bytes(s->in, s->per) > s->in->mem || too_few(s->in, s->per)) return;
         s->best_cost = sum;
@@ -546,7 +547,8 @@ static void polish(const search *s, cb_tile *best)
     } while (reads_less(best, &before) && ++round < 3);
 }
 
-/* Adds chunks to the tasks as long as tasks read nothing more, starting with the last axis, whose chunks are adjacent. */
+/* Adds chunks to the tasks as long as the total number of reads does not grow. Starts with the last axis, whose chunks are
+ * adjacent. */
 static void group(const cb_tile_in *in, cb_tile *best)
 {
     for (int d = in->out->ndim - 1; d >= 0; d--) {
@@ -590,10 +592,10 @@ static cubed_status choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Cooperative tasks wait for their slowest member, so they must reduce reads at least to this fraction. */
+/* Cooperative tasks wait for their slowest member. So they are used only if they reduce reads to at most this fraction. */
 #define WORTH_A_TEAM 0.97
 
-/* Returns true if no other choice of tasks reads much less. */
+/* Returns true if no other division into tasks could read much less. */
 static bool reads_once(const cb_tile_in *in, const cb_tile *t)
 {
     double once = 0;

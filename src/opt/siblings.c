@@ -45,7 +45,7 @@ static bool share_workers(const cubed_plan *p, const cb_stage *a, const cb_stage
            keeps_worker(a) && keeps_worker(b);
 }
 
-/* Returns why two stages cannot be joined, regardless of memory; NULL if they can. */
+/* Returns the reason why two stages cannot be joined, apart from memory. Returns NULL if they can be joined. */
 static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
     /* Strings and records have no registers: a separate stage copies them. */
@@ -181,8 +181,8 @@ static bool reads_node(const cb_program *prog, int node)
            bsearch(&node, prog->reads, (size_t)prog->nreads, sizeof node, by_number);
 }
 
-/* Returns the bytes of chunks that a task of s holds for arrays that `beside` (may be NULL) does not read, plus its results that
- * need tiles. A task holds all loads of a branch at the same time. */
+/* Returns the bytes of chunks that a task of s holds for arrays that the program `beside` (may be NULL) does not read, plus its
+ * results that need tiles. A task holds all loads of a branch at the same time. */
 static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside)
 {
     const cb_program *prog = joint(s);
@@ -439,7 +439,8 @@ static cubed_status join_next(joiner *j, int i, bool *joined, cubed_error *err)
     return CUBED_OK;
 }
 
-/* u*u and v*v share nothing until u*v joins one of them, so joining is repeated until nothing changes. */
+/* Joining is repeated until no stages can be joined. For example, u*u and v*v have no input in common until one of them is joined
+ * with u*v. */
 static cubed_status join_stages(joiner *j, cubed_error *err)
 {
     cubed_plan *p = j->p;

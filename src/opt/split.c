@@ -6,8 +6,9 @@
 #include "opt/opt.h"
 #include "plan/reduction.h"
 
-/* Returns the number of states that is too large for one task while other workers are idle. On other machines, states may be so
- * large that split_output.c divides merges into tasks. Then one more stage is faster than the reads of three states. */
+/* Returns the number of states from which merging them in one task would leave other workers idle too long. On other machines,
+ * states may be so large that split_output.c divides their merges into tasks. Then one more stage is faster than the reads of
+ * three states. */
 static int64_t many_states(const cubed_plan *p, const cb_node *n)
 {
     const size_t state = (size_t)cb_grid_max_chunk(n->grid) * cubed_dtype_size(n->dtype);
@@ -41,7 +42,8 @@ static int64_t choose_span(const cubed_plan *p, const cb_node *n)
     const int64_t tasks = cb_grid_count(n->grid), blocks = count_blocks(p, n);
     if (n->grid->ndim + 2 > CUBED_MAX_NDIM || blocks <= CB_REDUCE_GROUP || tasks == 0) return 0;
     if (p->max_workers == 1 || tasks >= CB_OPT_TASKS_PER_WORKER * (int64_t)p->max_workers) return 0;
-    /* One state represents CB_REDUCE_GROUP blocks; with long blocks its size is negligible. */
+    /* The size of a state is compared with the CB_REDUCE_GROUP blocks that it represents. With long blocks, a state is
+     * negligible. */
     int64_t per_state = cb_grid_max_chunk(in) / cb_max_i64(1, cb_grid_max_chunk(n->grid));
     if (per_state * CB_REDUCE_GROUP < (int64_t)8 * cb_reduce_planes(n->reduction)) return 0;
     int64_t best = CB_REDUCE_GROUP;

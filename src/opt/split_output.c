@@ -76,9 +76,9 @@ static int64_t stored_pieces(const cubed_plan *p, const cb_stage *s, int d)
     return cb_max_i64(1, cb_axis_count(&states->axis[axis]) / cb_axis_count(&s->kept->axis[d]));
 }
 
-/* Returns the maximum number of pieces whose requests do not take much longer than their bytes. A piece of a chunk is a request,
- * except that of a state that is stored in `stored` pieces. The chunks of each source have their own prefix. All intermediates
- * share one prefix. */
+/* Returns the maximum number of pieces whose requests do not take much longer than their bytes. Reading a piece of a chunk is one
+ * request. But a state that is stored in `stored` pieces needs no further requests. The chunks of each source have their own
+ * prefix. All intermediates share one prefix. */
 static double pieces_in_time(const cubed_plan *p, const cb_stage *s, int64_t stored)
 {
     const double prefixes = s->reduce->body.nbranches > 0 ? fmax(1, s->ninputs) : 1;
@@ -116,7 +116,7 @@ static int64_t near_pieces(const cubed_plan *p, const cb_stage *s)
     const bool waits = waits_for_requests(p, s);
     const size_t share = (p->allowed_mem - p->reserved_mem) / 4 + 1;
     const size_t piece = waits ? share : cb_min_size(PIECE_BYTES, share);
-    /* Each worker gets the same number of pieces. */
+    /* Rounded up, so that each worker gets the same number of pieces. */
     const int64_t pieces = cb_ceil_div((int64_t)(block_bytes(p, s) / piece) + 1, workers) * workers;
     return cb_min_i64(cb_max_i64(pieces, waits ? workers : 2 * workers), 64 * workers);
 }
@@ -145,7 +145,7 @@ static bool may_spread(const cubed_plan *p, const cb_stage *s)
     if (!s->reduce || (!s->op->tiles && !leaves_states(p, s)) || s->reduce->body.nbranches > 1)
         return false;
     if (s->ntasks == 0 || s->ntasks >= enough_tasks(p)) return false;
-    /* The body of a merge of states, which are unencoded, has no branches. */
+    /* A merge of states has no branches, because it loads stored states, which are unencoded. */
     if (s->reduce->body.nbranches == 0) return p->other_machines && s->reduce->list[0].states >= 0;
     if (p->other_machines && is_encoded(p, s, false)) return false;
     for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {

@@ -1,7 +1,7 @@
 /* Chooses how many output chunks a task makes. A source chunk that crosses the border of two tasks is decoded by both. Larger
- * tasks cross fewer borders and need more memory. The projection is exact and cheap, so it is used directly. The search starts
- * from one chunk per task, and takes the step along an axis that saves the most. It ends when no step that fits saves at least 3
- * %. */
+ * tasks cross fewer borders and need more memory. The search evaluates each choice by the projection, which is exact and cheap.
+ * The search starts from one chunk per task, and takes the step along an axis that saves the most. It ends when no step that fits
+ * saves at least 3 %. */
 #include <string.h>
 
 #include "base/error.h"
@@ -82,7 +82,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
                      .min_tasks = 4 * (int64_t)p->max_workers};
     cb_tile t;
     cb_stage trial;
-    /* Leave one chunk per task. It is too large, and the error reports that. */
+    /* If even one chunk per task does not fit, keeps this number. The projection then reports the error. */
     if (cb_tile_choose(&in, &t, NULL) != CUBED_OK) return CUBED_OK;
     cb_stage base = *s;
     base.coop = t.coop;

@@ -43,7 +43,7 @@ const cb_blockwise *cb_blockwise_keep(cb_zone *zone, const cb_blockwise *op,
     return cb_blockwise_copy(zone, op);
 }
 
-/* Sums do not overflow, because check_halo limits extents and halos. */
+/* The sums cannot overflow, because check_halo limits extents and halos. */
 void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi)
 {
     if (halo->padded) {
@@ -183,7 +183,8 @@ static cubed_status check_operand(const cb_block_operand *x, bool output, const 
     return CUBED_OK;
 }
 
-/* Adds an operand to the numbers of blocks along each symbol. Along a symbol, all numbers other than 1 must be equal. */
+/* Records the number of blocks of an operand along each symbol. Along one symbol, all operands must have the same number, or 1.
+ * */
 static cubed_status count_blocks(const cb_block_operand *x, bool output, int number,
                                  cb_symbols *out, bool *known, cubed_error *err)
 {

@@ -7,14 +7,14 @@ static void raise_to(cubed_array *x, int axis, uint8_t from)
     if (x->chunks_from[axis] < from) x->chunks_from[axis] = from;
 }
 
-/* Gives an axis the origin of the chunks of an input's axis. */
+/* Copies the origin of the chunks along axis `of` of an input to an axis of x. */
 static void take(cubed_array *x, int axis, const cubed_array *in, int of)
 {
     raise_to(x, axis, in->chunks_from[of]);
     if (in->listed >> of & 1) x->listed |= 1u << axis;
 }
 
-/* Takes the origins of all inputs, which have the axes of x or no axes. */
+/* Gives x the origins of the chunks of all inputs. Each input has the axes of x, or no axes. */
 void cb_chunks_of_inputs(cubed_array *x)
 {
     for (int i = 0; i < x->node.ninputs; i++) {

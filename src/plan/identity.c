@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "plan/serial.h"
 
-/* Hashes elements in C order, in runs of the dense trailing axes. */
+/* Hashes elements in C order, one contiguous run of trailing axes at a time. */
 static void put_contents(cb_buf *b, const cb_node *n)
 {
     int64_t shape[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM] = {0};

@@ -38,7 +38,7 @@ cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int6
         return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", (int64_t)a->n);
     starts[n++] = 0;
     for (int64_t i = cb_axis_find(a, offset); i != last; i += stride < 0 ? -1 : 1) {
-        /* The first element after the chunk; it may skip whole chunks. */
+        /* The first element in the view after this chunk. A step may skip whole chunks. */
         int64_t next = stride < 0 ? (offset - a->starts[i]) / step + 1
                                   : cb_ceil_div(a->starts[i + 1] - offset, step);
         if (next > starts[n - 1] && next < extent) starts[n++] = next;

@@ -44,8 +44,8 @@ cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir, cub
     return CUBED_OK;
 }
 
-/* All current places of a plan, results first. Functions of the caller may read and write other places; these are known
- * only as far as the caller declares them. */
+/* All current places of a plan, results first. Functions of the caller may read and write other places; the list has these only
+ * if the caller declares them. */
 typedef struct placed_list {
     const cubed_context *ctx;
     cb_zone *zone;
@@ -113,8 +113,8 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
     return p->work_dir && l->n > 0 ? add(l, p->work_dir, NULL, USE_WORK, NULL, err) : CUBED_OK;
 }
 
-/* Returns true if `a`, which is written, and `b` would destroy each other. `relation`: the place of `a` is equal to, above or
- * below the place of `b`. */
+/* Returns true if `a`, which is written, and `b` would destroy each other. `relation` states whether the place of `a` equals the
+ * place of `b`, or is above or below it. */
 static bool collide(const placed *a, const placed *b, cb_place_relation relation)
 {
     if (relation == CB_PLACES_APART) return false;

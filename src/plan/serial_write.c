@@ -43,7 +43,7 @@ static cubed_status put_url(cb_buf *b, const char *url, bool is_store, cb_plan_u
     return st;
 }
 
-/* Writes a node. `place`: the place of the node's URL, or NULL. */
+/* Writes a node. `place` is the place of the node's URL, or NULL. */
 static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place, cb_plan_use use,
                              cubed_error *err)
 {
@@ -102,7 +102,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
     }
     cb_put_u(b, (uint64_t)p->ntargets);
     for (int i = 0; i < p->ntargets; i++) cb_put_u(b, (uint64_t)p->targets[i]);
-    if (hashed) goto out; /* the tasks, which follow, do not change chunks */
+    if (hashed) goto out; /* the fields that follow describe tasks, which do not affect chunks */
     cb_put_u(b, (uint64_t)p->nstages);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];

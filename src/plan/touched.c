@@ -65,8 +65,7 @@ static uint64_t touched_by(const cb_axis *out, int64_t per, int64_t task, int64_
                       cb_axis_find(source, cb_min_i64(a, z)) + 1);
 }
 
-/* Returns the number of pairs of two divisions of the same elements into equal lengths: each piece between adjacent cuts is one
- * pair. */
+/* Returns the number of pieces if the same elements are divided twice: into lengths of a, and into lengths of b. */
 static uint64_t pieces(int64_t extent, int64_t a, int64_t b)
 {
     int64_t unit = a / cb_gcd_i64(a, b); /* both divisions have borders at multiples of unit * b */
@@ -86,7 +85,7 @@ uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
     if (stride == 1 && offset == 0 && out->first == out->chunk && source->first == source->chunk &&
         !cb_mul_i64(out->chunk, per, &task))
         return pieces(out->extent, task, source->chunk);
-    /* The first task may be short and the last is the remainder; those between are equal. */
+    /* The first task may be shorter, and the last task has the remainder. All tasks between them are equal. */
     uint64_t total = touched_by(out, per, 0, offset, stride, source);
     if (n > 1) total += touched_by(out, per, n - 1, offset, stride, source);
     if (n <= 2) return total;

@@ -10,7 +10,7 @@
 typedef struct collect {
     const cb_ir *ir;
     cb_stage *s;
-    int out; /* output whose reductions are collected */
+    int out; /* output whose reductions are being collected */
     int cap;
     cb_zone *zone;
 } collect;
@@ -67,7 +67,8 @@ static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error
 /* Maximum number of outputs that are listed in a name. */
 enum { NAMED_OUTPUTS = 4 };
 
-/* Writes the title of each output. If all titles are equal, as for outputs of one call, writes the title once. */
+/* Writes the title of each output. If all titles are equal, writes the title only once. The outputs of one call have equal
+ * titles. */
 static void put_titles(cubed_plan *p, const cb_stage *s, cb_buf *text)
 {
     size_t before = 0;
@@ -114,7 +115,7 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
     return s->name ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-/* Returns the operator for the node's kind. The operator may be replaced when it compiles or prepares the stage. */
+/* Returns the operator for the node's kind. This operator may choose another one when it compiles or prepares the stage. */
 static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
 {
     int node = s->reduce ? s->reduce->list[0].node : s->outs[0].node;

@@ -70,7 +70,7 @@ static bool is_part(const cubed_plan *p, const cb_stage *s)
 }
 
 typedef struct gathered {
-    void *data; /* the output's elements */
+    void *data; /* buffer with the elements of the output */
 } gathered;
 
 _Static_assert(sizeof(gathered) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
@@ -85,7 +85,7 @@ static cubed_status gather_frame(const cb_frame *f, void *out, cubed_error *err)
     if (is_in_place(f->plan, f->stage))
         cb_arena_may_take(f->arena, cb_read_need(f->plan, load_of(f->stage)->node));
     else if (f->arena->kind != CB_ARENA_LEAST || !is_part(f->plan, f->stage))
-        /* adjacent pieces need no buffer, because they are not gathered */
+        /* if the pieces are adjacent in memory, the task stores them from there and needs no buffer */
         CB_TRY(cb_evaluate_frame(f->plan, &tail, &f->box, f->largest, f->arena, &views, err));
     return cb_writings_frame(f, err);
 }
@@ -103,7 +103,8 @@ static cubed_status read_in_place(const cb_task *t, const cb_box *kept, void *to
     return CUBED_OK;
 }
 
-/* Returns the output chunk if its sources are adjacent in memory, in the same layout. */
+/* Returns the address of the output chunk if its pieces are already adjacent in memory, in the chunk's layout. Returns NULL
+ * otherwise. */
 static const char *find_together(const cb_task *t, const cb_box *kept)
 {
     const cb_stage *s = t->stage;
@@ -240,7 +241,7 @@ static bool chunks_of(const copier *c, const int64_t *idx, const cb_box *domain,
     return true;
 }
 
-/* Returns true if the round computes any of these chunks. */
+/* Returns true if this round computes any chunk of the box `some`. */
 static bool concerns(const copier *c, const cb_box *some)
 {
     int64_t idx[CUBED_MAX_NDIM];

@@ -8,7 +8,7 @@
 /* The inputs are the values, the mask and the offsets; the output's operand follows them. */
 enum { VALUES, MASK, OFFSETS, PICKED };
 
-/* Compiles with one symbol, for the inputs' axis. A task computes one chunk. */
+/* Compiles the stage. The only symbol is the axis of the inputs. A task computes one chunk. */
 static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     static const cubed_block_fn none = {.name = "compress"};

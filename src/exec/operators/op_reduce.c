@@ -86,7 +86,8 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
     }
 }
 
-/* Returns the input of a reduction, or the node below a cast if the reduction's kernel includes that cast. */
+/* Returns the node whose values a reduction reads. It is the input of the reduction, or the node below a cast that the
+ * reduction's kernel includes. */
 static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reduction)
 {
     int input = p->ir.nodes[reduction->node].inputs[0];
@@ -128,7 +129,7 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
         roots[k].map = cb_map_identity(r->domain->ndim);
         roots[k].summed = r->list[k].kind == CB_REDUCE_SUM && r->list[k].dtype == CUBED_FLOAT64;
         r->list[k].value = p->ir.nodes[roots[k].node].dtype;
-        /* Stored inputs are loaded. Only outputs of this stage are recomputed. */
+        /* The program loads stored inputs. It computes only the outputs of this stage itself. */
     }
     const cb_lower_request q = {.ir = &p->ir,
                                 .zone = p->ir.zone,
@@ -274,7 +275,7 @@ static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_visit
                                         : CUBED_OK;
 }
 
-/* For each reduction, calls fn for the chunks of stored states `first` to `last` - 1 that a task reads. */
+/* Calls fn for the chunks of stored states that a task reads: for each reduction, the states `first` to `last` - 1. */
 static cubed_status read_states(const cubed_plan *p, const cb_stage *s, const cb_box *task,
                                 int64_t first, int64_t last, cb_chunks_fn fn, void *ctx,
                                 cubed_error *err)
@@ -318,7 +319,7 @@ static cubed_status reads_merge(const cubed_plan *p, const cb_stage *s, const cb
 
 /* --- Tasks ---------------------------------------------------------------------------------------- */
 
-/* Returns the task's box without the axes along which groups are counted. */
+/* Returns the task's box without the axis of groups, if it has one. */
 static cb_box kept_of(const cb_stage *s, const cb_box *box)
 {
     const int groups = s->reduce->groups;
@@ -473,7 +474,7 @@ static cubed_status run_partial(const cb_task *t, int64_t task, cubed_error *err
 
 /* --- The rows ------------------------------------------------------------------------------------- */
 
-/* Merges of different reductions load different states, but share a stage if one stage computed the states. */
+/* All merges have the same key, because merges of different reductions may share a stage although they load different states. */
 static int merge_key(const cubed_plan *p, const cb_stage *s)
 {
     (void)s;

@@ -186,8 +186,7 @@ static void mark_overlap(const cb_program *prog)
     }
 }
 
-/* Returns the number of times that a block of the input is loaded: once per call, unless the previous call used the same
- * block. */
+/* Returns how often a task loads each block of the input. A call loads its block unless the previous call used the same one. */
 static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint32_t has = 0;
@@ -455,7 +454,7 @@ static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Evaluates the block into its tile. */
+/* Computes the elements of input i's block into its tile. */
 static cubed_status evaluate(const cb_operands *r, int i, cubed_error *err)
 {
     const cb_operand *x = &r->operand[i];
@@ -475,7 +474,7 @@ static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t 
     const cb_grid *g = t->plan->ir.nodes[node].grid;
     const size_t size = cubed_dtype_size(r->block[i].dtype);
     int64_t idx[CUBED_MAX_NDIM];
-    /* The part has extent 1 along the other axes, like the chunks. */
+    /* The chunks have extent 1 along the other axes, so the part has extent 1 there as well. */
     cb_box part = r->operand[i].box;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], part.lo[d]);
     while (lo < hi) {

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* Source of a block's values: a program that computes them as they are reduced, or dense arrays. A block in several branches was
- * evaluated to arrays before. */
+/* Source of a block's values: a program that computes them as they are reduced, or dense arrays. If a block is in several
+ * branches, its values are computed into arrays before the reduction. */
 typedef struct source {
     cb_vm *vm;
     char *const *values;
@@ -20,14 +20,14 @@ typedef struct block_loop {
     cb_reducer *f;
     source from;
     int rows;                        /* number of rows that are reduced together */
-    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* the virtual machine of each row */
+    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* virtual machines, one per row */
     int ndim, inner;                 /* vectors extend along the axes from `inner` on */
     int64_t extent[CUBED_MAX_NDIM];
     int64_t run;  /* number of elements of a run; for RUNS, of all adjacent runs */
     int64_t step; /* number of elements of a vector */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
-    /* In the block's states: the position of the state of element 0, and the distance to the next state along each axis.
+    /* Position, among the states of the block, of of the state of element 0, and the distance to the next state along each axis.
      * States of a run are adjacent. */
     int64_t first_state, state_stride[CUBED_MAX_NDIM];
     /* Positions of elements, in C order of the reduced axes of the whole domain. */
@@ -56,7 +56,7 @@ static const void *vector(const block_loop *b, int reduction, int64_t at, int64_
            (size_t)(at + p) * cubed_dtype_size(b->f->s->reduce->list[reduction].value);
 }
 
-/* Returns the state of position p of the run at these outer indices. */
+/* Returns the index of the state to which element p of the run belongs. `idx` has the outer indices of the run. */
 static int64_t kept_position(const block_loop *b, const int64_t *idx, int64_t p)
 {
     int64_t at = b->first_state;
@@ -273,7 +273,8 @@ static void set_positions(block_loop *b, const cb_box *box)
     }
 }
 
-/* Returns the last axis along which a part of a block has fewer states than the block; 0 if there is none. */
+/* Sets the positions of the states of a part of a block. Returns the last axis along which the part has fewer states than the
+ * block, or 0 if there is no such axis. */
 static int set_states(block_loop *b, const cb_box *block, const cb_box *part)
 {
     int64_t stride = 1;
@@ -391,7 +392,7 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
             CB_TRY(cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err));
         return CUBED_OK;
     }
-    /* The minimum is the need of a block in one branch, because such a block is reduced without prior evaluation. */
+    /* A block in one branch needs the minimum, because its values are computed while they are reduced, without arrays. */
     if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
     return r->apart ? branches_frame(f, extents, err) : evaluated_frame(f, extents, err);
 }

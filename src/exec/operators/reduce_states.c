@@ -7,7 +7,7 @@
 
 /* --- Memory --------------------------------------------------------------------------------------- */
 
-/* Returns true if the stage starts from stored states. */
+/* Returns true if the stage merges states that earlier stages stored. */
 static bool merges(const cb_stage *s) { return s->reduce->list[0].states >= 0; }
 
 /* Returns the number of levels of states that a task keeps. */

@@ -24,7 +24,7 @@ static bool is_in_order(const cubed_plan *p, const cb_stage_reduce *r, const cb_
     for (int d = r->domain->ndim - 1; d >= inner; d--) {
         if (extents[d] <= 1) continue;
         if (seen[d] != next) return false;
-        /* If a block does not cover the whole axis, no further axis extends the run. */
+        /* If a block does not cover this axis entirely, axes before it do not extend the run. */
         next = extents[d] == r->domain->axis[d].extent ? next * extents[d] : -1;
     }
     for (int reduced = 0; reduced < 2; reduced++) {

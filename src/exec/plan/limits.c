@@ -29,7 +29,8 @@ uint64_t cb_plan_allowance_for(const cubed_plan *p, uint64_t bytes)
                        cb_sat_add(bytes, bytes / 3 + 1));
 }
 
-/* One arena serves all stages, and libraries may use their maximum in another stage: a worker needs the sum of both. */
+/* Checks the memory of a worker. Its arena has the size that the largest stage needs. In addition, libraries may need their
+ * maximum in another stage. */
 static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
 {
     const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
@@ -222,7 +223,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *opti
                        CB_MAX_WORKERS);
     cubed_status st = cb_plan_check_limits(&to, err);
     if (st != CUBED_OK) {
-        /* The needs of stages were fixed when the plan was made, so another amount of memory does not change them. */
+        /* The plan is made already, so more memory does not change the needs of its stages. */
         if (err && err->enough_mem > to.allowed_mem)
             cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
         else if (err)

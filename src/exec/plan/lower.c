@@ -287,7 +287,7 @@ static cubed_status lower_view(lowering *lo, int node, const cb_map *map, int *v
     return lower_node(lo, n->inputs[0], &m, false, value, err);
 }
 
-/* Compiles the input of a copy or of running totals. A stored input is loaded. */
+/* Compiles the input of a copy or of running totals. If the input is stored, the code loads it. */
 static cubed_status lower_input(lowering *lo, int node, const cb_map *map, int *value,
                                 cubed_error *err)
 {

@@ -58,7 +58,7 @@ static void add_image(const cubed_plan *p, const cb_program *prog, const cb_bran
     }
 }
 
-/* Sets a box that contains the elements that stages read of a source. Returns false if they read none. */
+/* Sets *all to a box with all elements of a source that stages read. Returns false if no stage reads the source. */
 static bool find_read(const cubed_plan *p, int node, cb_box *all)
 {
     const cb_program *prog;

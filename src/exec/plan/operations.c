@@ -194,7 +194,7 @@ static void add_operation(cubed_operation_info op, cubed_operation_info *list, i
     ++*n;
 }
 
-/* Returns true if an earlier node of the list is an output of the same call, which is reported once. */
+/* Returns true if an earlier node of the list is an output of the same call, because each call is reported once. */
 static bool is_told(const walk *w, int at)
 {
     if (!w->p->ir.nodes[w->list[at]].block) return false;

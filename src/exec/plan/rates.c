@@ -27,7 +27,8 @@ static double prefixes_of(const cubed_plan *p, int node, bool limited)
     return limited && cb_node_is_intermediate(n) ? cb_prefixes(cb_grid_count(n->grid)) : 1;
 }
 
-/* Reads of a stage are divided among its inputs in proportion to all reads of these arrays. */
+/* Estimates the reads of one input. The stage's reads are divided among its inputs in proportion to the reads of these arrays by
+ * all stages. */
 static array_load reads_of(const cubed_plan *p, const cb_stage *s, int node, bool limited)
 {
     double all = 0;

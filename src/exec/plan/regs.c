@@ -66,7 +66,7 @@ static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int 
                       .op = (uint16_t)s,
                       .quotients = (uint8_t)(inner->quotients |
                                              outer->quotients << (code->kernels->super[s].n - 1))};
-    /* Unused operands repeat the first one, so that every operand is valid. */
+    /* An operand that is not used repeats the first one, so that every operand is valid. */
     for (int k = 0; k < 3; k++) fused.arg[k] = inner->arg[k < inner->nargs ? k : 0];
     if (outer->nargs > 1)
         fused.arg[longer ? code->kernels->super[s].place : 2] = outer->arg[1 - pos];
@@ -148,7 +148,7 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
         last[b->nloads + i] = i;
         for (int k = 0; k < b->instrs[i].nargs; k++) last[b->instrs[i].arg[k]] = i;
     }
-    /* Results are live to the end. */
+    /* Results are used until the end of the code. */
     for (int r = 0; r < code->nresults; r++) last[b->results[r]] = b->ninstrs;
     for (int i = 0; i < b->ninstrs; i++) {
         const cb_instr *in = &b->instrs[i];

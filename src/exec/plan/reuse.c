@@ -72,7 +72,7 @@ uint64_t cb_plan_find_reuse(cubed_plan *p)
     uint64_t all = shared_blocks(p), spare = cb_plan_spare(p, true);
     const size_t size = (size_t)p->ir.nnodes * sizeof(int);
     int *loads = cb_alloc_zero(&p->ctx->alloc, size);
-    if (!loads) return 0; /* without a cache a run is only slower */
+    if (!loads) return 0; /* out of memory: plans no cache, so the run is only slower */
     for (int i = 0; i < p->ir.nnodes; i++) p->reused[i] = false;
     visit_loads(p, loads, false);
     for (int i = 0; i < p->ir.nnodes; i++) {

@@ -59,7 +59,7 @@ void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements
     }
 }
 
-/* Returns true if an earlier load of the branch has loaded the same chunk, and the branch reads no other chunk. */
+/* Returns true if an earlier load of the branch has loaded the chunk that load `v` needs, and load `v` needs no other chunk. */
 static bool is_resident(const cubed_plan *p, const cb_branch *b, int v, const cb_box *part,
                         const cb_box *chunks)
 {

@@ -16,7 +16,7 @@ static void block_range(const cb_blocks *b, int64_t i, int64_t *lo, int64_t *hi)
 int64_t cb_blocks_most(const cb_blocks *b)
 {
     const cb_axis *a = b->axis;
-    /* Blocks with a halo are visited one at a time. */
+    /* A task visits blocks with a halo one at a time. */
     if (b->halo) return cb_halo_most(b->halo, a);
     if (a->extent == 0) return 0;
     return cb_min_i64(a->extent, cb_sat_mul((size_t)a->chunk, (size_t)b->per) > INT64_MAX
@@ -58,7 +58,7 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
     lo = cb_max_i64(lo, 0);
     hi = cb_min_i64(hi, axis->extent);
     if (lo >= hi) return (cover){0, 0, 0, 0, 0};
-    /* Treat the parts of the blocks within [lo, hi) as chunks of a separate axis. */
+    /* Computes the chunks of the blocks as if the blocks, cut to [lo, hi), were the chunks of another axis. */
     const int64_t block = cb_axis_find(axis, lo) / b->per;
     int64_t x0, end;
     block_range(b, block, &x0, &end);

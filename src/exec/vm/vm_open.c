@@ -261,7 +261,7 @@ static void resolve_instrs(cb_vm *vm)
             x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
         else
             resolve_elem(k, in, x);
-        /* Unused operands repeat the first one. */
+        /* An operand that is not used repeats the first one. */
         for (int a = 0; a < 3; a++) x->arg[a] = in->arg[a < in->nargs ? a : 0];
         x->size = cubed_dtype_size((cubed_dtype)in->to);
         x->dst = vm->regs + (size_t)in->reg * vm->prog->reg_size;
@@ -273,7 +273,7 @@ static void resolve_instrs(cb_vm *vm)
         if (b->results[r] >= b->nloads)
             vm->instrs[b->results[r] - b->nloads].to_out = (uint16_t)(r + 1);
     }
-    /* Results that are read again must not bypass the caches. */
+    /* Results that a later instruction reads must stay in the caches. */
     for (int i = 0; i < b->ninstrs; i++) {
         for (int a = 0; a < b->instrs[i].nargs; a++) {
             if (b->instrs[i].arg[a] >= b->nloads && vm->outs)

@@ -39,7 +39,7 @@ static void put_index(cb_buf *b, const cb_node *n) { cb_put_i(b, n->start); }
 
 static void get_index(cb_reader *r, cb_node *n) { n->start = cb_get_i(r); }
 
-/* Positions in C order depend on all extents except the first. */
+/* The position of an element in C order depends on all extents except the first. */
 static void fix_index(const cb_ir *ir, int node, cb_fixed_axes *fixed)
 {
     (void)ir;

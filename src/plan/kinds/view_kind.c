@@ -126,7 +126,7 @@ static void put_concat(cb_buf *b, const cb_node *n) { cb_put_u(b, (uint64_t)n->a
 
 static void get_concat(cb_reader *r, cb_node *n) { n->axis = cb_get_n(r, CUBED_MAX_NDIM); }
 
-/* Drops the starts of parts, which belong to another list of nodes. `derive` sets them again. */
+/* Drops the starts of the parts, which were computed for another list of nodes. `derive` computes them again. */
 static bool own_concat(cb_zone *zone, cb_node *n)
 {
     (void)zone;
