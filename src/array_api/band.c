@@ -1,9 +1,9 @@
 /* Singular values and eigenvalues of matrices that do not fit in a task. The matrix is reduced to a band matrix, which fits.
  *
- * Reflectors of panels of columns, and then of panels of rows, leave a block on the diagonal and the block to its right
- * (Grosser and Lang, "Efficient parallel reduction to bidiagonal form", Parallel Computing 1999). Each panel takes two
- * passes over the rest of the matrix. Panels are the last columns and rows, both in reverse order. So the rest consists of
- * the first rows and columns, and keeps the stored blocks. */
+ * Reflectors of panels of columns, and then of panels of rows, leave a block on the diagonal and the block to its right (Grosser
+ * and Lang, "Efficient parallel reduction to bidiagonal form", Parallel Computing 1999). Each panel takes two passes over the
+ * rest of the matrix. Panels are the last columns and rows, both in reverse order. So the rest consists of the first rows and
+ * columns, whose stored blocks do not change. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"

@@ -15,10 +15,11 @@ typedef struct counting {
     const cb_quantile_params *p;
     size_t params_size;
     uint64_t memory;
-    int64_t wanted; /* number of wanted keys per line */
+    int64_t wanted; /* number of keys to find in each line */
     int key_bits, passes;
     int nkept;
-    /* Shape and chunks of counts and states: the axes that are not reduced, then up to two additional axes. */
+    /* Shape and chunks of the arrays of counts and of states. Their axes are the axes that are not reduced, followed by up to two
+     * more. */
     int64_t shape[CUBED_MAX_NDIM + 2], chunks[CUBED_MAX_NDIM + 2];
     int symbols[CUBED_MAX_NDIM + 2];
 } counting;
@@ -145,7 +146,7 @@ static cubed_status count_all(counting *c, cubed_array *state, int shift, int bi
     return st;
 }
 
-/* Refines the state by one more digit. */
+/* Builds the next state of the search: each wanted key gets one more digit of `bits` bits. */
 static cubed_status refine(counting *c, cubed_array *state, int shift, int bits, cubed_array **out,
                            cubed_error *err)
 {

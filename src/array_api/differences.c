@@ -331,7 +331,8 @@ static cubed_array *number_like(cb_steps *s, const cubed_array *x, double value)
     return cb_step_scalar(s, x->node.dtype, &v);
 }
 
-/* Subtracts whole periods from the steps between adjacent elements. Computes in integers if `whole` is set. */
+/* Moves each step between adjacent elements into one period, by subtracting whole periods. Computes in integers if `whole` is
+ * set. */
 static cubed_array *turned(cb_steps *s, const cubed_array *a, cubed_array *step,
                            cubed_array *period, double turn, bool whole)
 {

@@ -195,7 +195,7 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
         by_codes = true;
         least = 1;
     }
-    /* Extremes need no count to find groups with only NaN, because the result NaN equals the fill value. */
+    /* Without a count, a minimum or maximum of only NaN stays NaN. That is also the default fill value, so no count is needed. */
     bool counted = least > 0 && !(skip && least == 1 && !o->fill && g->kind == CB_GROUP_MIN) &&
                    !(skip && least == 1 && !o->fill && g->kind == CB_GROUP_MAX);
     g->variant = skip ? counted && !by_codes ? CB_GROUP_SKIP_COUNT : CB_GROUP_SKIP : CB_GROUP_ALL;

@@ -475,7 +475,7 @@ cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest, 
         numbers[i] = !counts ? (double)NAN : !added ? 0 : greatest ? added[i] : -added[i];
         count += counts;
     }
-    /* Elements and the numbers added to them are summed in float64. */
+    /* The elements, and the numbers that the structure adds to them, are added in float64. */
     cubed_array *values = NULL;
     cubed_status st = CUBED_OK;
     if (count == 0)

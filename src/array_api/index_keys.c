@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "ops/shapes.h"
 
-/* A key that has been read. */
+/* The parsed form of a key. */
 typedef struct selection {
     int nbasic; /* number of axes of x that the key has used */
     cubed_slice basic[CUBED_MAX_NDIM];

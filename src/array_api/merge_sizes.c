@@ -92,7 +92,7 @@ static int64_t most_fan(const cb_merge_line *l, int64_t part, int64_t run)
     return cb_max_i64(2, cb_min_i64(fan, part / 24 - 1));
 }
 
-/* Returns the smallest fan that needs the minimum number of passes. */
+/* Returns the smallest number of runs to merge at a time for which the number of passes is still minimal. */
 static int64_t choose_fan(int64_t most, int64_t runs)
 {
     int passes = 0;
@@ -129,8 +129,8 @@ bool cb_merge_plan(const cb_merge_line *l, int64_t part, int64_t run, cb_merge_p
 
 int64_t cb_merge_most(const cb_merge_pass *p, int64_t part, int step)
 {
-    /* Ranges begin and end at samples of the next coarser step. A range of n steps contains n + 1 samples, and one more for each
-     * end of a part in the range. */
+    /* A range begins and ends at samples of the next coarser step. It contains one sample more than steps, and one more sample
+     * for each end of a part that is in the range. */
     int64_t elements = part + 2 * (p->fan + 1) * p->step[step + 1];
     if (step < 0) return elements;
     return elements / p->step[step] + elements / part + 4 * p->fan + 8;

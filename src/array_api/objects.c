@@ -92,7 +92,7 @@ static cubed_array *codes_of(cb_steps *s, const cb_grouped_image *g, const table
     const cubed_objects *o = g->objects;
     const bool is_wide = given->node.dtype == CUBED_UINT64;
     cubed_array *labels = cb_step_cast(s, given, CUBED_INT64), *codes;
-    if (!o->index) /* comparisons with uint64 are exact */
+    if (!o->index) /* compares uint64 labels exactly, unlike the cast to int64 */
         return single(
             s, cb_step_binary(s, CUBED_OP_GREATER, is_wide ? given : labels, cb_step_whole(s, 0)));
     if (o->ndim == 0)

@@ -50,7 +50,8 @@ typedef struct transform {
     cb_rfft_plan real_plan;    /* used for the other kinds */
     /* Each line has a position along the twiddle axis. Lines q * repeat to (q + 1) * repeat - 1 have position first + q, where q
      * is taken modulo `extent`. */
-    int64_t twiddle_n, first, repeat, extent; /* twiddle_n is 0 without a twiddle axis */
+    /* order of the root of unity by which lines are multiplied; 0: lines are not multiplied */
+    int64_t twiddle_n, first, repeat, extent;
 } transform;
 
 static void conjugate(double *pairs, int64_t n)
@@ -325,7 +326,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     const cb_fft_params *p = call->params;
     cubed_block_need most = {0, 0};
     size_t inner = 1;
-    /* true for the last axis of "fft" with real input */
+    /* In "fft" with real input, the transform of the last axis has real input. */
     bool real = !is_complex(call->in[0].dtype) && p->real_axis < 0;
     for (int d = call->out[0].ndim - 1; d >= 0; d--) {
         size_t n = (size_t)p->n[d], scratch = scratch_bytes(cb_min_size(inner, LINES), n);
@@ -338,7 +339,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return most;
 }
 
-/* Transforms all axes except the real one in place. */
+/* Transforms, in place, all axes except the axis that changes between real and complex numbers. */
 static cubed_status run_others(const cubed_block_call *call, const cubed_block *x, cubed_error *err)
 {
     const cb_fft_params *p = call->params;

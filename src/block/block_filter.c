@@ -41,7 +41,7 @@ typedef struct filter_fns {
     box_fn weigh, flat, raised;
 } filter_fns;
 
-/* In this order, NaN is greater than all numbers. */
+/* Comparisons in which NaN is greater than all numbers. */
 #define ORDERED(a, b)               ((a) < (b))
 #define ORDERED_FLOATS(a, b)        ((a) < (b) || (isnan(b) && !isnan(a)))
 #define CB_FILTER_PASTE2(name, tag) name##_##tag

@@ -155,7 +155,7 @@ static cubed_scalar neutral(const cb_group_params *p, int plane, int type)
     } else if (plane == 0 && (least || p->kind == CB_GROUP_MAX)) {
         double end = skip ? (double)NAN : least ? (double)INFINITY : -(double)INFINITY;
         if (type == CB_GROUP_INT64) s.i64 = least ? INT64_MAX : INT64_MIN;
-        /* The greatest valid time must not compare less than the neutral value. */
+        /* The neutral value of a minimum of times is INT64_MAX, so that every valid time is at most this value. */
         if (type == CB_GROUP_TIME) s.i64 = skip ? INT64_MIN : least ? INT64_MAX : INT64_MIN + 1;
         if (type == CB_GROUP_UINT64) s.u64 = least ? UINT64_MAX : 0;
         if (type == CB_GROUP_FLOAT32) s.f32 = (float)end;

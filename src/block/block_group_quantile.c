@@ -83,7 +83,8 @@ static cubed_status place_elements(const int64_t *codes, int64_t n, int64_t ngro
     for (int64_t i = 0; i < n; i++)
         places[i] = codes[i] >= 0 ? starts[codes[i]]++ : CB_SELECT_NOWHERE;
     memmove(starts + 1, starts,
-            (size_t)ngroups * sizeof *starts); /* each entry becomes the start of the next group */
+            /* shifts the ends of groups, which are the starts of the next groups */
+            (size_t)ngroups * sizeof *starts);
     starts[0] = 0;
     return CUBED_OK;
 }

@@ -40,7 +40,8 @@ typedef struct interpolation {
     int parts;                      /* numbers in an element: 2 if complex */
     int64_t stride[CUBED_MAX_NDIM]; /* strides of the block, in elements */
     taps axis[CUBED_MAX_NDIM];
-    bool is_first; /* first call for these results: it adds the elements beyond the ends */
+    /* true in the first call for a block of results, which also adds elements beyond the ends of the image */
+    bool is_first;
 } interpolation;
 
 /* --- Positions ----------------------------------------------------------------------------------------- */
@@ -149,7 +150,7 @@ static void set_taps(interpolation *c, int d, double position)
     if (position == t->position) return;
     const cb_interpolate_params *p = c->p;
     const int64_t n = p->extent[d], from = c->image->offset[d], extent = c->image->shape[d];
-    /* For these boundaries, the coefficients are those of the mirrored image. */
+    /* For constant and wrap boundaries, SciPy computes the coefficients with mirror boundaries. */
     const int32_t end = p->end == CB_INTERPOLATE_CONSTANT || p->end == CB_INTERPOLATE_WRAP
                             ? CB_INTERPOLATE_MIRROR
                             : p->end;

@@ -98,7 +98,8 @@ cb_quantile_place cb_quantile_find(int method, int64_t n, double q)
 static double between(double a, double b, double part)
 {
     if (part == 0 || a == b) return a;
-    if (part == 0.5) { /* the mean has smaller rounding errors */
+    /* the mean of a and b has a smaller rounding error than the general formula */
+    if (part == 0.5) {
         double sum = a + b;
         return isinf(sum) ? 0.5 * a + 0.5 * b : 0.5 * sum;
     }

@@ -31,7 +31,7 @@ typedef struct matrix {
 /* Consecutive rows of the matrix, up to row `end`. Their columns begin at column `base`. */
 typedef struct strip {
     int64_t end, base, cells;
-    /* the rows have enough weights to justify interleaving the cells between their columns */
+    /* true if the strip has so many weights per cell that interleaving its cells saves time */
     bool is_near;
 } strip;
 

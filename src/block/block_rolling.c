@@ -92,8 +92,8 @@ static size_t width_of(size_t window, int planes)
     return cb_max_size(LEAST_WIDTH, cb_min_size(MOST_WIDTH, width));
 }
 
-/* Number of rows in addition to the states of a segment's ends: the states of the next segment's beginning, of a row and of a
- * window, and the elements of a row. */
+/* Number of rows of scratch memory besides the states of a segment's ends. They are the states of the next segment's beginning,
+ * of the current row and of the window, and the elements of the current row. */
 enum { ROWS_BESIDE = 4 };
 
 static size_t segment_bytes(size_t window, int planes)

@@ -290,7 +290,7 @@ static cubed_status check_extreme(const cubed_block_call *call, void *ctx, cubed
                 : cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
 }
 
-/* Returns true if this is the first element that any call reduces into its result. */
+/* Returns true for the first element of a line, in the first call that reduces the line. */
 static bool is_first(const cubed_block_call *call, const walk *w)
 {
     bool first = call->first;
@@ -301,7 +301,7 @@ static bool is_first(const cubed_block_call *call, const walk *w)
 
 static int64_t position_of(const cubed_block *x, const walk *w, const int64_t *stride)
 {
-    uint64_t at = 0; /* may wrap, because plans are untrusted */
+    uint64_t at = 0; /* unsigned, because the sum may wrap around for a forged plan */
     for (int d = 0; d < x->ndim; d++)
         at += (uint64_t)stride[d] * (uint64_t)(x->offset[d] + w->index[d]);
     return (int64_t)at;
@@ -338,6 +338,7 @@ static cubed_status run_extreme(const cubed_block_call *call, void *ctx, cubed_e
     return CUBED_OK;
 }
 
-/* Extremes of strings, with their positions. A later call compares its elements with the values that earlier calls have found. */
+/* Extremes of strings, with their positions. The outputs are carried from call to call, so a later call compares its elements
+ * with the extremes so far. */
 const cubed_block_fn cb_block_extreme_text = {
     .name = "extreme_text", .check = check_extreme, .run = run_extreme, .carried = 1};

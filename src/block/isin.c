@@ -43,7 +43,7 @@ static inline uint64_t mixed(uint64_t key)
 #define HASH(x)    mixed((x).a ^ mixed((x).b))
 #include "block/isin.inc.h"
 
-/* Number of elements whose keys are computed together. The union is sized for two_words, the largest keys. */
+/* Number of elements whose keys are computed at a time. The size of the union is that of its largest member, two_words. */
 enum { SLAB = 256 };
 
 typedef struct slab {

@@ -18,14 +18,14 @@
 
 /* The state of a run (a sorted part of the axis). The block contains samples of all runs, in the order of the runs. */
 typedef struct cursor {
-    /* done: position after the last visited sample; next: position after the next sample */
+    /* Counts of the run's elements. `done`: up to the last visited sample. `next`: up to and including the next sample. */
     int64_t done, next;
-    /* indices in the block: of the next sample, and after the run's last one */
+    /* Indices of samples in the block. `sample`: the run's next sample. `end`: one after the run's last sample. */
     int64_t sample, end;
-    /* index, among the samples of the line, of the run's first sample in the block */
+    /* number of the run's first sample in the block, counted among all samples of the line */
     int64_t first;
-    int64_t start; /* index, in the block, of the run's first sample */
-    bool open;     /* the run has more samples after the samples in the block */
+    int64_t start; /* index in the block of the run's first sample */
+    bool open;     /* true if the run has samples in later blocks */
 } cursor;
 
 static const cubed_block *samples_of(const cubed_block_call *call)
@@ -58,7 +58,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 typedef struct room {
     cb_sort_room sort;
     cursor *cursors;
-    uint32_t *run_of; /* index of the run of each sample in the block */
+    uint32_t *run_of; /* for each sample in the block, the index of its run */
 } room;
 
 static size_t rounded(size_t bytes) { return cb_sat_add(bytes, 63) & ~(size_t)63; }

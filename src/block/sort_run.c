@@ -178,7 +178,8 @@ static cubed_status run_merge(const cubed_block_call *call, void *ctx, cubed_err
     const cubed_block *x = &call->in[RUN_VALUES];
     const int64_t *ranges = call->in[RANGES].data, at = call->out->offset[r->axis];
     const int64_t group = at / cb_runs_group(r) * cb_runs_group(r);
-    int64_t skip = at - group; /* becomes the number of elements in the ranges before this part */
+    /* first the rank of the part in its group; the loop below makes it the number of elements to skip in the ranges */
+    int64_t skip = at - group;
     for (int64_t k = 0; k < r->fan; k++) {
         const int64_t from = ranges[2 * k], start = cb_min_i64(r->extent, group + k * r->run);
         if (from < start || from - start > skip) return other_ranges(err);

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "context/context.h"
 
-/* The argument to check, for messages. */
+/* An argument that is being checked, with the names that error messages need. */
 typedef struct argument_at {
     const cubed_function *function;
     const cubed_argument *argument;

@@ -10,7 +10,7 @@
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
-/* Values of choices: a cubed_group_reduction, or ORDER with flags for an order statistic. */
+/* Values of choices of functions: a cubed_group_reduction with SKIP_NAN, or ORDER with the flags of an order statistic. */
 enum { SKIP_NAN = 1 << 8, ORDER = 1 << 9, PERCENT = 1 << 10, MEDIAN = 1 << 11 };
 
 #define NAMED_ALIKE(NAME, WHICH)                                                                   \

@@ -142,7 +142,7 @@ static const cubed_param expand_params[] = {
      INT_DEFAULT(0)},
 };
 
-/* Inserts an axis of extent 1 at each marked position of the result. */
+/* Inserts an axis of extent 1 at each position d of the result for which is_new[d] is true. */
 static cubed_status expand(cubed_array *x, const bool *is_new, int ndim, cubed_array **out,
                            cubed_error *err)
 {
@@ -469,8 +469,8 @@ static const cubed_param repeat_params[] = {
     COUNTED_PARAMS,
 };
 
-/* An array of repeats must be summed first. *most is the size of x, although the result may be larger: an element may be
- * repeated any number of times. */
+/* If repeats are an array, the extent of the result is their sum, which must be computed first. *most is the number of elements
+ * of x, although the sum may be larger. */
 static cubed_status count_repeat(const cb_call *c, int64_t *most)
 {
     cubed_array *x = cb_call_array(c, 0), *repeats = cb_call_array(c, REPEATS);

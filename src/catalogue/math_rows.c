@@ -53,7 +53,7 @@ static cubed_status call_extreme(const cb_call *c)
     return st;
 }
 
-/* Returns true for NaN and NaT. Integers, bools and strings are never missing. */
+/* Builds a mask that is true for NaN and NaT. Integers, bools and strings are never missing. */
 static cubed_status find_missing(const cb_call *c, cubed_array **out)
 {
     const cubed_scalar no = {.b = false};

@@ -117,7 +117,7 @@ static cubed_status take_objects(const cb_call *c, int labels, arguments *out)
     case CUBED_VALUE_INTS:
         out->objects.ndim = 1;
         out->shape[0] = index->n;
-        /* An empty list may have no memory. */
+        /* The list may be NULL if it is empty, but the index must not be NULL. */
         out->objects.index = index->n > 0 ? index->as.ints : out->shape;
         return CUBED_OK;
     case CUBED_VALUE_LIST: return take_nested(c, labels + 1, out);

@@ -41,7 +41,7 @@ static const cubed_param spread_params[] = {
     WEIGHTS,
 };
 
-/* Positions of parameters; 0 if the function does not have the parameter. */
+/* Indices of parameters in the function's list; 0 if the function does not have the parameter. */
 typedef struct places {
     const cubed_param *params;
     int correction, ddof, type, initial, where, weights;

@@ -15,7 +15,7 @@ typedef struct stored_array {
     int axis; /* index of the dimension; -1 if the array does not have it */
     int64_t length;
     char *codecs, *unsupported;
-    bool given; /* a result or coordinate extends the array, or has been compared with it */
+    bool given; /* true if a result or coordinate extends the array, or was compared with it */
 } stored_array;
 
 /* An array of the results that does not have the dimension, and must equal the stored array of its name. */
@@ -414,7 +414,7 @@ static cubed_status extend(append *a, const stored_array *s, const char *url, co
     cubed_array *y;
     cubed_status st = check_shape(a, name, x, into, s->axis, err);
     if (st == CUBED_OK) st = append_find_times(&a->to, name, into, &of_into, err);
-    /* Bounds without units have the units of their coordinate. */
+    /* CF: bounds without units have the units of their coordinate. */
     if (is_bounds && !of_into.is_time) of_into = a->old;
     if (st == CUBED_OK) st = append_find_times(&a->to, name, x, &of_x, err);
     if (st == CUBED_OK && is_bounds && !of_x.is_time) of_x = a->new;

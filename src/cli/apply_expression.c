@@ -215,7 +215,8 @@ static bool add_operation(apply *a, const content *c, const variable *v, const o
     }
     operator_axes axes = content_axes_of(c, v);
     cubed_array *built = NULL;
-    /* The functions may change the axes. If the input is several files, the axes are longer than the axes of the first file. */
+    /* The axes are needed for a selection. The functions before it may have changed them. If the input is several files, the axes
+     * are longer than in the first file. */
     const bool changed = strcmp(*value, name) != 0,
                longer = (a->list || a->first_file) && operator_counts(o->spec);
     if (o->kind == OPERATOR_SELECT && a->code == EXIT_SUCCESS && (changed || longer))

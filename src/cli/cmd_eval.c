@@ -151,7 +151,8 @@ static cubed_status region_target(const eval *e, int i, cubed_target *target, cu
 typedef struct eval_targets {
     cubed_target *target;
     int ntargets;
-    int nregions; /* number of targets whose arrays must be released at the end */
+    /* number of targets with an array from cubed_region_target, to be released at the end */
+    int nregions;
     cubed_plan_group group;
     bool grouped;
     char *attrs;
@@ -287,8 +288,8 @@ static cubed_status array_of_numbers(const eval *e, const cubed_array *x, int64_
     return st;
 }
 
-/* Computes numbers that shapes depend on, and sets *last to the last of them. If the expression is only planned, numbers are
- * 0, and *last is the known length or the maximum, `most`. */
+/* Computes the numbers that shapes depend on, and sets *last to the last one. If the expression is only planned, uses zeros
+ * instead, and sets *last to the known length, or else to `most`. */
 static cubed_status count_now(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                               int64_t *last, cubed_error *err)
 {

@@ -38,7 +38,7 @@ typedef struct info_state {
     table_row *row;
     int nrows, narrays;
     double logical, stored;
-    cubed_validator validator; /* weakest validator of all entries */
+    cubed_validator validator; /* the weakest kind of version that any listed array has */
     const char *file_format;   /* NULL for a Zarr store or an unknown format */
     info_details details;
     char *copied; /* names of arrays that can only be copied unchanged; may be NULL */
@@ -181,7 +181,7 @@ static char *append(char *list, const char *name)
     return longer;
 }
 
-/* Formats a record type such as "record(a: <f4, b: <i2)". Shows only the first fields if there are many. */
+/* Formats the type of records, such as "record(a: <f4, b: <i2)". If there are many fields, shows only the first ones. */
 static char *record_type(const char *fields)
 {
     json_t *v = parsed(fields), *e;
@@ -230,7 +230,7 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
     char *chunks = row->cell[3], *shards = x->shards ? extents(x->ndim, x->shards, NULL) : NULL;
-    /* chunk_shapes describe the stored objects, which may be shards */
+    /* If chunk_shapes is set, the chunks or shards have different shapes, up to the one shown. */
     const char *up_to = x->chunk_shapes ? "up to " : "";
     row->cell[3] = shards ? cli_printf("%s in %s%s", chunks, up_to, shards)
                           : cli_printf("%s%s", up_to, chunks);

@@ -243,7 +243,7 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     if (st == CUBED_OK)
         st = chunk_spec_apply(&j->shards, "--shards", j->ngroups, x, url, l.shards, l.shard_lists,
                               err);
-    /* The chunks of the stored array are shards here, which may be irregular. */
+    /* In the stored array, each shard is one chunk of the grid, and shards may be irregular. */
     for (int d = 0; d < info->ndim; d++) {
         if (l.shard_lists[d].n == 0) continue;
         l.lists[d] = l.shard_lists[d];
@@ -586,7 +586,7 @@ static int parse(int argc, char **argv, job *j, cli_common *common, const char *
                                j->outputs.zstd ? "zstd" : "deflate");
     if (j->outputs.shuffle && j->outputs.level < 0)
         return cli_usage_error(v->name, "--shuffle: expected --deflate or --zstd with it");
-    /* A plan without --save-plan does not depend on the destination, so a dummy place can replace it. */
+    /* With --plan, a missing destination is replaced by a dummy, because a plan that is not saved does not depend on it. */
     const bool placed = !common->plan_only || common->save_plan;
     if (argc - optind != 2 && (placed || argc - optind != 1))
         return cli_usage_error(v->name, "expected SRC and DST%s, got %d arguments",

@@ -316,7 +316,8 @@ static cubed_status look(followed *f, cubed_error *err)
     if (st == CUBED_OK) {
         cubed_task_range one;
         int n;
-        /* Stages that no other stage waits for are examined only when their ranges become ready. */
+        /* The driver examines a stage that no other stage waits for only when its ranges are requested. So all ready ranges are
+         * requested here. */
         while (cubed_run_ready(driver, &one, 1, &n, NULL) == CUBED_OK && n == 1) continue;
         f->all_done = cubed_run_is_over(driver);
         cubed_driver_free(driver);

@@ -17,7 +17,8 @@ bool dates_axis(const char *attrs, cubed_dtype dtype, cubed_time_axis *out)
     const char *units = json_string_value(json_object_get(o, "units"));
     const char *name = json_string_value(json_object_get(o, "calendar"));
     cubed_calendar calendar;
-    cubed_error ignored = CUBED_ERROR_INIT; /* after an error, numbers are shown unchanged */
+    /* ignored: if the calendar is unknown, numbers are shown unchanged */
+    cubed_error ignored = CUBED_ERROR_INIT;
     const bool found = units && is_number(dtype) && cubed_time_units_since(units) &&
                        cubed_calendar_parse(name ? name : "standard", &calendar) &&
                        cubed_time_units_parse(units, calendar, out, &ignored) == CUBED_OK;

@@ -62,7 +62,7 @@ typedef enum carried {
 static void find_carried(eval *e, int i, const char *name, carried what, cubed_array **c)
 {
     const cubed_expr_coord *made = cubed_expr_result_coord(e->item[i].result, name);
-    /* ignored: the array may be missing, or have another type */
+    /* ignored: without a usable array, *c stays NULL */
     cubed_error ignored = CUBED_ERROR_INIT;
     *c = NULL;
     if (what != COORDINATE && made && made->made)
@@ -130,7 +130,7 @@ static void carry_made(eval *e, const char *dim, const cubed_expr_coord *c)
 
 typedef struct referring {
     eval *e;
-    int of; /* index of the item that the further items describe */
+    int of; /* index of the item whose attributes name the arrays to add */
 } referring;
 
 static void carry_referred(void *ctx, const char *attribute, const char *name)
@@ -200,7 +200,7 @@ static bool is_known(void *ctx, const char *name)
         if (begins && (at[n] == 0 || at[n] == ' ')) return true;
     }
     if (has_item(k->e, name)) return true;
-    /* the whole file is rewritten */
+    /* a NetCDF file, archive or picture is rewritten as a whole, so old arrays do not stay */
     if (archive_is_wanted(k->e->out) || k->e->common.picture) return false;
     char *url = k->alone ? inputs_beside(k->e->out, name) : cli_join_url(k->e->out, name);
     cubed_array *x;

@@ -218,7 +218,8 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
     cubed_plan_info info;
     char held[32], reserved[32], over[32];
     const uint64_t resident = cubed_resident_mem();
-    if (executor_caps(c).enforces_memory) return; /* workers enforce their limit themselves */
+    /* such workers fail with an error of their own if they exceed their memory */
+    if (executor_caps(c).enforces_memory) return;
     cubed_plan_get_info(plan, &info);
     const uint64_t bound = info.max_workers * info.allowed_mem, all = resident + info.process_mem;
     if (all <= bound) return;

@@ -283,7 +283,7 @@ static int find_overlap(const joined_order *o, int sign, int *earlier)
         const joined_file *f = &o->file[furthest], *g = &o->file[k];
         *earlier = furthest;
         if (sign * compare(g, 0, f, f->n - 1) <= 0) return k;
-        furthest = k; /* file k begins after the end of all earlier files, so it ends furthest */
+        furthest = k; /* file k begins after all earlier files, so it also ends after them */
     }
     return -1;
 }

@@ -97,7 +97,7 @@ static const operator_row *find(const char *spec)
     const size_t n = strcspn(spec, ",");
     for (int i = 0; i < ROWS; i++) {
         if (strlen(rows[i].name) != n || strncmp(rows[i].name, spec, n) != 0) continue;
-        /* Selections find their axes before the expression is built. */
+        /* A selection needs the axes of its input, so it always uses this table. */
         return rows[i].kind != OPERATOR_SELECT && expr_is_function(rows[i].name) ? NULL : &rows[i];
     }
     return NULL;
@@ -384,7 +384,7 @@ char *operator_select(const char *spec, const operator_axes *axes, const char *v
 
 /* --- Templates ---------------------------------------------------------------------------------------- */
 
-/* Returns the body of an operator with its marks replaced. */
+/* Returns the body of an operator, in which %V, %D, %P and %1 to %3 are replaced. */
 static char *filled(const operator_row *row, const arguments *a, const char *given, const char *dim,
                     const char *value)
 {

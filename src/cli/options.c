@@ -137,7 +137,8 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
     while ((key = getopt_long(argc, argv, SHORT_OPTIONS, longs, &index)) != -1) {
         if (key == CLI_HELP_KEY || key == CLI_VERSION_KEY || key == 'h' || key == 'V' ||
             key == ':' || key == '?') {
-            twice = NULL; /* another error is reported first */
+            /* getopt_long will report another error first, so none is reported here */
+            twice = NULL;
             break;
         }
         bool may = !longs[index].has_arg || strcmp(longs[index].name, EXECUTOR_OPTION) == 0 ||

@@ -215,7 +215,8 @@ static bool rename_attribute(json_t *attrs, const char *from, const char *to)
     json_object_clear(attrs);
     json_object_update(attrs, renamed);
     json_decref(renamed);
-    json_object_del(types, to); /* type of the attribute that is replaced */
+    /* drops the recorded type of an attribute `to` that existed before */
+    json_object_del(types, to);
     if (type) json_object_set(types, to, type);
     json_object_del(types, from);
     return true;

@@ -54,7 +54,7 @@ static cubed_status keep(void *ctx, const char *key, uint64_t size, cubed_error 
 {
     writer *w = ctx;
     const char *slash = strrchr(key, '/');
-    /* records of runs are not written */
+    /* skips records of runs */
     if (strncmp(slash ? slash + 1 : key, ".cubed-", 7) == 0) return CUBED_OK;
     if (!cb_zone_grow(w->zone, &w->list, w->n, &w->cap, sizeof *w->list))
         return cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", w->path);

@@ -153,8 +153,8 @@ static cubed_status file_del(cubed_store *store, const char *key, cubed_error *e
 typedef struct listing {
     const cb_file *f;
     const cubed_store_request *r;
-    size_t skip;   /* length of the prefix of keys, with its slash */
-    cb_buf before; /* key of the prefix that was reported last */
+    size_t skip;   /* length of the requested prefix of keys, including its slash */
+    cb_buf before; /* the prefix that was reported last, because each prefix is reported once */
 } listing;
 
 static cubed_status tell(void *ctx, const char *key, uint64_t size, cubed_error *err)
@@ -226,8 +226,8 @@ static const cubed_store_vtable file_vtable = {
     .close = file_close,
 };
 
-/* Sets the vtable of files in stores with latency. There is one such vtable, with its limits, per vtable of an underlying
- * store. So all files in these stores share the limits. */
+/* Sets the vtable of a file in a store with latency. Each vtable of an underlying store has one vtable of files, with the limits
+ * of that store. All files in such stores share it. */
 static cubed_status choose_vtable(cb_file *f, cubed_error *err)
 {
     const cubed_store_vtable *below = f->within->vt;

@@ -19,7 +19,7 @@ typedef struct coordinate {
     const char *name;
     int ndim;
     int64_t shape[2];
-    /* the first is NULL if the coordinate has the name of its only dimension */
+    /* names of the dimensions; the first is NULL if the only dimension has the name of the coordinate */
     const char *dims[2];
     size_t bytes;
     const void *data;
@@ -496,7 +496,7 @@ static bool are_constant(const double *v, int64_t n)
     return true;
 }
 
-/* Adds the reference times or the steps of the times of a variable. */
+/* Adds a coordinate with the reference time or the step of each time of a variable. */
 static cubed_status put_origin(cube *c, const fields *x, const char *base, const double *values,
                                bool is_float, coordinates *out, cubed_error *err)
 {

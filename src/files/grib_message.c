@@ -127,7 +127,7 @@ static cubed_status each_field1(const cb_grib_source *s, cb_grib_field *f, cb_gr
     return fn(ctx, f, err);
 }
 
-/* Reads the first bytes of a section of edition 2 that the walk needs. */
+/* Notes the position of a section of edition 2, and reads its first bytes if later steps need them. */
 static cubed_status note_section2(const cb_grib_source *s, cb_grib_field *f, int number,
                                   cb_grib_section *bitmap, cubed_error *err)
 {
@@ -155,7 +155,7 @@ static cubed_status note_section2(const cb_grib_source *s, cb_grib_field *f, int
     return CUBED_OK;
 }
 
-/* Sections 2 to 7, 3 to 7, or 4 to 7 are repeated for each field. */
+/* Returns true if section `number` may follow section `last`. For each field, sections 2 to 7, 3 to 7 or 4 to 7 are repeated. */
 static bool may_follow(int number, int last)
 {
     if (last == 7) return number >= 2 && number <= 4;
@@ -313,7 +313,7 @@ cubed_status cb_grib_packing_of(const cb_grib_source *s, const cb_grib_field *f,
     if (f->edition == 1) {
         CB_TRY(get(s, f->section[4].offset, b, 11, err));
         out->bits = b[10];
-        /* The flags are: spherical harmonics, complex or second-order packing, integers, further flags. */
+        /* The four flags must be 0: spherical harmonics, complex or second-order packing, integers, further flags. */
         out->simple = (b[3] & 0xf0) == 0 && b[10] <= 32;
         return CUBED_OK;
     }
@@ -420,7 +420,7 @@ static void unpack_block(const packed *x, uint64_t from, int n, uint64_t *bit, d
         if (x->bitmap && !bit_at(x->bitmap, from + (unsigned)i)) {
             out[i] = (double)NAN;
         } else if (x->width == 0) {
-            out[i] = x->reference; /* ecCodes also ignores the decimal scale here */
+            out[i] = x->reference; /* like ecCodes, without the decimal scale */
         } else {
             const double v = (double)number_at(x->bits, *bit, x->width);
             out[i] = (v * x->factor + x->reference) * x->decimal;

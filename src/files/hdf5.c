@@ -15,7 +15,7 @@ typedef struct object {
     int array; /* index in the list of arrays; -1 if the object is not an array */
     bool scale, hidden;
     int64_t dimid; /* NetCDF-4's number of the dimension; -1 if it has no number */
-    /* number of `ids`, which are the dimensions of an array that is itself a dimension scale */
+    /* Dimensions (NetCDF-4's numbers) of an array that is itself a dimension scale; nids is their number. */
     int nids;
     int64_t ids[CUBED_MAX_NDIM];
     uint64_t scales[CUBED_MAX_NDIM]; /* addresses of the scales of the dimensions */
@@ -25,7 +25,7 @@ typedef struct object {
 /* A dimension without a dimension scale. */
 typedef struct phony_dim {
     char name[32];
-    size_t ngroup; /* length of the path of its group, which is a prefix of `of` */
+    size_t ngroup; /* length of the path of the array's group, the first part of `of` */
     const char *of;
     int64_t extent;
 } phony_dim;
@@ -432,7 +432,7 @@ static cubed_status old_layout(reader *r, cb_array_in *x, cb_h5_index *index, cb
     (void)cb_h5_skip(&b, 5);
     if (class == 1) x->begin = cb_h5_address(&r->h, &b);
     if (class == 2) {
-        /* The message has the same fields as version 3. */
+        /* From here on, the fields are those of version 3 of the message. */
         cb_h5_bytes third = b;
         index->address = cb_h5_address(&r->h, &third);
         uint64_t bytes = x->item;

@@ -24,7 +24,7 @@ static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint6
     if (address == CB_H5_NOWHERE) return CUBED_OK;
     for (int d = 0; d < x->ndim; d++) {
         const uint64_t n = (uint64_t)cb_ceil_div(x->shape[d], x->chunk[d]);
-        /* the chunk was written before the array became shorter */
+        /* The array became shorter after this chunk was written. */
         if (idx[d] >= n) return CUBED_OK;
         number = number * n + idx[d];
         partial = partial || (idx[d] + 1) * (uint64_t)x->chunk[d] > (uint64_t)x->shape[d];
@@ -44,7 +44,7 @@ static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint6
     }
     cb_chunk_place *p = &c->places[x->nplaces++];
     *p = (cb_chunk_place){.number = number, .offset = address, .size = (uint32_t)size};
-    /* Without filters the mask has no meaning. */
+    /* Without filters, no mask says which filters were skipped. */
     if (c->index->filtered) cb_le_put(p->mask, mask, 4);
     return CUBED_OK;
 }

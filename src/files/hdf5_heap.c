@@ -70,7 +70,8 @@ cubed_status cb_h5_each_record(cb_h5 *h, uint64_t address, int type, cb_h5_recor
         depth >= MAX_DEPTH || b.bad)
         return cb_h5_bad(h, err, "a B-tree's header");
     if (n == 0 || root == CB_H5_NOWHERE) return CUBED_OK;
-    /* The width of the counts at a level depends on the maximum number of records below it. */
+    /* A node stores the number of records below each child. The width of this number depends on its maximum, which depends on the
+     * level. */
     uint64_t most = (t.node - 10) / t.record, all = most;
     t.nwidth = width_of(most);
     for (int d = 1; d <= depth; d++) {
@@ -123,8 +124,8 @@ static cubed_status open_heap(cb_h5 *h, uint64_t address, heap *x, cubed_error *
         x->most < x->first || x->most >> 40 || x->rows > 64 || x->columns > 4096)
         return cb_h5_bad(h, err, "a heap's header");
     x->owidth = (x->bits + 7) / 8;
-    /* Lengths have the smaller of two widths: the width of offsets within the largest direct block, and the width of the size of
-     * the largest object. */
+    /* Lengths have the width of offsets within the largest direct block, or the width of the size of the largest object,
+     * whichever is smaller. */
     const int within = width_of(x->most > 1 ? x->most - 1 : 1);
     x->lwidth = within < width_of(largest) ? within : width_of(largest);
     return CUBED_OK;

@@ -188,7 +188,8 @@ static cubed_status new_link(void *ctx, const cb_h5_message *m, cubed_error *err
     if (flags & 16) (void)cb_h5_skip(&b, 1);
     const uint64_t n = cb_h5_take(&b, 1 << (flags & 3));
     const uint8_t *name = cb_h5_skip(&b, n);
-    if (type != 0) return CUBED_OK; /* symbolic link, or link to another file */
+    /* a symbolic link or a link to another file has no address here */
+    if (type != 0) return CUBED_OK;
     const uint64_t to = cb_h5_address(l->h, &b);
     if (b.bad) return cb_h5_bad(l->h, err, "a link");
     return tell_link(l, name, n, to, err);

@@ -158,7 +158,7 @@ void cb_h5_parse_type(cb_h5_bytes *b, cb_h5_type *out)
 cubed_status cb_h5_parse_space(cb_h5 *h, cb_h5_bytes b, cb_h5_space *out, cubed_error *err)
 {
     const uint64_t version = cb_h5_take(&b, 1), n = cb_h5_take(&b, 1), flags = cb_h5_take(&b, 1);
-    const uint64_t kind = cb_h5_take(&b, 1); /* defined in version 2 only */
+    const uint64_t kind = cb_h5_take(&b, 1); /* this byte is a class only in version 2 */
     int64_t count = 0;
     *out = (cb_h5_space){.ndim = (int)n, .null = version == 2 && kind == 2};
     if (version == 1) (void)cb_h5_skip(&b, 4);

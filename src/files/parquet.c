@@ -148,7 +148,7 @@ typedef struct chunk {
 
 typedef struct page {
     int64_t type, size, stored, values, encoding;
-    /* size in bytes of the levels before the values, which are not compressed; only in version 2 */
+    /* Size in bytes of the definition and repetition levels. In version 2, they precede the values and are not compressed. */
     int64_t levels;
     bool compressed;
 } page;
@@ -281,7 +281,7 @@ static void read_hybrid(reader *r, int width, uint32_t *out, int64_t n)
             int have = 0;
             for (uint64_t k = 0; k < cb_sat_mul(groups, 8) && i < n && !r->bad; k++) {
                 while (have < width) {
-                    /* The last group may be truncated after the last value. */
+                    /* In the last group, the bytes after the last value may be missing. */
                     bits |= (uint64_t)get_byte(r) << have;
                     have += 8;
                 }

@@ -457,7 +457,8 @@ static cubed_status build(builder *b, const json_t *doc, cubed_error *err)
         refs = json_object_get(doc, "metadata");
         CB_TRY(add_fields(b, doc, refs, err));
     }
-    if (!refs) refs = (json_t *)(uintptr_t)doc; /* version 0 consists of the references only */
+    /* in version 0, the document itself is the object of references */
+    if (!refs) refs = (json_t *)(uintptr_t)doc;
     if (!json_object_get(refs, ".zgroup") && !json_object_get(refs, ".zarray") &&
         !json_object_get(refs, "zarr.json"))
         return cb_fail(err, CUBED_E_UNSUPPORTED,

@@ -538,8 +538,8 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
  * earlier operands. */
 typedef enum attrs_use { WITHOUT_ATTRS, FIRST_ATTRS, MORE_ATTRS } attrs_use;
 
-/* Merges the description of an operand into `all`, the description of the operands before it. `kept` is the packing of the
- * result, or NULL if the result has values. */
+/* Adds the description of an operand to `all`, which describes the operands before it. `kept` is the packing of the result, or
+ * NULL if the result is not packed. */
 static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *kept, attrs_use use,
                         const cubed_array **first, expr_about *all)
 {
@@ -551,7 +551,8 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
         one.missing = true;
     }
     all->missing = all->missing || one.missing;
-    if (use == FIRST_ATTRS) /* Shared, because code that changes attributes copies them first. */
+    /* Shares the object by a reference, because code that changes attributes copies them first. */
+    if (use == FIRST_ATTRS)
         all->attrs = json_incref(one.attrs);
     else if (use == MORE_ATTRS)
         all->attrs = shared(b, all->attrs, one.attrs, kept);

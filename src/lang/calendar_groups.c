@@ -21,7 +21,7 @@ int64_t date_part_of(cubed_calendar c, int64_t us, date_part what)
     case SEASON: return calendar_season_of_quarter[d.month % 12 / 3];
     case MONTH: return d.month;
     case WEEK_DAY: {
-        /* Monday is 0, as 2000-01-03 in the Gregorian calendar. */
+        /* Counts weekdays from Monday: 2000-01-03 was a Monday in the Gregorian calendar. */
         const int64_t n = days - cubed_calendar_days(CUBED_CALENDAR_PROLEPTIC, 2000, 1, 3);
         return n - 7 * cubed_floor_div(n, 7);
     }
@@ -100,7 +100,8 @@ static int64_t unit_of(cubed_calendar c, int64_t us, const intervals *s)
     return cubed_floor_div(d.year * 12 + d.month - 1 - s->anchor, s->unit);
 }
 
-/* Returns the beginning of the first interval, in the representation of intervals.first. `least` is the earliest time. */
+/* Returns the beginning of the interval that contains `least`, the earliest time. The number means the same as intervals.first.
+ * */
 static int64_t first_of_intervals(cubed_calendar c, int64_t least, const intervals *s)
 {
     const int64_t day = cubed_floor_div(least, CUBED_US_PER_DAY);

@@ -1,4 +1,4 @@
-/* Replaces a part of an array. */
+/* Implements assign(), which replaces a part of an array. */
 #include "lang/expr_index.h"
 
 /* Builds assign(x[1:3, ::2], value): x with the selected part replaced by the value. */

@@ -186,8 +186,8 @@ static cubed_status call_for_one(expr_builder *b, const expr *e, const cubed_fun
 static void add_var(expr_builder *b, expr_var var, const char *name);
 static cubed_status build_statement(expr_builder *b, const expr *e, int *bare);
 
-/* Gives the nodes of a definition's body new numbers, and the position of the call. The recursion depth is the height of the
- * tree. */
+/* Gives new numbers to the nodes of a definition's body, and sets their positions to that of the call, for error messages. The
+ * recursion depth is the height of the tree. */
 static void renumber(expr_builder *b, expr *e, int at)
 {
     e->number = b->fresh++;
@@ -451,8 +451,8 @@ static void forget_built(expr_builder *b, int number)
     memset(&b->built[number], 0, sizeof b->built[number]);
 }
 
-/* Builds a node and keeps its result. If it is stored elements of a packed array, *out receives the decoded values. Decoding
- * fuses with later operations. */
+/* Builds the value of a node and records it under the node's number. If the value has stored elements of a packed array, *out
+ * receives the decoded values, whose decoding fuses with later operations. */
 static cubed_status build_and_keep(expr_builder *b, const expr *e, value *out)
 {
     if (e->number >= b->nbuilt) {
@@ -489,7 +489,7 @@ static void free_var(expr_var *v)
     expr_source_free(&v->source);
 }
 
-/* Adds a variable, and takes ownership of the members of `var`. */
+/* Appends a variable to the results. Takes ownership of the members of `var`. */
 static void add_var(expr_builder *b, expr_var var, const char *name)
 {
     expr_result *r = b->result;

@@ -92,7 +92,8 @@ static cubed_status bounded_coordinate(expr_builder *b, const expr *e, const axi
         if (said) expr_json_put(b, own, i ? "calendar" : "units", json_incref(said));
     }
     axis_values in = *v;
-    /* A time type has no units. Uses the units that time_attrs chose: days, seconds or microseconds. */
+    /* If the type is a type of times, there are no units. Then uses the units that time_attrs chose: days, seconds or
+     * microseconds. */
     if (!(v->attrs && json_object_get(v->attrs, "units"))) in.axis.divide = 1;
     if (v->axis.unit % US_PER_S != 0 && !(v->attrs && json_object_get(v->attrs, "units")))
         in.axis.unit = 1;
@@ -325,7 +326,8 @@ static cubed_status call_anomaly(expr_builder *b, const expr *e, cubed_array **o
 
 /* --- Windows ------------------------------------------------------------------------------------------ */
 
-/* The positions of the elements of all windows, one window after another, and the group of each element's window. */
+/* Lists of the elements of all windows, one window after another. `at` has the position of each element, and `code` the group of
+ * its window. */
 typedef struct window_elements {
     int64_t length, nwindows;
     int64_t n, *at, *code;

@@ -12,7 +12,8 @@ typedef struct arguments {
     const cubed_function *function;
     const expr *call;
     const cubed_array *like; /* the first array, from which literals get their types */
-    const expr *first;       /* expression of `like`, or of the list of arrays that contains it */
+    /* the expression that built `like`, or the list of arrays that contains `like` */
+    const expr *first;
     int n;
     cubed_argument *list;
     /* Expression of each argument; NULL for arguments that are not in the call. */
@@ -65,7 +66,8 @@ static void end(arguments *a)
 
 /* --- Values ------------------------------------------------------------------------------------------- */
 
-/* Sets argument i to an array or a number. If the parameter accepts only arrays, a number waits for the first array. */
+/* Sets argument i to an array or a number. If the parameter accepts only arrays, the number is converted once the first array is
+ * known. */
 static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_param *p)
 {
     const expr *e = a->nodes[i];
@@ -331,8 +333,8 @@ static void add_task_mem(arguments *a, uint64_t task_mem)
                                        .value = {.kind = CUBED_VALUE_INT, .as.integer = bytes}};
 }
 
-/* Returns the name of positional argument i if the Python package accepts it only by name, because expressions accept it
- * also by position. Returns NULL for all other arguments. */
+/* Returns the name to use for positional argument i if the catalogue accepts it only by name. Expressions also accept it by
+ * position. Returns NULL if the argument needs no name. */
 static const char *name_of_place(const cubed_function *f, int i)
 {
     const cubed_param *p = cubed_function_param(f, i);
@@ -474,7 +476,7 @@ static void mark_arrays(const arguments *a, int first, bool marked[CUBED_MAX_NDI
         marked[i - first] = a->list[i].value.kind == CUBED_VALUE_ARRAY;
 }
 
-/* Records which elements of the first array's axis d remain in a result that has `left` elements along this axis. */
+/* Records which elements along axis d of the first array the result has. The result has `left` elements along the axis. */
 static void note_axis(expr_builder *b, const arguments *a, int d, int64_t left)
 {
     const int64_t extent = cubed_array_shape(a->like)[d];
@@ -596,8 +598,8 @@ static cubed_status check_operands(expr_builder *b, const arguments *a)
     return expr_check_dims(b, a->call, x, n);
 }
 
-/* If a parameter labels the first axis of the result (quantiles, percentiles) and the call gives a list for it, names the axis.
- * The coordinate is the list divided by the parameter's maximum. */
+/* Names the first axis of the result if the values of a list label it, as for quantiles and percentiles. The coordinate of the
+ * axis is the list divided by the parameter's maximum. */
 static cubed_status name_labels(expr_builder *b, const arguments *a, cubed_array **made)
 {
     for (int i = 0; i < a->call->n; i++) {
@@ -730,7 +732,7 @@ static cubed_status make_given(expr_builder *b, arguments *a, const expr_given *
         add_argument(a, e->text, e->child[0]);
         const cubed_param *p = param_of(a, a->n - 1);
         if (p) EXPR_TRY(put(b, a, a->n - 1, p));
-        /* the caller of expr_call_given reads this keyword, which is no parameter */
+        /* the function has no such parameter; the caller of expr_call_given reads this keyword itself */
         else
             a->n--;
     }

@@ -68,7 +68,7 @@ static int64_t month_day_hour_of(cubed_calendar c, int64_t us)
 /* Properties of the families, indexed by calendar_family. */
 static const struct family {
     period_fn period;
-    /* dimension of labels that our own statistics have in place of times; NULL if they have times */
+    /* name of the dimension that replaces the times in our own statistics; NULL if they keep their times */
     const char *labels;
     const char *noun; /* name of a period, for messages */
 } families[] = {[FAMILY_YMON] = {month_of, "month", "month"},
@@ -183,8 +183,8 @@ static cubed_status read_periods(expr_builder *b, const expr *e, const struct fa
     return st;
 }
 
-/* Finds the element of the climatology for each time of the series. Each search begins after the last match. So it ends soon
- * if the climatology is short, or in the order of the series. */
+/* Finds the element of the climatology for each time of the series. Each search begins after the last match, so it is short if
+ * the climatology has few elements, or the same order as the series. */
 static cubed_status match(expr_builder *b, const expr *e, const struct family *f,
                           const axis_values *v, int64_t n, const int64_t *period, int64_t *at)
 {
@@ -350,7 +350,7 @@ static unsigned months_of(const char *name)
     const size_t n = strlen(name);
     unsigned months = 0;
     if (strcmp(name, "ANN") == 0) return ((1U << MONTHS) - 1) << 1;
-    /* One or two letters may be the initials of several sequences of months. */
+    /* A name needs three letters, because fewer letters may be the initials of several sequences of months. */
     if (n < 3 || n > MONTHS) return 0;
     const char *at = strstr(initials, name);
     if (!at) return 0;
@@ -440,7 +440,7 @@ static cubed_status find_positions(expr_builder *b, const expr *e, const char *n
                                    int64_t *nat)
 {
     const bool by_time = strcmp(noun, "time") == 0;
-    date_part what = MONTH; /* seasons are selected by month */
+    date_part what = MONTH; /* for a season, selects by the months in it */
     if (strcmp(noun, "season") != 0 && !by_time) (void)date_part_find(noun, &what);
     *nat = 0;
     for (int64_t k = 0; k < v->n; k++) {

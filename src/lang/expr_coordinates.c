@@ -52,7 +52,7 @@ static bool is_made(expr_builder *b, cubed_status st)
     return st == CUBED_OK;
 }
 
-/* Returns the part c->part along the first axis of `base`, or NULL if `base` does not fit the coordinate. */
+/* Returns elements c->part of `base` along its first axis. Returns NULL if `base` does not have the coordinate's extent. */
 static cubed_array *part_of(expr_builder *b, const cubed_expr_coord *c, cubed_array *base)
 {
     cubed_slice slices[2] = {c->part};

@@ -96,7 +96,8 @@
         .body = "{x} " SIGN " ({y} + {z} * time_steps({x}, dim={d}))", .rule = CUBED_ATTRS_SAME    \
     }
 
-/* Percentage of days above y, a percentile of wet days, and the percentage of the total precipitation that falls on them. */
+/* Two indices of days above y, a percentile of wet days: their percentage of all days, and their percentage of the total
+ * precipitation. */
 #define ABOVE "where(({x} == {x}) & ({y} == {y}), where(({x} > {y}) & ({x} >= {R0}), "
 #define WET(DAYS_NAME, AMOUNT_NAME)                                                                \
     {.name = (DAYS_NAME),                                                                          \
@@ -163,7 +164,7 @@
         .long_name = (LONG_NAME)                                                                   \
     }
 
-/* A function of the cells of a grid. */
+/* Fields of a definition whose function works on the horizontal axes of a grid. */
 #define OF_GRID(NAME, BODY, RULE, SUMMARY)                                                         \
     .name = (NAME), .summary = (SUMMARY), .body = (BODY), .rule = CUBED_ATTRS_##RULE,              \
     .keeps_coords = true, .of_grid = true
@@ -178,7 +179,7 @@
     "{p}c = time_steps({x}, dim={X}) + 1; {p}r = time_steps({x}, dim={Y}) + 1; "                   \
     "{p}n = where({p}c >= {X" I "}, 1, 0) + where({p}c <= {X" J "}, 1, 0); "                       \
     "{p}b = ({p}n >= {N" I "}) & ({p}r >= {Y" K "}) & ({p}r <= {Y" N "}); "
-/* The comparison of two arrays: 1 or 0, and missing if an element is. */
+/* Defines a comparison of two arrays. Its result is 1 or 0, and missing if an element is missing. */
 #define COMPARISON(NAME, SIGN)                                                                     \
     {                                                                                              \
         .name = (NAME), .arrays = {"x", "y"},                                                      \
@@ -495,7 +496,7 @@ static const expr_definition definitions[] = {
      .takes_freq = true},
     LARGEST("eca_rx1day", "highest_one_day_precipitation", "{x}",
             "Largest precipitation of one day."),
-    /* CDO expects sums of five days as input. */
+    /* CDO's eca_rx5day expects an input that already has the sums of five days. */
     LARGEST("eca_rx5day", NULL, "{x}",
             "Largest element of x, which holds sums of precipitation over five days, as in CDO."),
     LARGEST("highest_five_day_precipitation", NULL, "runsum({x}, 5, dim={d})",
@@ -628,7 +629,8 @@ void expr_defined_usage(const expr_definition *d, const char *name, char *usage,
 
 /* --- Text --------------------------------------------------------------------------------------------- */
 
-/* Converts degrees Celsius to the units of an array. Clears *known if the units are neither degrees Celsius nor kelvin. */
+/* Converts a temperature in degrees Celsius to the units of an array. Sets *known to false if the units are neither degrees
+ * Celsius nor kelvin. */
 static double temperature(const char *units, double celsius, bool *known)
 {
     *known = *known && units;
@@ -637,7 +639,7 @@ static double temperature(const char *units, double celsius, bool *known)
     return celsius + 273.15;
 }
 
-/* Converts millimetres per day to the units of an array. Clears *known if the units are not in the list. */
+/* Converts millimetres per day to the units of an array. Sets *known to false if the units are not in the list. */
 static double precipitation(const char *units, double amount, bool *known)
 {
     static const struct {
@@ -654,7 +656,8 @@ static double precipitation(const char *units, double amount, bool *known)
     return amount;
 }
 
-/* Writes the expression for a mark {year_min m}, {year_max m} or {later m}, with the name `of`. Returns NULL for other marks. */
+/* Returns the call that replaces {year_min m}, {year_max m} or {later m} in a body. `of` is the name of its operand. Returns NULL
+ * for other words. */
 static char *of_years(const char *kind, const char *of, int number, const char *dim)
 {
     if (strncmp(kind, "year_", 5) == 0)
@@ -663,7 +666,7 @@ static char *of_years(const char *kind, const char *of, int number, const char *
     return lang_printf("where(_%d_n, %s, lag(%s, -1, dim=\"%s\"))", number, of, of, dim);
 }
 
-/* Writes the reduction for a mark {total m}, {most m} or {mean m}: a call with the name `of`. */
+/* Returns the call that replaces {total m}, {most m} or {mean m} in a body. `of` is the name of its operand. */
 static char *reduction(const char *kind, const char *of, const char *freq, const char *dim)
 {
     const bool is_total = strcmp(kind, "total") == 0;
@@ -684,8 +687,8 @@ static double width_of(double west, double east)
     return d < 0 ? d + 360 : d;
 }
 
-/* Returns the number of a cell along an axis, from 1, for a number of the call, which counts from the end if it is negative. Returns 0 if
- * there is no such cell. `digit` is the index of the number as a character. */
+/* Converts number `digit` of the call, a position along an axis, to a position from 1. Negative numbers count from the end.
+ * Returns 0 if the axis has no such position. */
 static int64_t cell_number(const defined_values *values, defined_axis axis, int digit)
 {
     const double given = values->number[digit - '0'];

@@ -25,7 +25,7 @@ typedef struct field {
     cubed_array *bounds[FIELD_KINDS];
     uint32_t axes[FIELD_KINDS]; /* bit d: the coordinate describes axis d of x */
     bool on_earth;              /* ignore coordinates of rotated grids */
-    /* a dimension along which an earlier call moved elements, so that no coordinate describes them; may be NULL */
+    /* dimension whose elements an earlier call moved, so that no coordinate describes them; may be NULL */
     const char *moved;
 } field;
 
@@ -49,8 +49,8 @@ static cubed_status open_input(const field *f, const char *name, cubed_array **o
     return expr_located(f->b, f->e, f->b->host->coordinate(f->b->host->ctx, name, out, f->b->err));
 }
 
-/* Sets *s to the elements that x still has along dimension `dim` of another array of the input. Returns false if that array has
- * another extent, or does not describe the elements of x. */
+/* Another array of the input has a dimension `dim` of this extent. Sets *s to the elements along it that x still has. Returns
+ * false if that array does not describe the elements of x. */
 static bool part_along(field *f, const char *dim, int64_t extent, cubed_slice *s)
 {
     const cubed_expr_coord *c = dim ? expr_find_coord(&f->about, dim) : NULL;
@@ -62,7 +62,8 @@ static bool part_along(field *f, const char *dim, int64_t extent, cubed_slice *s
     return !c->cut && c->whole == extent;
 }
 
-/* Replaces *y, another array of the input, by the elements for which x has elements, or by NULL if its extents do not fit. */
+/* Replaces *y, another array of the input, by its elements that belong to the elements of x. Sets *y to NULL if its extents do
+ * not fit. */
 static cubed_status take_part(field *f, cubed_array **y)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
@@ -580,7 +581,7 @@ cubed_status expr_field_axes(expr_builder *b, const expr *e, int *x, int *y, int
     if (st == CUBED_OK) {
         const uint32_t lat = f.name[FIELD_LAT] ? f.axes[FIELD_LAT] : 0,
                        lon = f.name[FIELD_LON] ? f.axes[FIELD_LON] : 0;
-        /* Both coordinates of a curvilinear grid have both axes. */
+        /* In a curvilinear grid, latitudes and longitudes have the same two axes. */
         const bool both = lat == lon, is_curvilinear = both && (lat & (lat - 1)) != 0;
         *y = both && !is_curvilinear ? -1 : first_axis(lat);
         *x = first_axis(is_curvilinear ? lon & (lon - 1) : both ? 0 : lon);

@@ -18,7 +18,7 @@ json_t *expr_json_object(expr_builder *b) { return noted(b, json_object()); }
 json_t *expr_json_copy(expr_builder *b, const json_t *v)
 {
     json_t *copy = json_deep_copy(v);
-    /* If memory is exhausted, the copy may lack members. */
+    /* Jansson may drop members of a copy if memory is exhausted. */
     if (!json_equal(copy, v) && v) b->no_memory = true;
     return copy;
 }
@@ -56,7 +56,7 @@ cubed_status expr_json_describe(expr_builder *b, cubed_array *x, const json_t *a
 {
     static const size_t flags = JSON_REAL_PRECISION(17);
     if (!attrs) return cubed_array_with_attrs(x, "{}", out, b->err);
-    /* If memory is exhausted, json_dumps omits keys. */
+    /* Jansson omits keys if memory is exhausted, so the size is compared. */
     const size_t size = json_dumpb(attrs, NULL, 0, flags);
     char *text = size ? lang_alloc(size + 1) : NULL;
     cubed_status st = CUBED_E_NOMEM;

@@ -384,7 +384,7 @@ static const struct {
     char op;
     int left, right;
 } operators[] = {
-    /* A token must precede its prefixes. */
+    /* In this list, an operator must precede any operator that is a prefix of it. */
     {"**", 'p', 80, 71}, {"*", '*', 60, 61},  {"//", 'd', 60, 61}, {"/", '/', 60, 61},
     {"%", '%', 60, 61},  {"+", '+', 50, 51},  {"-", '-', 50, 51},  {"<<", 's', 45, 46},
     {">>", 'r', 45, 46}, {"&", '&', 40, 41},  {"^", '^', 35, 36},  {"|", '|', 30, 31},

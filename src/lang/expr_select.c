@@ -249,7 +249,7 @@ static cubed_status find_longitudes(expr_builder *b, const expr *e, const axis_v
     return CUBED_OK;
 }
 
-/* Finds one longitude: elements with this number, else the first element on the same meridian. */
+/* Selects one longitude. Prefers elements that equal the number; otherwise selects the first element on the same meridian. */
 static cubed_status find_longitude(expr_builder *b, const expr *e, const axis_values *v, wanted *w,
                                    cubed_slice *out)
 {
@@ -481,7 +481,7 @@ static cubed_status get_method(expr_builder *b, const expr *e, bool *nearest)
     return CUBED_OK;
 }
 
-/* Applies keyword `a` of call e. Either *x gets other elements along the axis, or `slices` gets the slice of the axis. */
+/* Applies keyword argument `a` of the call. Either replaces *x by its selected elements, or sets the axis's entry of `slices`. */
 static cubed_status select_along(expr_builder *b, const expr *e, const expr *a, bool nearest,
                                  cubed_array **x, cubed_slice *slices)
 {

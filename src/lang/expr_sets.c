@@ -1,4 +1,4 @@
-/* Arguments that need values when the expression is built: counts that decide shapes, and elements of lists. */
+/* Arguments whose values are needed when the expression is built: numbers that decide shapes, and elements of lists. */
 #include "lang/expr_builder.h"
 #include "lang/lang_memory.h"
 

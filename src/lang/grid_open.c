@@ -314,7 +314,7 @@ static cubed_status read_scrip(cubed_context *ctx, const char *place, const memb
     }
     if (st == CUBED_OK && dims) st = read_array(ctx, place, dims, 1, &extent, &rank, err);
     const int64_t n = v.n[0];
-    /* grid_dims lists the dimensions in Fortran order. */
+    /* grid_dims lists the extents in Fortran order, so the last one is the number of rows. */
     const bool two =
         rank == 2 && extent[0] >= 1 && extent[1] >= 1 && extent[0] * extent[1] == (double)n;
     cells.regular = false;

@@ -133,7 +133,7 @@ int64_t longitudes_place(const double *v, int64_t n, const longitudes_range *ran
         if (range->closed && i == n - 1) continue;
         at[count] = i;
         label[count] = v[i];
-        /* Each label is near the previous one: multiples of 360 remove the jump of the numbers. */
+        /* Adds multiples of 360 to a label, so that it differs from the previous one by at most 180. */
         if (count > 0) label[count] -= CIRCLE * round((v[i] - label[count - 1]) / CIRCLE);
         count++;
     }

@@ -191,7 +191,7 @@ cubed_status cubed_weights_read(cubed_context *ctx, const cubed_weights_input *i
 
 /* --- Arrays of a file --------------------------------------------------------------------------------- */
 
-/* Arrays of a file of weights, in CDO's (SCRIP) layout. ESMF's and xESMF's names of links follow. */
+/* Arrays of a file of weights in CDO's (SCRIP) layout, followed by the names that ESMF and xESMF give to the links. */
 typedef enum part {
     SRC_DIMS,
     DST_DIMS,

@@ -99,7 +99,8 @@ static void read_mapping_line(void *ctx, const char *line)
 {
     mappings *m = ctx;
     uint64_t resident;
-    /* A mapping starts with addresses in lowercase hexadecimal digits; its fields start with a capital letter. */
+    /* Each mapping starts with a line of addresses in lowercase hexadecimal digits. The lines of its fields start with capital
+     * letters. */
     if ((*line >= '0' && *line <= '9') || (*line >= 'a' && *line <= 'f')) {
         const char *path = strchr(line, '/');
         m->is_code = path && (strcmp(path, m->program) == 0 || is_library(path));

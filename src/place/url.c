@@ -24,7 +24,8 @@ const char *cb_url_authority(const char *url)
 const char *cb_url_of_file(const char *url)
 {
     static const char local[] = "localhost/";
-    const size_t host = sizeof local - 2; /* the path starts with the slash */
+    /* length of "localhost", because the slash belongs to the path */
+    const size_t host = sizeof local - 2;
     if (scheme_length(url) != 4 || strncasecmp(url, "file", 4) != 0) return NULL;
     const char *from = cb_url_authority(url);
     if (!from) return url[5] == '/' ? url + 5 : NULL;
@@ -103,7 +104,7 @@ static cubed_status put_parts(const char *url, const char *at, size_t base, cb_b
             put_encoded(part.data, part.size, out);
         }
     }
-    cb_buf_put(out, "", 0); /* terminates the string where a part was removed */
+    cb_buf_put(out, "", 0); /* adds the terminating NUL after a part was removed */
 out:
     cb_buf_free(&part);
     return st;

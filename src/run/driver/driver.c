@@ -39,9 +39,11 @@
 #define LOOK_NS       ((int64_t)50000000)
 /* Maximum number of new backups in one check for slow ranges, because each backup is found by a search of all ranges. */
 #define BACKUPS_PER_LOOK 32
-/* Limits for early backups, which are copies of ranges that are not slow yet: see find_early. EARLY_SHARE: maximum part of a
- * stage's tasks. EARLY_DONE: part of these tasks that must be complete, because earlier copies would not be of the last tasks.
- * EARLY_BUSY: part of the workers; if more are busy, there are no new copies. */
+/* Limits for early backups, which are copies of ranges that are not slow yet: see find_early.
+ * - EARLY_SHARE: maximum part of a stage's tasks that are copied.
+ * - EARLY_DONE: part of the stage's tasks that must be complete before the first copy. Earlier copies would not be of the last
+ *   tasks.
+ * - EARLY_BUSY: part of the workers. If more workers are busy, no copies are made. */
 #define EARLY_SHARE 0.1
 #define EARLY_DONE  0.8
 #define EARLY_BUSY  0.75
@@ -57,7 +59,7 @@ typedef struct stage_state {
 
 _Static_assert(sizeof(stage_state) + 32 <= CB_RUN_STAGE_BYTES, "what a run keeps of a stage");
 
-/* A range that a worker runs. An earlier attempt at its first unfinished task may have failed. */
+/* A range that a worker runs. */
 typedef struct in_flight {
     bool used;
     uint8_t attempts;  /* failed attempts of task `next`, limited by the retries option */
@@ -75,7 +77,7 @@ typedef struct in_flight {
     bool early; /* the range has, or is, an early backup */
 } in_flight;
 
-/* A range to be retried at a given time. Its first task failed, or the task before its first task failed. */
+/* A range that waits for a retry. Its first task failed, or it consists of the tasks after a failed one. */
 typedef struct retry {
     in_flight range;
     int64_t due_ns;
@@ -139,7 +141,7 @@ static void emit_stage(const cb_driver *d, cubed_event_kind kind, int stage, int
     emit(d, &e);
 }
 
-/* Returns the part of a task's projection that is for a user-defined function. */
+/* Returns the projected memory of a user-defined function in a task, or 0 if the stage has none. */
 static uint64_t function_projected(const cb_stage *s)
 {
     return cb_stage_code(s) ? s->call->need.library : 0;
@@ -280,8 +282,8 @@ static void release_slot(cb_driver *d, unsigned slot)
     if (d->busy-- == d->a.workers && (d->a.backups || d->a.start_ms)) d->calm_ns = now_of(d);
 }
 
-/* Counts the duration of a range of n tasks. The estimate of the quantile moves up with each range that takes longer, and down
- * with each one that does not, in the ratio of their shares (H. Robbins and S. Monro, A Stochastic Approximation Method, 1951). */
+/* Counts the duration of a range of n tasks. Also adjusts s->most, an estimate of a quantile. A longer range raises it and a
+ * shorter range lowers it, in the ratio of their shares (H. Robbins and S. Monro, A Stochastic Approximation Method, 1951). */
 static void count_duration(stage_state *s, int64_t n, int64_t ns)
 {
     const double seconds = (double)ns * 1e-9 / (double)n;
@@ -396,8 +398,8 @@ static int64_t nanoseconds(double ms)
     return ms < (double)FOREVER_NS / 1e6 ? (int64_t)(ms * 1e6) : FOREVER_NS;
 }
 
-/* Returns the maximum duration of a range. A task that exceeds its limit gets the same time again to end, at most CB_STUCK_NS
- * (watchdog.h). */
+/* Returns the maximum duration of a range of n tasks. A task that exceeds its time limit gets the same time again to end, at most
+ * CB_STUCK_NS (watchdog.h). */
 static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
 {
     const double limit = d->a.options->task_timeout_ms, stuck = CB_STUCK_NS / 1e6;
@@ -421,7 +423,8 @@ static int64_t due_ns(cb_driver *d, const in_flight *f)
            nanoseconds((double)before * (double)d->most_ns / 1e6);
 }
 
-/* Returns true if a range is overdue. Assumes that a worker runs no other range before this one if any worker is idle. */
+/* Returns true if the range's worker should have reported by now. If any worker is idle, assumes that this worker runs no other
+ * range before this one. */
 static bool is_overdue(const cb_driver *d, const in_flight *f, int64_t now)
 {
     if (!f->used || f->due_ns == INT64_MAX) return false;
@@ -485,7 +488,7 @@ static unsigned busy_workers(const cb_driver *d)
 static bool may_submit(cb_driver *d)
 {
     if (d->busy == d->nflights) return false;
-    /* Without a ramp the clock is not read for each range. */
+    /* Without a ramp, reads no clock, because this function is called for each range. */
     return d->ramp.at_once == 0 || cb_ramp_has_worker(&d->ramp, busy_workers(d), now_of(d));
 }
 
@@ -579,7 +582,8 @@ static cubed_status task_failed(cb_driver *d, const in_flight *f, const cubed_ta
                        .next = r->task,
                        .last = f->last};
     const int64_t least = (int64_t)r->error.retry_after_ms * 1000000;
-    /* The remaining tasks may run on another worker and do not fail with this one. */
+    /* Puts the tasks after the failed one into a separate range, so that another worker may run them and they do not fail with
+     * this task. */
     if (f->last - r->task > 1 && d->nretries + 2 <= MAX_RETRIES) {
         in_flight rest = again;
         rest.attempts = rest.preempted = 0;
@@ -632,14 +636,15 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     f->attempts = f->preempted = 0;
     if (failed || f->next == f->last) land(d, f, twin, failed);
     count_time(d, &was, r);
-    /* A copy of the range has completed the task. */
+    /* The other copy of the range has already completed the task. */
     if (was.late || (twin && r->task < twin->next)) return CUBED_OK;
     const cubed_failure failure = cubed_failure_of(&r->error);
     if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)
         emit_task(d, &was, r,
                   failed && ((twin && may_pass(failure)) || may_try_again(d, &was, failure)));
     if (!failed) return task_done(d, was.stage, r, err);
-    if (twin && may_pass(failure)) { /* the copy of the range continues */
+    /* the other copy of the range continues, so no retry is needed */
+    if (twin && may_pass(failure)) {
         d->a.stats->num_retries++;
         return CUBED_OK;
     }

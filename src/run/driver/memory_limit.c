@@ -16,8 +16,8 @@
 /* Memory that allocators of this process reserve in advance, such as Python's arenas, in addition to the memory in use. */
 #define CB_WORKER_SLACK ((uint64_t)2 << 20)
 
-/* Fails before any task runs if the process uses so much memory that tasks would not fit. The advised limit leaves tasks as much
- * memory as now, so that the same plan is made again. */
+/* Fails before any task runs if the process uses so much memory that tasks would not fit. The limit that the error advises leaves
+ * tasks as much memory as the plan has now, so that the same plan results. */
 static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
 {
     const uint64_t held = cb_sat_add(cb_private_memory(), CB_WORKER_SLACK);

@@ -6,7 +6,7 @@
 /* One additional worker is requested for this many workers that have reported. It is a probe for whether the service starts
  * workers again. */
 enum { SEEN_PER_PROBE = 16 };
-/* Number of recent ranges over which usual_ns is roughly the mean. */
+/* usual_ns is a moving average with the weight 1 / USUAL_OF for a new range. */
 enum { USUAL_OF = 64 };
 
 void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_second,
@@ -20,8 +20,8 @@ void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_
                    .spare_ns = now_ns};
 }
 
-/* Advances to the current time. Adds the workers that the service allows meanwhile, and records in asked_at how many were
- * requested by the end of each second. */
+/* Advances to the current second. Adds the workers that the service has allowed since the last call. asked_at[second] is the
+ * number of workers requested by the end of a second. */
 static void advance(cb_ramp *r, int64_t now_ns)
 {
     const int64_t second = (now_ns - r->start_ns) / SECOND_NS;
@@ -43,7 +43,7 @@ static unsigned expected(const cb_ramp *r, int64_t now_ns)
     const double until_ns = (double)(now_ns - r->start_ns - START_NS) - r->usual_ns;
     if (r->usual_ns <= 0 || until_ns < SECOND_NS) return 0;
     const int64_t second =
-        (int64_t)until_ns / SECOND_NS - 1; /* the last second that had ended by then */
+        (int64_t)until_ns / SECOND_NS - 1; /* the last second that ended before until_ns */
     return second < r->second - CB_RAMP_SECONDS ? 0 : r->asked_at[second % CB_RAMP_SECONDS];
 }
 

@@ -191,7 +191,7 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
     do {
         int64_t c = cb_grid_ravel(array->grid, idx);
         bool found = n->done && is_done(n, c);
-        /* A missing chunk of an intermediate is needed only if one of its readers has to run. */
+        /* A missing chunk of an intermediate matters only if a task that reads it has to run. */
         if (found || (cb_node_is_intermediate(array) && !cb_chunks_has_readers(broker, node, c)))
             continue;
         if (!n->done || !x->known) CB_TRY(cb_chunks_find_whole(broker, node, c, &found, err));
@@ -233,8 +233,8 @@ static cubed_status has_remains(cb_ready *r, int stage, int64_t task, bool known
 
 /* --- Preparation before the run ----------------------------------------------------------------------- */
 
-/* If the tasks of a stage wait, or other tasks wait for them, the tasks that have to run are found before the run. They are
- * recorded by chunk, so only their reads are counted. Other tasks are examined when it is their turn. */
+/* Finds, before the run, which tasks of a stage have to run, if they wait for chunks or other tasks wait for their chunks. They
+ * are recorded by chunk, so that only their reads are counted. All other tasks are examined when it is their turn. */
 static cubed_status note_outputs(cb_ready *r, const cb_stage *s, bool *look, cubed_error *err)
 {
     *look = s->level > 0;

@@ -29,7 +29,8 @@ typedef struct answer {
     uint64_t most; /* maximum bytes; 0: unlimited */
     bool failed;   /* the last report contains an error */
     bool skip_done, ends_process, limits_memory;
-    bool notes; /* write notes, because something reads them (cubed_range_message) */
+    /* write notes of completed tasks, because another process reads them (cubed_range_message) */
+    bool notes;
     cubed_cancel *stuck;
     /* arrival of this message, and deadline of its answer; end_ns 0: no deadline */
     int64_t begin_ns, end_ns;
@@ -195,7 +196,8 @@ static cubed_status open_run(cubed_plan *plan, const cubed_range_message *m, cb_
                              cubed_error *err)
 {
     *out = atomic_exchange(&plan->worker.opened, NULL);
-    /* Each driver chooses a new name for its run, but users who run parts of a plan may reuse a name. */
+    /* The names of both runs may be equal although the runs differ: users who run parts of a plan may reuse a name. cb_io_go_on
+     * finds this out. Drivers choose a new name for each run. */
     if (*out && strcmp(cb_io_run(*out), m->run) == 0 && cb_io_go_on(*out, m->driven))
         return CUBED_OK;
     cb_io_close(*out);
@@ -246,7 +248,8 @@ out:
     return st;
 }
 
-/* Runs the range and puts the reports. If why->status is an error, there is no plan, and the error is reported. */
+/* Runs the range and puts the reports. If why->status is an error, the plan could not be loaded, and the reports have this error.
+ * */
 static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
                           const cubed_cancel *cancel, answer *to, cubed_error *why,
                           cubed_error *err)
@@ -320,7 +323,7 @@ static cubed_status fetch(cubed_worker *w, const cb_told *told, cubed_error *err
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's key");
 }
 
-/* Performs the range of a message that names the plan to fetch, and puts the reports (cubed_work). */
+/* Performs the range of a message that names its plan. Fetches the plan, and puts the reports (cubed_work). */
 static cubed_status work_told(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
 {
     cubed_range_message m;

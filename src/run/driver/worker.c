@@ -48,7 +48,7 @@ static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *ran
         if (cubed_cancel_is_set(cancel)) return false;
     }
     if (cubed_cancel_is_set(cancel) || !cb_wire_receive(fd, bytes, sizeof bytes)) return false;
-    /* The driver has the same version, so the message is valid. */
+    /* A driver of the same version sends valid messages, so an error only ends the connection. */
     if (cubed_range_read(bytes, sizeof bytes, &message, NULL) != CUBED_OK) return false;
     *range = message.range;
     return true;

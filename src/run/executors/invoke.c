@@ -197,7 +197,8 @@ static void report_missing(const cb_invoker *x, const cb_invocation *i, cubed_ta
     r->error.failure = CUBED_FAILURE_LOST;
 }
 
-/* Returns the next report. A range ends with its last task, or with the first that failed or has no report. */
+/* Sets *r to the next report of the current answer. A range ends after its last task, or after the first task that failed or has
+ * no report. */
 static void next_report(cb_invoker *x, cubed_task_report *r)
 {
     cb_invocation *i = x->at;
@@ -229,7 +230,8 @@ cubed_status cb_invoke_poll(cubed_executor *ex, int timeout_ms, cubed_task_repor
                             bool *got, cubed_error *err)
 {
     cb_invoker *x = (cb_invoker *)ex;
-    cb_http_wake(x->http); /* new credentials wake the stores' client, but not this one */
+    /* when new credentials arrive, only the client of the stores is notified, so this client must be */
+    cb_http_wake(x->http);
     if (!x->at) {
         cb_invocation *i = take_done(x, timeout_ms);
         if (i) begin_reports(x, i);

@@ -76,7 +76,7 @@ typedef struct processes {
     cb_shared *shared;
     int nshared;
     unsigned turn;      /* index of the worker that is checked first after the next poll */
-    uint64_t oom_kills; /* cb_oom_kills() that are already attributed */
+    uint64_t oom_kills; /* value of cb_oom_kills() up to which kills are attributed to a worker */
 } processes;
 
 /* --- Starting ----------------------------------------------------------------------------------------- */
@@ -440,7 +440,7 @@ static void processes_close(cubed_executor *ex)
 {
     processes *x = (processes *)ex;
     end_all(x);
-    /* Fetch results even after a failed run, in which they are unspecified. */
+    /* Results are fetched even after a failed run, in which their values are unspecified. */
     cb_shared_fetch(x->args.plan, x->shared, x->nshared);
     processes_free(x);
 }

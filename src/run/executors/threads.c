@@ -13,8 +13,8 @@
 #include "exec/vm/helping.h"
 #include "run/executors/executor.h"
 
-/* Ranges per worker: one runs, chunks of the next are prefetched, and one waits, so that no worker idles while the driver
- * is busy. */
+/* Ranges per worker. One range runs, the chunks of the next one are prefetched, and one waits, so that no worker is idle while
+ * the driver is busy. */
 #define RANGES_PER_WORKER 3
 /* Capacity of the queue of reports for the driver; workers wait when it is full. */
 #define REPORTS_PER_WORKER 64
@@ -104,7 +104,7 @@ static void wait_for_range(threads *t, unsigned index) CB_REQUIRES(&t->lock)
     cb_helper *w = cb_chunks_helper(cb_io_chunks(t->env.io), index);
     while (t->range_n == 0 && !t->stop) {
         if (!w || !help_others(w, t->arenas[index])) cb_cond_wait(&t->work, &t->lock);
-        /* Other workers may take the range while this worker waits for the user of its arena. */
+        /* leave_help waits until no worker uses this worker's arena. Meanwhile, another worker may take the range. */
         if (w && (t->range_n > 0 || t->stop)) leave_help(w);
     }
 }
@@ -324,7 +324,8 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
     t->has_coop = true;
     for (unsigned i = 0; i < n; i++) {
         CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
-        t->arenas[i]->cancel = t->env.cancel; /* also used for decoding before the first task */
+        /* also used when the worker decodes chunks before its first task */
+        t->arenas[i]->cancel = t->env.cancel;
     }
     if (n > 1 && cb_plan_is_helped(args->plan)) {
         CB_GO(cb_chunks_begin_offers(cb_io_chunks(t->env.io), n, &t->lock, &t->work, err));

@@ -74,7 +74,8 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
     cb_zone_free(zone);
 }
 
-/* Fails with the name of the run that was faster, if two runs began at once. That run may have ended since. */
+/* Fails because another run, which began at the same time, has claimed the place first. The message names that run, although it
+ * may have ended since. */
 static cubed_status refuse_late(const cb_claim *c, const cb_run_self *self, cubed_error *err)
 {
     cb_claim theirs = {0};
@@ -146,8 +147,8 @@ static cubed_status was_taken(const cubed_store *store, const char *path, cubed_
                    store->url, *path ? "::" : "", path);
 }
 
-/* Checks that the record at the place is still the record of this claim. *when: the time by the service's clock
- * (cubed_object_info.replied). */
+/* Checks that the record at the place is still the record of this claim. *when receives the time of the check by the service's
+ * clock (cubed_object_info.replied). */
 static cubed_status look_at_version(const cb_claim *c, bool *own, int64_t *when, cubed_error *err)
 {
     char key[4096];
@@ -303,7 +304,7 @@ static cubed_status check_fence(const void *ctx, cubed_error *err)
     cubed_status st = cb_run_record_read(f->store, f->path, zone, &r, &version, err);
     cb_zone_free(zone);
     if (st != CUBED_OK) return st;
-    /* A run that resumes another run has the same name but another owner. */
+    /* Compares run and owner, because a run that resumes another run has the same name but another owner. */
     if (!cb_version_is_none(&version) && is_of(&r, f->run, f->owner) &&
         strcmp(r.since, f->since) == 0)
         return CUBED_OK;
@@ -396,7 +397,7 @@ static void drop(cb_claim *c)
 {
     bool own = false;
     if (cb_version_is_none(&c->version) || find_version(c, &own, NULL) != CUBED_OK || !own) return;
-    /* Ignore errors: the next run takes a record that stays, because its owner will be gone. */
+    /* Ignores errors: if the record stays, the next run takes it over, because the owner of the record will have ended. */
     cubed_status ignored = cb_run_record_remove(c->place ? c->place : c->store,
                                                 c->place ? "" : c->path, &c->version, NULL);
     char none[4096];

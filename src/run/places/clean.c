@@ -160,7 +160,7 @@ static cubed_status clean_target(const cleaning *c, cb_claim *claim, bool forced
         if (!dry) CB_TRY(cb_claim_close(claim, err));
         if (!dry) CB_TRY(cb_claim_remove_chunks(claim, err));
     }
-    /* If metadata exists, the run was killed while it finished, or something else has been created there. Then only the
+    /* If metadata exists, the run was killed while it finished, or another program has created the array. In both cases only the
      * record is removed. */
     return dry ? CUBED_OK : forget(c, claim, forced, err);
 }
@@ -213,8 +213,8 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
 
-/* Removes an array that was created next to another, if the record there does not name it. Otherwise the array is cleaned with
- * that record. */
+/* Removes an array that was created to replace another one, if no record of the other array names it. If a record names it, the
+ * array is cleaned with that record. */
 static cubed_status clean_beside(const cleaning *c, const char *path, cubed_error *err)
 {
     char target[4096];

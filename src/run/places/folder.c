@@ -17,7 +17,8 @@ cubed_status cb_folder_open_work(cb_io *io, cubed_error *err)
 static cubed_status open_place(cb_io *io, cubed_error *err)
 {
     cb_claim c = io->folder;
-    cb_store_close(io->folder_place); /* the folder was opened by another broker of the same run */
+    /* closes only the place; another broker of this run has opened the folder */
+    cb_store_close(io->folder_place);
     io->folder_place = NULL;
     CB_TRY(cb_store_anchor(io->work, io->prefix, false, &io->folder_place, err));
     if (io->mode == CB_IO_WORKER) {
@@ -62,7 +63,7 @@ cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder,
             "has for them, and the run has no work directory: set one, or allow more memory",
             io->plan->intermediate_budget);
     CB_TRY(cb_folder_open_work(io, err));
-    /* The record identifies a folder of intermediates after the run was killed. */
+    /* Writes a record, by which `cubed clean` recognises the folder if the run is killed. */
     if (io->mode != CB_IO_WORKER) {
         CB_TRY(io->mode == CB_IO_FINISH ? cb_store_check_private(io->work, io->prefix, err)
                                         : cb_store_make_private(io->work, io->prefix, err));
@@ -116,7 +117,7 @@ cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn
 
 void cb_folder_close(cb_io *io)
 {
-    /* Errors are ignored, because no caller could handle them. */
+    /* Ignores errors, because the callers of this function cannot handle them. */
     cubed_status ignored = CUBED_OK;
     const bool over = cb_io_drives(io) || (io->mode == CB_IO_FINISH && io->committed);
     if (io->has_folder && over && (io->keep & CUBED_KEEP_INTERMEDIATES))

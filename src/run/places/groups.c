@@ -126,7 +126,8 @@ static cubed_status copy(const cb_groups *groups, const cb_plan_group *g, const 
     bool there;
     const char *to = e->place.path;
     if (stays(e)) return CUBED_OK;
-    CB_TRY(check_place(g, e, true, &there, err)); /* other content was refused earlier */
+    /* copies over a copy of an earlier attempt; any other content was refused before */
+    CB_TRY(check_place(g, e, true, &there, err));
     removal x = {groups, e->to};
     cubed_status st = there ? clear(groups, e->to, to, err)
                             : cb_zarr_remove_chunks(e->to, to, remove_batch, &x, err);

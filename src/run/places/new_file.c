@@ -155,8 +155,8 @@ static cubed_status claim(cubed_new_file *f, const cubed_new_file_options *o, cu
     if (cb_version_is_none(&f->claim.version)) CB_TRY(check_empty(f, &left, err));
     CB_TRY(cb_claim_check_free(&f->claim, &f->self, err));
     const bool is_new = cb_version_is_none(&f->claim.version);
-    /* The store of a process that may still write is not moved. That process may be removing the store's contents,
-     * directory by directory, and would continue wherever they are. */
+    /* The store of a process that may still write is not moved, because that process may be removing the contents directory by
+     * directory. It would continue at the new place. */
     const bool keep = o->resume && strcmp(f->claim.record.goal, f->self.goal) == 0 &&
                       !cb_run_record_may_write(&f->claim.record);
     CB_TRY(cb_claim_take(&f->claim, &f->self, "", err));
@@ -230,7 +230,7 @@ static cubed_status was_taken(const cubed_new_file *f, cubed_error *err)
                    f->given);
 }
 
-/* Publishes the file. If another process has taken the place, the state of the draft does not matter. */
+/* Publishes the file. If another process has taken over the place, an error of the draft is ignored. */
 cubed_status cubed_new_file_publish(cubed_new_file *f, cubed_file_kind kind, bool durable,
                                     cubed_error *err)
 {

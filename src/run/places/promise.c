@@ -8,9 +8,10 @@
 #include "exec/plan/requests.h"
 #include "run/places/claim.h"
 
-/* Numbers of requests for the record of a claim. New array: read, take, commit, version of the metadata, end. Array that is
- * replaced by copies: also checks before each step that deletes, the states before and after the copies, and a read of the
- * existing array. */
+/* Number of requests for the record of a claim.
+ * - CLAIM_REQUESTS, for a new array: read, take, commit, version of the metadata, end.
+ * - REPLACE_REQUESTS, in addition for an array that is replaced by copies: checks before each step that deletes, the states
+ *   before and after the copies, and a read of the existing array. */
 enum { CLAIM_REQUESTS = 5, REPLACE_REQUESTS = 6 };
 
 static bool is_target(const cubed_plan *p, int node)

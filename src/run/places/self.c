@@ -15,8 +15,8 @@
 #define MAX_SOURCES 64 /* maximum number of sources that are recorded one by one */
 #define DIGITS      16
 
-/* Returns true if the node is a source that other processes may change during the run. Arrays that the run itself replaces
- * are claimed. */
+/* Returns true if the node is a source that other processes may change during the run. A source that the run itself replaces is
+ * excluded, because the run has claimed it. */
 static bool is_noted(const cubed_plan *p, int i)
 {
     if (p->ir.nodes[i].kind != CB_NODE_ZARR || !p->storage[i]) return false;

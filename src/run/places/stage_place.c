@@ -42,7 +42,7 @@ typedef struct key_pairs {
     const cb_stage_place *p;
     char **from, **to;
     int n, cap, cap_to;
-    bool documents; /* collect metadata documents, or all other keys */
+    bool documents; /* true to collect metadata documents, false to collect all other keys */
 } key_pairs;
 
 static cubed_status add_pair(key_pairs *l, const char *key, const char *to, cubed_error *err)
@@ -73,7 +73,7 @@ static cubed_status add_staged(void *ctx, const char *key, uint64_t size, cubed_
 /* A selection of objects of the array in the place. */
 typedef struct old_objects {
     const cb_stage_place *p;
-    bool documents; /* metadata documents, or all other objects */
+    bool documents; /* true to select metadata documents, false to select all other objects */
 } old_objects;
 
 /* Selects objects that belong to Zarr, except the record. */
@@ -109,7 +109,8 @@ static cubed_status copy_staged(const cb_stage_place *p, cb_zone *zone, bool doc
                          (size_t)l.n, err);
 }
 
-/* Copies the staged array to its place. In this order a reader never finds metadata with chunks of the other array. */
+/* Copies the staged array to its final place. Deletes old metadata first and copies new metadata last, so that no reader finds
+ * metadata with chunks of the other array. */
 cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c, cubed_error *err)
 {
     cb_zone *zone;

@@ -30,8 +30,8 @@ static bool is_result(const cb_io *io, int i)
     return !*p->path && name && cb_run_names_result(name + 1);
 }
 
-/* Opens the place at the path, and only then reads its record. Later changes of the path do not matter. The record of an array
- * that replaces another is in the place of the old array. */
+/* Opens the place at the path, and only then reads its record. So it does not matter if the path leads to another place later.
+ * The record of an array that replaces another is in the place of the old array. */
 static cubed_status open_place_of(cb_io *io, int i, cubed_store *store, const char *path,
                                   cubed_error *err)
 {
@@ -98,7 +98,8 @@ static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
     cubed_object_version version;
     CB_TRY(metadata_version(io, i, &version, err));
     if (r->state == CB_RUN_DONE || r->state == CB_RUN_SWAPPED) {
-        /* Data that was written there after the run belongs to another program, and data from other sources is another array. */
+        /* The earlier run's result counts only if nothing was written there after the run, and if it was computed from the same
+         * sources. */
         const bool same = r->state == CB_RUN_SWAPPED ||
                           (!cb_version_is_none(&version) && cb_version_equal(&version, &r->made));
         t->resumed = t->done = same && cb_run_saw_sources(&io->self, r);
@@ -243,7 +244,8 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     CB_TRY(claim_target(io, i, t->replaces ? t->beside.staged : "", err));
     if (was_left) CB_TRY(discard_left(io, i, &left, err));
     if (t->replaces) return attach(io, i, err);
-    /* The place contains only the output of an unfinished run. Its grid may have chunks that this one lacks. */
+    /* The place has only the output of an unfinished run. Its grid may have chunks that the new array does not overwrite, so they
+     * are removed. */
     if (was_left && !*left.staged)
         CB_TRY(t->may_write ? cb_stage_renew(&t->beside, &t->claim, false, err)
                             : cb_claim_remove_chunks(&t->claim, err));
@@ -288,7 +290,8 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     const cb_run_record left = t->claim.record;
     if (t->updates) return take_update(io, i, err);
     if (is_result(io, i)) CB_TRY(cb_store_make_private(t->store, path_of(io, i), err));
-    /* Before the place is claimed: a place that cannot be exchanged is not taken over from a run that may still write. */
+    /* Opens the staging place before the claim, so that a place that cannot be exchanged is not taken over from a run that may
+     * still write. */
     if (t->replaces || (t->may_write && !t->done))
         CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run,
                              (t->resumed && !t->may_write) || t->begun ? left.staged : NULL,
@@ -573,8 +576,8 @@ static cubed_status commit(cb_io *io, cubed_error *err)
     CB_TRY(cb_run_check_unchanged(io->plan, err));
     if (cb_io_drives(io) && !cb_version_is_none(&io->folder.version))
         CB_TRY(cb_claim_check_own(&io->folder, err));
-    /* This renews the claims, and fails if another run has taken over a place. A later takeover needs a new silence of this
-     * run, its end on the same machine, or the option take_over. */
+    /* Writes the state to each record, which renews the claims, and fails if another run has taken over a place. After that, a
+     * takeover needs a new silence of this run, the end of its process on this machine, or the option take_over. */
     for (int i = 0; i < n; i++) {
         target_io *t = made(io, i);
         if (t) CB_TRY(cb_claim_say(&t->claim, CB_RUN_COMMITTING, err));
@@ -652,8 +655,8 @@ static bool retract(const cb_io *io, int i)
                                      NULL) == CUBED_OK;
 }
 
-/* Removes objects that this run put next to the array after another run had taken over the place and removed such objects. If the
- * other run resumes this one, it continues with these objects, as its record says. */
+/* After a takeover, removes late objects that this run put next to the array. The run that took over had removed the earlier
+ * ones. If it resumes this run, its record says so, and it continues with these objects. */
 static void discard_late(const cb_io *io, int i)
 {
     const target_io *t = io->nodes[i].target;
@@ -681,7 +684,7 @@ static void abandon(const cb_io *io, int i)
         cb_claim_release(&t->claim);
         return;
     }
-    /* Some of several targets may have been committed before one failed. */
+    /* If one of several targets failed, others may have been committed before it. */
     const bool may_have_metadata = io->nodes[i].array && (t->tried_commit || t->resumed);
     const bool gone = !may_have_metadata || retract(io, i);
     if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
@@ -727,7 +730,7 @@ static cubed_status beat(cb_io *io, cubed_error *err)
     }
     if (st != CUBED_E_EXISTS && !cb_version_is_none(&io->folder.version))
         st = cb_claim_say(&io->folder, CB_RUN_WORKING, &why);
-    /* Heartbeats continue after other errors. */
+    /* After any other error, the heartbeats continue. */
     if (st != CUBED_E_EXISTS) return CUBED_OK;
     if (err) *err = why;
     return st;
@@ -748,7 +751,7 @@ cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err)
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const target_io *t = made(io, i);
         if (!t || !t->claimed || t->begun) continue;
-        /* Compares names, because a put of this run that failed may have been executed. */
+        /* Compares the names of runs, because a put that this run considers failed may have been executed. */
         if (cb_claim_check_place(&t->claim, NULL, io->zone, &lost) != CUBED_E_EXISTS) continue;
         if (err) *err = lost;
         return CUBED_E_EXISTS;

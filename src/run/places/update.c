@@ -478,7 +478,7 @@ static cubed_status write_record(const cb_io *io, array_state *a, cubed_store *s
     CB_GO(cb_versions_planned(m, true, u->alloc, &r.documents[1], err));
     r.documents[0] = complete ? r.documents[1] : a->record.documents[0];
     if (!complete) {
-        /* One of the two documents that the record allows; see compare_target. */
+        /* The second document that the record accepts; see compare_target. */
         CB_GO(cb_versions_document(store, path, m->format, true, &r.documents[0], err));
     }
     CB_GO(cb_sources_record_write(store, path, &r, err));

@@ -108,7 +108,8 @@ static cubed_status hash_bytes(cubed_store *s, const char *key, uint64_t size, v
     for (uint64_t at = 0; at < size;) {
         size_t got = 0;
         CB_TRY(cb_store_get(s, key, at, piece, cap, &got, err));
-        if (got == 0) break; /* truncated meanwhile: hash the bytes that were read */
+        /* the object was truncated during the read, so only the bytes so far are hashed */
+        if (got == 0) break;
         XXH3_128bits_update(state, piece, got);
         at += got;
     }

@@ -380,7 +380,7 @@ cubed_status cb_credentials_find(cb_net *net, const char *url, cb_credentials_lo
     CB_GO(cb_net_get_way(net, zone, url, &c->way, err));
     c->way.plain_proxy = NULL;
     st = look(c, err);
-    /* A setting that could not be copied is not a missing one. */
+    /* If a setting could not be copied, it must not count as missing. */
     if (cb_zone_failed(zone)) st = cb_fail(err, CUBED_E_NOMEM, "no memory for credentials");
     CB_GO(st);
     if (*c->keys.secret || *c->keys.token || c->bearer || c->account || c->secret)

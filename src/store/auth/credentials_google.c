@@ -14,7 +14,7 @@
 #include "store/http/digest.h"
 
 #define SCOPE "https://www.googleapis.com/auth/devstorage.read_write"
-/* Scope to impersonate an account. */
+/* OAuth scope of a token that may impersonate an account. */
 #define SCOPE_ALL "https://www.googleapis.com/auth/cloud-platform"
 #define TOKEN_URI "https://oauth2.googleapis.com/token"
 

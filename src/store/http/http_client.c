@@ -56,7 +56,8 @@ typedef struct cb_http_transfer {
     struct curl_slist *headers;
     cb_http *http;
     cb_http_call *call; /* NULL if the transfer is idle */
-    bool lost;          /* another transfer continues the call; everything received is discarded */
+    /* true if another transfer continues the call, so that the reply of this one is discarded */
+    bool lost;
     cb_redirects redirects;
     cb_pace pace;
     uint64_t received; /* bytes of headers and body */
@@ -371,7 +372,7 @@ static bool set_certificates(CURL *curl, const char *file)
 bool cb_curl_set_way(CURL *curl, const cb_http_way *way, const char *url)
 {
     const char *proxy = strncasecmp(url, "https:", 6) == 0 ? way->proxy : way->plain_proxy;
-    /* Without this option libcurl would use a proxy from the environment. */
+    /* If this option were not set, libcurl would use a proxy from the environment. */
     return curl_easy_setopt(curl, CURLOPT_PROXY, proxy ? proxy : "") == 0 &&
            curl_easy_setopt(curl, CURLOPT_NOPROXY, way->no_proxy) == 0 &&
            set_certificates(curl, way->ca_file);
@@ -526,7 +527,7 @@ static int hedge(cb_http *h, int wait)
             if (left / MS < wait) wait = (int)(left / MS) + 1;
             continue;
         }
-        c->may_hedge = false; /* a call is repeated at most once */
+        c->may_hedge = false; /* a second request is sent at most once per call */
         if (atomic_load(&c->cancelled) || !cb_hedge_spend(h->hedge)) continue;
         if (make_ready(c) == CB_HTTP_GO) c->second = begin_transfer(h, c);
     }
@@ -867,7 +868,7 @@ static void read_messages(cb_http *h)
         if (m->msg != CURLMSG_DONE) continue;
         const CURLcode code = m->data.result;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
-        /* libcurl drops further messages of a handle that is removed. */
+        /* This removes the handle, after which libcurl drops its further messages. */
         if (t->lost)
             drop_transfer(h, t);
         else if (code == CURLE_OK || !leave_to_other(h, t))

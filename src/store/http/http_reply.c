@@ -121,7 +121,8 @@ cb_http_stop cb_http_reply_begin(cb_http_call *c, int code, int64_t length)
         c->too_long = c->total != UINT64_MAX && c->total > first->size;
         if (c->too_long) return CB_HTTP_TOO_LONG;
     } else if (first->offset == CUBED_RANGE_SUFFIX) {
-        c->may_hedge = false; /* the offset of the piece depends on this reply */
+        /* no second request: its reply could have another offset if the object changed */
+        c->may_hedge = false;
         if (c->total == UINT64_MAX) return CB_HTTP_NO_RANGES;
         const cubed_range r =
             cubed_range_within((cubed_range){CUBED_RANGE_SUFFIX, first->size}, c->total);
@@ -171,7 +172,7 @@ static cb_http_stop put_object(cb_http_call *c, const char *bytes, size_t n)
         c->too_long = behind > 0;
         return c->too_long ? CB_HTTP_TOO_LONG : CB_HTTP_GOES_ON;
     }
-    /* The object's size is known only at its end. */
+    /* The size of the object becomes known only at the end of the reply. */
     return behind > CB_HTTP_MOST_SKIPPED ? CB_HTTP_ENDLESS : CB_HTTP_GOES_ON;
 }
 

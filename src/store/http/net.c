@@ -172,7 +172,7 @@ cubed_status cb_net_put_options(cb_net *n, cb_buf *out, cubed_error *err)
     size_t count = 0;
     cb_mutex_lock(&n->lock);
     for (const cb_setting *s = n->settings; s; s = s->next) count += s->scope != NULL;
-    /* Write oldest first: the latest option of a name takes precedence. */
+    /* Writes the oldest setting first, because a later one of the same name takes precedence. */
     for (; count > 0; count--) {
         const cb_setting *s = n->settings;
         for (size_t left = count; s; s = s->next) {

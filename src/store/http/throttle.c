@@ -21,7 +21,8 @@ struct cb_throttle {
     pid_t pid;   /* process that counts; a forked child does not see its parent's calls end */
     unsigned most;
     cb_mutex lock;
-    /* In PARTS: the limit, and the highest limit that seems to be allowed. */
+    /* In units of 1 / PARTS of a call: `limit` is the current limit, `allowed` the highest limit that the service seems to allow.
+     * */
     uint64_t limit CB_GUARDED_BY(&lock), allowed CB_GUARDED_BY(&lock);
     unsigned in_flight CB_GUARDED_BY(&lock);
     /* Calls in flight that began in second `second` and in the previous second; the index is the lowest bit of the second. */
@@ -80,7 +81,7 @@ void cb_throttle_free_all(cb_throttle *all)
     }
 }
 
-/* Moves on to the current second. Calls that began before the two counted seconds are no longer counted by second. */
+/* Moves to the current second. Only calls that began in this second or the one before are still counted by second. */
 static void advance(cb_throttle *t, int64_t now) CB_REQUIRES(&t->lock)
 {
     const int64_t second = now / SECOND;

@@ -111,7 +111,7 @@ static int make_directory(const local_store *s, const char *path, mode_t mode)
     const char *at = cb_local_at(s, path);
     struct stat info;
     int e = mkdirat(s->dir, at, mode) != 0 ? errno : 0;
-    /* Look again: another process may have removed the directory since. */
+    /* The check is repeated, because another process may have removed the directory in the meantime. */
     for (int tries = 0; e == EEXIST && mode == CB_LOCAL_PRIVATE; tries++) {
         if (!cb_local_is_foreign(s, path, &info)) break;
         if (tries == 3) return EPERM;

@@ -176,7 +176,7 @@ void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, 
 
 void cb_map_bring(const void *data, size_t offset, size_t size)
 {
-    /* offset of the start of the page */
+    /* start of the page that contains `offset` */
     const size_t from = cb_pages_round(offset + 1) - cb_pages_round(1);
 #ifdef MADV_POPULATE_READ
     /* Optional: if this fails or is not supported, pages are loaded by faults. */

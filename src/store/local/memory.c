@@ -212,7 +212,8 @@ static cubed_status memory_list(cubed_store *store, cubed_store_request *r, cube
         if (!more || st != CUBED_OK) break;
         e.key = key.data + root;
         st = r->entry(r->entry_ctx, &e, err);
-        /* Continue after the key, or after all keys below a prefix: '0' follows '/' in ASCII. */
+        /* The next search starts after this key. After a prefix, it starts after all keys below the prefix: '0' follows '/' in
+         * ASCII. */
         cb_buf_puts(&key, e.is_prefix ? "0" : "\001");
     }
     cb_buf_free(&key);

@@ -189,8 +189,7 @@ static void tell(const cb_remote_call *c, cubed_object_info *info)
     if (!version) version = json_string_value(json_object_get(o, "generation"));
     if (size) info->size = strtoull(size, NULL, 10);
     cb_remote_set_version(info, version);
-    /* Only replies with data have a modification time, so different replies could not be compared by it. The generation alone
-     * identifies the version. */
+    /* Ignores the modification time, because only replies with data have one. The generation alone identifies the version. */
     info->modified = 0;
     json_decref(o);
 }
@@ -231,7 +230,7 @@ static void read_fault(const cb_remote_call *c, cb_remote_fault *f)
     if (c->what != CB_REMOTE_COPY || c->http.code >= 300)
         snprintf(f->message, sizeof f->message, "%s", message ? message : "");
     if (reason) snprintf(f->code, sizeof f->code, "%s", reason);
-    /* The service uses the same reason for objects and buckets. */
+    /* The service reports missing objects and missing buckets by the same code, so the message is examined. */
     if (c->http.code == 404)
         snprintf(f->code, sizeof f->code, "%s",
                  strcasestr(f->message, "bucket does not exist") ? "NoSuchBucket" : "NotFound");

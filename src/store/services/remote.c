@@ -617,7 +617,7 @@ static cb_http_verdict take_head(cb_remote_call *c)
         return CB_HTTP_DONE;
     }
     if (!is_expected(c, &info)) return CB_HTTP_DONE;
-    /* The requested range was beyond the end at that time. */
+    /* When the range was refused, it was beyond the end of the object. If it is within the object now, the object has changed. */
     if (c->pieces && c->pieces->offset != CUBED_RANGE_SUFFIX && c->pieces->offset < info.size) {
         c->what = CB_REMOTE_GET;
         return passing(c, "the object has changed while it was read");
@@ -632,7 +632,7 @@ static cb_http_verdict not_own(cb_remote_call *c)
     c->http.status = cb_fail(&c->http.error, lost ? CUBED_E_IO : CUBED_E_EXISTS,
                              lost ? "another process or a rule of the bucket ended the upload"
                                   : "the object has another version than expected, or exists");
-    c->http.error.transient = lost; /* a retry begins another upload */
+    c->http.error.transient = lost; /* a retry begins a new upload, so it may succeed */
     return CB_HTTP_DONE;
 }
 
@@ -775,7 +775,7 @@ static cb_http_verdict judge(cb_http_call *http)
         (void)fail_with(c, &f);
         return CB_HTTP_LATER;
     case 416:
-        /* An empty object has no first byte. */
+        /* A HEAD that reads one byte instead fails for an empty object, which has no first byte. */
         if (c->what == CB_REMOTE_HEAD && http->npieces) {
             uint64_t first, last;
             if (!cb_http_range(cb_http_header(http, "content-range"), &first, &last,
@@ -946,7 +946,7 @@ static void cancel(cb_remote *s, const cubed_store_request *r)
     cb_mutex_lock(&s->lock);
     for (cb_remote_job *j = s->jobs; j; j = j->next) {
         if (r && j->r != r) continue;
-        /* Do not cancel the abort of an upload. */
+        /* The last call of an upload aborts it, and is not cancelled. */
         const size_t n = j->nparts ? j->nparts + 2 : j->ncalls;
         for (size_t i = 0; i < n; i++) atomic_store(&j->calls[i].http.cancelled, true);
         any = true;

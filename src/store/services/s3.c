@@ -41,7 +41,7 @@ typedef struct s3_learned {
     int64_t ahead; /* seconds that the server's clock is ahead of this machine's */
     /* the service refuses conditional deletions; other services support or ignore them */
     bool refuses_conditions;
-    /* the service refuses signatures in the query, which expire after some seconds */
+    /* true if the service refuses signatures in the query, which limit deletions to some seconds */
     bool refuses_leases;
 } s3_learned;
 
@@ -53,7 +53,7 @@ typedef struct s3_store {
     bool tls, anonymous, pays;
     bool unconditional; /* the service does not support conditions, so requests have none */
     cb_credentials *who;
-    /* Guarded by the lock of `remote`, because replies change it in the clients' threads. */
+    /* Replies change this in the threads of the clients, so the lock of `remote` guards it. */
     s3_learned learned;
 } s3_store;
 
@@ -340,8 +340,8 @@ static bool is_own(const cb_remote_call *c)
 static bool is_whole(const cb_remote_call *c)
 {
     const char *text = cb_http_header(&c->http, OWN_CRC32C);
-    if (!text)
-        text = cb_http_header(&c->http, CRC32C); /* the value of a checksum of parts is longer */
+    if (!text) /* a checksum of parts is recognised later, because it is longer */
+        text = cb_http_header(&c->http, CRC32C);
     return cb_remote_has_crc32c(c, text, text ? strlen(text) : 0);
 }
 
@@ -365,7 +365,7 @@ static bool learn_region(s3_store *s, const cb_remote_call *c)
     news = strcmp(region, s->learned.region) != 0;
     if (news) snprintf(s->learned.region, REGION_CAP, "%s", region);
     cb_mutex_unlock(&s->remote.lock);
-    /* Another call may have recorded the region since this call was sent. */
+    /* Also retries once if another call has recorded the region since this call was sent. */
     return news || c->repairs == 0;
 }
 

@@ -23,7 +23,7 @@ typedef struct web_store {
     web_versions versions;
     atomic_bool no_head; /* the server refuses HEAD or sends no length: one byte is read instead */
     const char *authorization; /* header value; NULL: none */
-    /* no server at a nearer address is contacted (store/http/http_redirect.h) */
+    /* Nearest kind of address that may be contacted. A redirect to a nearer address is refused (store/http/http_redirect.h). */
     cb_address_kind limit;
     /* farthest kind of the servers that sent objects; CB_ADDRESS_ANY: none yet */
     _Atomic(cb_address_kind) farthest;
@@ -75,7 +75,7 @@ static void note_address(web_store *w, cb_address_kind kind)
     }
 }
 
-/* Returns the kind of a version, by the format that `tell` uses. */
+/* Returns the kind of a version. `tell` formats each kind differently. */
 static cubed_validator judge_version(const char *version)
 {
     static const char bytes[] = " bytes", zone[] = " GMT";
@@ -210,6 +210,6 @@ void cb_web_limit(cubed_store *store, const cubed_store *document)
 {
     if (store->vt != &cb_web_vtable || document->vt != &cb_web_vtable) return;
     const cb_address_kind kind = atomic_load(&((const web_store *)document)->farthest);
-    /* Use the strictest limit if no server sent the document. */
+    /* If no server sent the document, uses the strictest limit. */
     ((web_store *)store)->limit = kind == CB_ADDRESS_ANY ? CB_ADDRESS_PUBLIC : kind;
 }
