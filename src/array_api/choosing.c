@@ -117,6 +117,9 @@ cubed_status cubed_choose(cubed_array *numbers, cubed_array *const *choices, int
                        cubed_dtype_text(numbers->node.dtype, name));
     if (n < 1)
         return cb_fail(err, CUBED_E_ARG, "choose: no choices are given, expected at least one");
+    if ((unsigned)mode > CUBED_CHOOSE_CLIP)
+        return cb_fail(err, CUBED_E_ARG, "choose: mode number %d, expected 0 to %d", (int)mode,
+                       CUBED_CHOOSE_CLIP);
     cb_steps s = {.ctx = numbers->ctx, .err = err};
     gather_choices(&s, choices, n, numbers, &c);
     if (s.st == CUBED_OK) s.st = cb_op_broadcast_shape("choose", c.x, n + 1, &ndim, shape, err);

@@ -155,6 +155,9 @@ static cubed_status slide_over(const char *name, cubed_array *a, cubed_array *v,
     char first[CUBED_DTYPE_TEXT_CAP], second[CUBED_DTYPE_TEXT_CAP];
     const int front = 0;
     const cubed_dtype dtype = cubed_dtype_promote(a->node.dtype, v->node.dtype);
+    if ((unsigned)mode > CUBED_CONVOLVE_VALID)
+        return cb_fail(err, CUBED_E_ARG, "%s: mode number %d, expected 0 to %d", name, (int)mode,
+                       CUBED_CONVOLVE_VALID);
     if (dtype == CUBED_DTYPE_COUNT || cubed_dtype_kind(dtype) > CUBED_KIND_COMPLEX)
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s and %s", name,
                        cubed_dtype_text(a->node.dtype, first),

@@ -292,6 +292,9 @@ cubed_status cubed_grid_area(cubed_array *lat, cubed_array *lon, const cubed_are
     cubed_area_options o = CUBED_AREA_OPTIONS_INIT;
     bool is_polygons;
     CB_TRY(CB_OPTIONS_TAKE("gridarea", options, &o, err));
+    if ((unsigned)o.edges > CUBED_EDGES_LATITUDES)
+        return cb_fail(err, CUBED_E_ARG, "gridarea: edges are number %d, expected 0 to %d",
+                       (int)o.edges, CUBED_EDGES_LATITUDES);
     CB_TRY(check(lat, lon, &o, &is_polygons, err));
     cb_steps s = {.ctx = lat->ctx, .err = err};
     cubed_array *y;

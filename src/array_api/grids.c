@@ -214,7 +214,13 @@ cubed_status cubed_ravel_multi_index(cubed_array *const *x, int n, const int64_t
             err, CUBED_E_ARG,
             "ravel_multi_index: no positions are given, expected one array for each axis");
     cb_steps s = {.ctx = x[0]->ctx, .err = err};
-    for (int i = 0; i < n; i++) CB_TRY(check_whole("ravel_multi_index", x[i], err));
+    for (int i = 0; i < n; i++) {
+        CB_TRY(check_whole("ravel_multi_index", x[i], err));
+        if ((unsigned)modes[i] >= CUBED_BOUNDS_MODE_COUNT)
+            return cb_fail(err, CUBED_E_ARG,
+                           "ravel_multi_index: mode of axis %d is number %d, expected 0 to %d", i,
+                           (int)modes[i], CUBED_BOUNDS_MODE_COUNT - 1);
+    }
     for (int i = 0; i < n; i++) {
         const int d = first_fastest ? i : n - 1 - i;
         cubed_array *at = cb_step_cast(&s, x[d], CUBED_INT64);

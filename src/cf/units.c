@@ -274,7 +274,7 @@ cubed_status cubed_time_units_parse(const char *units, cubed_calendar c, cubed_t
     int64_t after, ahead;
     const char *date = split(units, &name, &n);
     const named_unit *unit = date ? find_unit(name, n) : NULL;
-    *out = (cubed_time_axis){.calendar = c};
+    cubed_time_axis axis = {.calendar = c};
     if (unit && unit->calendar >= 0 && (cubed_calendar)unit->calendar != c)
         return cb_fail(
             err, CUBED_E_ARG,
@@ -282,10 +282,11 @@ cubed_status cubed_time_units_parse(const char *units, cubed_calendar c, cubed_t
             "not in %s; use days",
             units, unit->names[0], cubed_calendar_name((cubed_calendar)unit->calendar),
             cubed_calendar_name(c));
-    if (unit && take_date(&date, c, false, &out->base, &after) && take_zone(date, &ahead)) {
-        out->base -= ahead;
-        out->unit = unit->us;
-        out->divide = unit->divide;
+    if (unit && take_date(&date, c, false, &axis.base, &after) && take_zone(date, &ahead)) {
+        axis.base -= ahead;
+        axis.unit = unit->us;
+        axis.divide = unit->divide;
+        *out = axis;
         return CUBED_OK;
     }
     return cb_fail(

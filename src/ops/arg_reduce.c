@@ -73,7 +73,10 @@ static cubed_status arg_reduce(const char *name, cb_reduction kind, cubed_array 
     CB_GO(cb_op_cast(found, CUBED_INT64, out, err));
     if (!keepdims) goto out;
     st = cb_op_restore_axes(out, x, reduced, err);
-    if (st != CUBED_OK) cubed_array_unref(*out);
+    if (st != CUBED_OK) {
+        cubed_array_unref(*out);
+        *out = NULL;
+    }
 out:
     cubed_array_unref(wide);
     cubed_array_unref(found);

@@ -140,6 +140,27 @@ static void test_close(void **state)
             "allclose is not defined for float64 and datetime64[D], expected numbers");
 }
 
+static void test_unknown_modes(void **state)
+{
+    fixture *f = *state;
+    static const int64_t numbers[] = {0, 1, 0}, shape[] = {3};
+    cubed_array *x = vector(f, CUBED_INT64, 3, numbers), *y = NULL;
+    const cubed_bounds_mode bounds = (cubed_bounds_mode)7;
+    cubed_area_options area = CUBED_AREA_OPTIONS_INIT;
+    area.edges = (cubed_cell_edges)7;
+    refused(f, cubed_choose(x, &x, 1, (cubed_choose_mode)7, &y, &f->err), CUBED_E_ARG,
+            "choose: mode number 7, expected 0 to 2");
+    refused(f, cubed_convolve(x, x, (cubed_convolve_mode)7, &y, &f->err), CUBED_E_ARG,
+            "convolve: mode number 7, expected 0 to 2");
+    refused(f, cubed_correlate(x, x, (cubed_convolve_mode)-1, &y, &f->err), CUBED_E_ARG,
+            "correlate: mode number -1, expected 0 to 2");
+    refused(f, cubed_ravel_multi_index(&x, 1, shape, &bounds, false, &y, &f->err), CUBED_E_ARG,
+            "ravel_multi_index: mode of axis 0 is number 7, expected 0 to 2");
+    refused(f, cubed_grid_area(x, x, &area, &y, &f->err), CUBED_E_ARG,
+            "gridarea: edges are number 7, expected 0 to 1");
+    assert_null(y);
+}
+
 static void test_nan_to_num(void **state)
 {
     fixture *f = *state;
@@ -577,6 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_slices_that_drop_axes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_close, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_modes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nan_to_num, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ranges_and_means, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_differences, set_up, tear_down),

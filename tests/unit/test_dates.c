@@ -63,13 +63,34 @@ static void test_texts_that_are_no_dates(void **state)
 
 static void test_units_have_no_names_of_months(void **state)
 {
-    cubed_time_axis axis;
+    cubed_time_axis axis = {.base = 7, .unit = 8, .divide = 9};
     (void)state;
     assert_int_equal(
         cubed_time_units_parse("days since 5 Jan 2020", CUBED_CALENDAR_STANDARD, &axis, NULL),
         CUBED_E_ARG);
+    /* An error leaves the output unchanged. */
+    assert_int_equal(axis.base, 7);
+    assert_int_equal(axis.unit, 8);
+    assert_int_equal(axis.divide, 9);
     assert_int_equal(
         cubed_time_units_parse("days since 1-1-1", CUBED_CALENDAR_STANDARD, &axis, NULL), CUBED_OK);
+}
+
+/* Numbers of floats are rounded to the nearest microsecond, integers in nanoseconds are rounded down. */
+static void test_nanoseconds(void **state)
+{
+    cubed_time_axis axis;
+    int64_t us = 0;
+    (void)state;
+    assert_int_equal(cubed_time_units_parse("nanoseconds since 1970-01-01", CUBED_CALENDAR_STANDARD,
+                                            &axis, NULL),
+                     CUBED_OK);
+    assert_true(cubed_time_of_float(&axis, 1999.0, &us));
+    assert_int_equal(us - axis.base, 2);
+    assert_true(cubed_time_of_int(&axis, 1999, &us));
+    assert_int_equal(us - axis.base, 1);
+    assert_true(cubed_time_of_int(&axis, -1, &us));
+    assert_int_equal(us - axis.base, -1);
 }
 
 int main(void)
@@ -79,6 +100,7 @@ int main(void)
         cmocka_unit_test(test_months_and_times),
         cmocka_unit_test(test_texts_that_are_no_dates),
         cmocka_unit_test(test_units_have_no_names_of_months),
+        cmocka_unit_test(test_nanoseconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
