@@ -1,9 +1,12 @@
-/* Lazy arrays: descriptions of a computation, which a plan (cubed/plan.h) carries out. Building an array does no I/O,
- * except that opening a source reads its metadata; it takes a few microseconds.
+/* Lazy arrays: descriptions of a computation, which a plan (cubed/plan.h) carries out. Building an array takes a few
+ * microseconds. It does no I/O, except that opening a source reads the metadata of the source.
  *
- * A cubed_array is immutable and reference-counted. Any thread may take and release references. A function that makes an array
- * returns one reference to the caller. The array holds references of its own to its inputs. All arrays of a computation belong
- * to one context. */
+ * A cubed_array is immutable and reference-counted. Any thread may take and release references. A function that makes an
+ * array returns one reference to the caller. The array holds its own references to its inputs. All arrays of a computation
+ * belong to one context.
+ *
+ * Chunk lengths (`chunks`, `chunk`) are at least 1; -1 is the whole axis. NULL: automatic chunks of about 1 MiB, whole
+ * trailing axes first. Other lengths, negative extents and sizes that do not fit int64 are CUBED_E_ARG. */
 #ifndef CUBED_ARRAY_H
 #define CUBED_ARRAY_H
 
@@ -43,7 +46,7 @@ CUBED_API bool cubed_reduction_parse(const char *name, cubed_reduction *reductio
 CUBED_API cubed_array *cubed_array_ref(cubed_array *x);
 CUBED_API void cubed_array_unref(cubed_array *x);
 
-/* Properties of an array. Returned pointers are valid as long as x; the context is borrowed. */
+/* Properties of an array. Returned pointers are valid as long as x; the context is borrowed (no reference is taken). */
 CUBED_API cubed_context *cubed_array_context(const cubed_array *x);
 CUBED_API cubed_dtype cubed_array_dtype(const cubed_array *x);
 CUBED_API int cubed_array_ndim(const cubed_array *x);
@@ -51,24 +54,26 @@ CUBED_API const int64_t *cubed_array_shape(const cubed_array *x);
 /* Returns the length of a chunk along each axis, at least 1. The first and last chunk of an axis may be shorter. For irregular
  * chunks it is the length of the longest chunk. */
 CUBED_API const int64_t *cubed_array_chunks(const cubed_array *x);
-/* Return the number of chunks along an axis, and the length of chunk number `i`, 0 <= i < their number. */
+/* Return the number of chunks along axis `dim` (0 to ndim - 1), and the length of chunk number `i`, 0 <= i < their number. */
 CUBED_API int64_t cubed_array_num_chunks(const cubed_array *x, int dim);
 CUBED_API int64_t cubed_array_chunk_length(const cubed_array *x, int dim, int64_t i);
 /* Returns whether the chunks along an axis are irregular: chunks other than the first and the last differ in length. */
 CUBED_API bool cubed_array_is_irregular(const cubed_array *x, int dim);
-/* Returns the name of a dimension; NULL if it has none. */
+/* Returns the name of a dimension; NULL if the dimension has no name, or if `dim` is out of range. */
 CUBED_API const char *cubed_array_dim_name(const cubed_array *x, int dim);
 /* Returns the attributes as the text of a JSON object, "{}" if x has no attributes. The member CUBED_ATTRIBUTE_TYPES, if
  * present, gives types of attributes; cubed_attribute_get returns a value with its type. A source has the attributes of its
  * store. Casts, views and rechunks keep the attributes of their operand; other operations drop them, because the attributes do
  * not describe their values. */
 CUBED_API const char *cubed_array_attrs(const cubed_array *x);
-/* Gets the fill value of a Zarr array of format 2, or of a view or copy of one, in x's type. Readers treat elements that equal
- * it as missing. Returns false if x has no such value. Arrays that are stored from arrays of format 2 or 3 get the same fill
- * value. */
+/* Gets the fill value of a Zarr array of format 2, or of a view or copy of such an array, in x's type. Readers treat elements
+ * that equal the fill value as missing. Returns false, and leaves *out unchanged, if x has no such value. Arrays that are
+ * stored from arrays of format 2 or 3 get the same fill value. */
 CUBED_API bool cubed_array_missing_value(const cubed_array *x, cubed_scalar *out);
-/* Make an array that differs from x in its attributes or dimension names only. `json` must be an object; names[ndim] may
- * hold NULLs. */
+/* Make an array that differs from x in its attributes or dimension names only. `json` is the text of a JSON object;
+ * names[ndim] may hold NULLs.
+ *
+ * Errors: CUBED_E_FORMAT if `json` is not JSON, CUBED_E_ARG if it is not an object. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_attrs(cubed_array *x, const char *json,
                                                                cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_dim_names(cubed_array *x,
@@ -104,18 +109,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_fields(cubed_array *x, const char 
 /* Serialises an array for another process or later use: its operations, the places of its stores as absolute paths, and all
  * elements in memory that it reads.
  *
- * data  freed with cubed_array_free_bytes
+ * data  receives the bytes, which cubed_array_free_bytes frees
  *
- * Errors: CUBED_E_UNSUPPORTED for sources that cannot leave their process. */
+ * Errors: CUBED_E_UNSUPPORTED for sources that cannot leave their process.
+ *
+ * cubed_array_free_bytes  frees the bytes; x is the array that was saved */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_save(cubed_array *x, void **data, size_t *size,
                                                          cubed_error *err);
 CUBED_API void cubed_array_free_bytes(const cubed_array *x, void *data, size_t size);
 /* Makes an array from the bytes of cubed_array_save. Checks all bytes. Stores are opened when the array is computed.
  *
- * allow_code  accepts bytes that carry code: a user-defined function, which can do whatever this process may
+ * allow_code  accepts bytes that carry code: a user-defined function, which has all rights of this process
  *
- * Errors: CUBED_E_FORMAT for bytes that are not an array; CUBED_E_UNSUPPORTED for bytes of another version, and for code that
- * is not allowed. */
+ * Errors: CUBED_E_FORMAT for bytes that are not an array; CUBED_E_UNSUPPORTED for bytes of another version, and for functions
+ * that the context does not know; CUBED_E_ARG for code that is not allowed. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_load(cubed_context *ctx, const void *data,
                                                          size_t size, bool allow_code,
                                                          cubed_array **out, cubed_error *err);
@@ -131,26 +138,27 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_load(cubed_context *ctx, con
  * of the format that this library does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open(cubed_context *ctx, const char *url,
                                                          cubed_array **out, cubed_error *err);
-/* Opens several arrays as one, in this order along a dimension. Types, names of dimensions, other extents and the
- * attributes that determine values (units, calendar, scale_factor, add_offset, _FillValue, missing_value) must agree. The
- * other attributes are those of the first array. If the arrays do not have the dimension, they must have one shape, and the
- * first is used.
+/* Opens several arrays as one, in this order along a dimension. Types, names of dimensions, other extents and the attributes
+ * that determine values (units, calendar, scale_factor, add_offset, _FillValue, missing_value) must agree. The other
+ * attributes are those of the first array. If the arrays do not have the dimension, they must have one shape, and the result
+ * is the first array.
  *
  * dim  name of the dimension; NULL: the first axis
  *
- * Errors: CUBED_E_ARG if the arrays differ; the message names the difference and the array. */
+ * Errors: CUBED_E_ARG if n is less than 1, or if the arrays differ; the message names the difference and the array. Also the
+ * errors of cubed_array_open. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ctx,
                                                                const char *const *urls, int n,
                                                                const char *dim, cubed_array **out,
                                                                cubed_error *err);
-/* Opens an array of variable-length strings ("string" of Zarr format 3, the filter "vlen-utf8" of format 2, strings of
- * HDF5), for which cubed_array_open fails with CUBED_E_UNSUPPORTED. Reads all elements now, into an array in memory whose
- * elements have the length of the longest.
+/* Opens an array of variable-length strings ("string" of Zarr format 3, the filter "vlen-utf8" of format 2, strings of HDF5),
+ * for which cubed_array_open fails with CUBED_E_UNSUPPORTED. Reads all elements now, into an array in memory whose elements
+ * have the length of the longest.
  *
- * most  maximum size in bytes of a chunk, and of all elements together
+ * most  maximum size in bytes of a chunk, and of all elements together; 1 to 2^31, else CUBED_E_ARG
  *
- * Errors: CUBED_E_UNSUPPORTED if the array has elements of another type, or is stored in shards within shards;
- * CUBED_E_BUDGET if a chunk, or all elements, exceed `most`. */
+ * Errors: CUBED_E_UNSUPPORTED if the array has elements of another type, or is stored in shards within shards; CUBED_E_BUDGET
+ * if a chunk, or all elements, exceed `most`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_texts(cubed_context *ctx, const char *url,
                                                                size_t most, cubed_array **out,
                                                                cubed_error *err);
@@ -158,34 +166,41 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_texts(cubed_context *ct
  * freed.
  *
  * strides  in bytes; NULL: C order
- * chunks   NULL: about 1 MiB each, whole trailing axes first */
+ * data     not NULL, even if the array has no elements
+ *
+ * Errors: CUBED_E_ARG if `data` is NULL; CUBED_E_TYPE for an invalid type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides,
     const int64_t *chunks, const void *data, cubed_array **out, cubed_error *err);
-/* Sets the owner of the memory of an array from cubed_array_from_memory. `release(owner)` is called once, by the thread that
- * releases the last reference to the arrays and plans that read the memory. Call it once, before x is used otherwise. */
+/* Sets the owner of the memory of an array from cubed_array_from_memory. The thread that releases the last reference to the
+ * arrays and plans that read the memory calls `release(owner)`, once. Call this function once, before x is used otherwise. */
 CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner);
 /* Marks the memory of an array from cubed_array_from_memory as allocated only for this array, such as a copy of values that a
- * user passed. Plans then count the elements as part of their metadata. Call it before x is used otherwise. */
+ * user passed. Plans then count the elements as part of their metadata. Call this function before x is used otherwise. */
 CUBED_API void cubed_array_set_made(cubed_array *x);
 /* Returns the tag of x: a pointer that the program stores with an array, for data that must live as long as the arrays made
- * from it. Initially NULL. Neither this function nor the next is thread-safe. */
+ * from it. Initially NULL. Not thread-safe: no other thread may change the tag (cubed_array_retag) at the same time. */
 CUBED_API const void *cubed_array_tag(const cubed_array *x);
-/* Gives the tag `to` to x and to all its inputs, recursively, that have x's tag.
+/* Gives the tag `to` to x and to all its inputs, recursively, that have x's tag. Does nothing if x has the tag `to`. Not
+ * thread-safe.
  *
- * visit  if not NULL, is called with every other tag that is met, maybe several times; inputs below such an array are not
- *        visited */
+ * visit  if not NULL, is called with each tag of an input that is neither x's old tag nor `to`, maybe several times. The tag
+ *        may be NULL. Inputs below such an array are not visited.
+ *
+ * Errors: CUBED_E_NOMEM; some inputs then have the new tag. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_retag(cubed_array *x, const void *to,
                                                           void (*visit)(void *ctx, const void *tag),
                                                           void *ctx, cubed_error *err);
-/* Sets the origin of x: a nonzero number that tells the program where it made x. Plans and errors report it; saved plans do not
- * contain it. Has no effect if x has an origin. Inputs that were made by the same call and have no origin get the same number.
- * Call it before any other use of x. */
+/* Sets the origin of x: a nonzero number that tells the program where it made x. Plans and errors report the origin; saved
+ * plans do not contain it. Has no effect if `origin` is 0, or if x has an origin. Inputs without an origin, which the same
+ * call made, get the same number. Call this function before any other use of x. */
 CUBED_API void cubed_array_set_origin(cubed_array *x, uint32_t origin);
-/* Marks the chunks of x as not chosen by the user. Functions with a `chunks` parameter do this if it is NULL. An array that is
- * made of several arrays then has the chunks of the other arrays. Call it before x is used otherwise. */
+/* Marks the chunks of x as not chosen by the user. Functions with a `chunks` parameter do this if the parameter is NULL. If
+ * an operation combines x with other arrays, its result has the chunks of the other arrays. Call this function before x is
+ * used otherwise. */
 CUBED_API void cubed_array_yield_chunks(cubed_array *x);
-/* Makes an array with one value everywhere. With ndim 0 it is a scalar, which broadcasts. */
+/* Makes an array with one value everywhere. With ndim 0 it is a scalar, which broadcasts. CUBED_E_TYPE for strings and
+ * records: see cubed_array_full_text. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype,
                                                          int ndim, const int64_t *shape,
                                                          const int64_t *chunks,
@@ -204,32 +219,38 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_index(cubed_context *ctx, in
                                                           const int64_t *shape,
                                                           const int64_t *chunks, int64_t start,
                                                           cubed_array **out, cubed_error *err);
-/* Makes a 1-D array start, start + step, ... up to but not including stop: ceil((stop - start) / step) elements. Element k
- * is start + k * step in float64, then cast: exact for integers below 2**53. `chunk` NULL: automatic. */
+/* Makes a 1-D array start, start + step, ... up to but not including stop: ceil((stop - start) / step) elements, or none if
+ * this is negative. Element k is start + k * step in float64, then cast to the numeric type `dtype`: exact for integers below
+ * 2**53.
+ *
+ * Errors: CUBED_E_ARG for numbers that are not finite, for a step of 0, and for 2**60 elements or more; CUBED_E_TYPE if
+ * `dtype` is not a numeric type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_arange(cubed_context *ctx, double start,
                                                            double stop, double step,
                                                            cubed_dtype dtype, const int64_t *chunk,
                                                            cubed_array **out, cubed_error *err);
-/* Makes a 1-D array of n elements start + step * k, computed in `type`, int64 (modulo 2**64) or float64, then cast to the
- * numeric type `dtype`. `chunk` NULL: automatic. */
+/* Makes a 1-D array of n elements start + step * k, computed in `type`, which is CUBED_INT64 (modulo 2**64) or CUBED_FLOAT64.
+ * The elements are then cast to the numeric type `dtype`. CUBED_E_TYPE for other types. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_ramp(cubed_context *ctx, cubed_dtype type,
                                                          const cubed_scalar *start,
                                                          const cubed_scalar *step, int64_t n,
                                                          cubed_dtype dtype, const int64_t *chunk,
                                                          cubed_array **out, cubed_error *err);
-/* Makes a 1-D float64 array of `num` equally spaced numbers from start to stop. With `endpoint` the last number is stop
- * exactly. */
+/* Makes a 1-D float64 array of `num` equally spaced numbers from start to stop. With `endpoint` the last of two or more
+ * numbers is stop exactly; without it, `num` steps lead to stop, and stop is left out. CUBED_E_ARG if `num` is negative, or
+ * if start or stop is not finite. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_linspace(cubed_context *ctx, double start,
                                                              double stop, int64_t num,
                                                              bool endpoint, const int64_t *chunk,
                                                              cubed_array **out, cubed_error *err);
-/* Makes a matrix of rows x columns with 1 on the k-th diagonal (k > 0: to the right of the main diagonal), and 0 elsewhere. */
+/* Makes a matrix of rows x columns with 1 on the k-th diagonal (k > 0: to the right of the main diagonal), and 0 elsewhere.
+ * CUBED_E_ARG for a negative extent, CUBED_E_TYPE for half precision, times, strings and records. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_eye(cubed_context *ctx, int64_t rows,
                                                         int64_t columns, int64_t k,
                                                         cubed_dtype dtype, const int64_t *chunks,
                                                         cubed_array **out, cubed_error *err);
-/* Return the lower (upper) triangles of the matrices in the last two axes, including the k-th diagonal (k > 0: to the right of
- * the main diagonal). All other elements are 0, even if x has NaN there. */
+/* Return the lower (upper) triangles of the matrices in the last two axes, including the k-th diagonal (k > 0: to the right
+ * of the main diagonal). All other elements are 0, even if x has NaN there. CUBED_E_ARG if x has fewer than two axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tril(cubed_array *x, int64_t k, cubed_array **out,
                                                    cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_triu(cubed_array *x, int64_t k, cubed_array **out,
@@ -238,31 +259,32 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_triu(cubed_array *x, int64_t k, cu
 /* --- Random numbers --------------------------------------------------------------------------- */
 
 /* The generator is Philox4x64-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11). Numbers
- * have the same bits on every machine and in every executor. `chunks` NULL: automatic, as above.
+ * have the same bits on every machine and in every executor.
  *
  * With a seed, the random words of an element depend on the seed and on the element's index in C order, not on the chunks.
- * Each function has a stream of its own: numbers of different functions are independent, also under one seed. */
+ * Each function has its own stream: numbers of different functions are independent, also under one seed. Only
+ * cubed_array_uniform uses the stream of cubed_array_random. */
 
 /* Makes float64 numbers, uniform in [0, 1) with 53 bits. The counter of an element is its index / 4. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random(cubed_context *ctx, int ndim,
                                                            const int64_t *shape,
                                                            const int64_t *chunks, int64_t seed,
                                                            cubed_array **out, cubed_error *err);
-/* Makes low + (high - low) * cubed_array_random, which may round to high. CUBED_E_ARG unless low <= high and the difference
- * is finite. */
+/* Makes float64 numbers low + (high - low) * u, where u has the values of cubed_array_random with the same shape and seed. A
+ * number may round to high. CUBED_E_ARG unless low <= high and the difference is finite. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_uniform(cubed_context *ctx, int ndim,
                                                             const int64_t *shape,
                                                             const int64_t *chunks, double low,
                                                             double high, int64_t seed,
                                                             cubed_array **out, cubed_error *err);
-/* Makes float64 numbers loc + scale * z, where z is the normal quantile of one word (Wichura's AS 241): |z| < 9.2. CUBED_E_ARG
- * unless loc and scale are finite and scale >= 0. */
+/* Makes float64 numbers loc + scale * z, where z is the normal quantile of one random word (Wichura's AS 241): |z| < 9.2.
+ * CUBED_E_ARG unless loc and scale are finite and scale >= 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_normal(cubed_context *ctx, int ndim,
                                                            const int64_t *shape,
                                                            const int64_t *chunks, double loc,
                                                            double scale, int64_t seed,
                                                            cubed_array **out, cubed_error *err);
-/* Makes float64 numbers scale * -log(u), where u in (0, 1] is made of one word. The mean is `scale`; the range is 0 to 44.4
+/* Makes float64 numbers scale * -log(u), where one random word gives u in (0, 1]. The mean is `scale`; the range is 0 to 44.4
  * times `scale`. CUBED_E_ARG unless scale is finite and >= 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_exponential(cubed_context *ctx, int ndim,
                                                                 const int64_t *shape,
@@ -274,40 +296,40 @@ typedef struct cubed_scalar_range {
     cubed_scalar low, last;
 } cubed_scalar_range;
 
-/* Makes integers of a range of the integer type `dtype`, from 128 random bits each: no value is more likely than another by
- * more than one part in 2**64. CUBED_E_TYPE unless dtype is an integer type, CUBED_E_ARG unless low <= last. */
+/* Makes integers of the type `dtype`, uniform in a range. Each is made from 128 random bits, so the probabilities of two
+ * values differ by at most one part in 2**64. CUBED_E_TYPE unless dtype is an integer type, CUBED_E_ARG unless low <= last. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_integers(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *chunks,
     const cubed_scalar_range *range, int64_t seed, cubed_array **out, cubed_error *err);
 
 /* Makes float64 or float32 numbers, uniform in [0, 1): chunk number b, in C order, has the values of NumPy's
- * Generator(Philox(key=key + b)).random(shape of the chunk, dtype), bit for bit. Cubed for Python makes the same numbers
- * with key as its root seed. The values depend on the chunks; use cubed_rechunk for other chunks. key[0] is the low word;
- * key + b is computed modulo 2**128.
+ * Generator(Philox(key=key + b)).random(shape of the chunk, dtype), bit for bit. Cubed for Python makes the same numbers with
+ * key as its root seed. The values depend on the chunks; use cubed_rechunk for other chunks. key[0] is the low word; key + b
+ * is computed modulo 2**128.
  *
- * Errors: CUBED_E_TYPE for another type, CUBED_E_ARG for more than 2**31 chunks, or 2**32 elements in a chunk. */
+ * Errors: CUBED_E_TYPE for a type other than these two, CUBED_E_ARG for more than 2**31 chunks, or 2**32 elements in a chunk. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *chunks,
     const uint64_t key[2], cubed_array **out, cubed_error *err);
 
 /* --- Elementwise ------------------------------------------------------------------------------ */
 
-/* Applies an operation to args[nargs], which are broadcast and promoted by the standard's rules. The result has the chunks
- * of the largest operand that is read or made chunk by chunk; the chunks of constants count only if all operands are
- * constants.
+/* Applies an operation to args[nargs], which are broadcast and promoted by the standard's rules. The result has the chunks of
+ * the largest operand that is read or made chunk by chunk; the chunks of constants count only if all operands are constants.
  *
  * - Half precision (float16, bfloat16) is computed in float32, which is the type of the result.
  * - The first operand of CUBED_OP_WHERE is a bool.
  * - Times (datetime64, timedelta64) are added, subtracted, multiplied, divided, compared and selected by NumPy's rules, in
  *   their common unit. NaT gives NaT, NaN or false.
- * - Bytes and strings of any lengths are compared with their own kind, by bytes or code points, and selected; the result
- *   has the longest length.
+ * - Bytes and strings of any lengths are compared with their own kind, by bytes or code points, joined by CUBED_OP_ADD, and
+ *   selected. A selection has the longest length, a joined string the sum of the lengths.
+ * - Records with equal fields are compared for equality, and selected.
  * - Comparisons of signed integers with uint64 are exact.
  * - CUBED_OP_POW with one number (0-d, cubed_array_full) as the exponent rounds once: 2 is a square, 1 is x in the result's
  *   type, -1 is a division (floats and complex numbers), 0.5 is a square root (of floats: NaN for -inf).
  *
- * Errors: CUBED_E_TYPE for a type that the operation does not accept; CUBED_E_ARG for shapes that do not broadcast, for
- * arrays of different contexts, and for integers to one negative power. */
+ * Errors: CUBED_E_TYPE for a type that the operation does not accept; CUBED_E_ARG for a wrong number of operands, for shapes
+ * that do not broadcast, for arrays of different contexts, and for integers to one negative power. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args,
                                                           int nargs, cubed_array **out,
                                                           cubed_error *err);
@@ -315,11 +337,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_arr
  *
  * - Complex to real drops the imaginary part.
  * - Float to integer truncates. NaN and values out of range give an unspecified value, without a trap.
- * - Anything to bool tests != 0.
+ * - Anything to bool tests != 0; a string is true unless it is empty.
+ * - Bytes and strings are cast to other lengths of their own family, truncated or padded.
  * - Times are cast from and to integers and bools as int64, and to other units by rounding down. Months and years are cast to
  *   days only for dates.
  *
- * Errors: CUBED_E_TYPE for other casts, and for strings. */
+ * Errors: CUBED_E_TYPE for all other casts. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype,
                                                      cubed_array **out, cubed_error *err);
 
@@ -339,31 +362,41 @@ typedef struct cubed_reduce_options {
 
 /* Reduces x over `options->axes` (options NULL: all axes). The axes are removed or, with keepdims, have extent 1.
  *
- * - The type of the result is x's type for min and max (float32 for half precision); bool for all and any; int64 or uint64 for
- *   sums and products of integers; otherwise the floating-point or complex type of x, or float64 for integers.
+ * - The type of the result is x's type for min and max (float32 for half precision); bool for all and any; int64 or uint64
+ *   for sums and products of integers; otherwise the floating-point or complex type of x, or float64 for integers.
  * - Floating-point states are float64.
  * - Complex numbers are compared by their real parts; equal real parts by their imaginary parts.
- * - Times support min and max; differences of times also support sum and mean (truncated). NaT behaves like NaN.
+ * - Strings and times support min and max; differences of times also support sum and mean (truncated). NaT behaves like NaN.
  *
  * Errors: CUBED_E_TYPE for a type that the reduction does not accept; CUBED_E_AXIS for an axis that x does not have;
- * CUBED_E_ARG for min or max of no elements. */
+ * CUBED_E_ARG for min or max of no elements, and for an unknown reduction. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
                                                      const cubed_reduce_options *options,
                                                      cubed_array **out, cubed_error *err);
 
-/* Like cubed_reduce, without the elements that are NaN, as in NumPy's nansum and nanmax. If no elements remain, a sum is 0, a
- * product is 1, and every other result is NaN. Does not support all and any. */
+/* Reduces the elements of x that are not NaN or NaT over `options->axes` (NULL: all axes), as NumPy's nansum and nanmax.
+ * Types of results, times and axes: see cubed_reduce. If all elements are NaN, a sum is 0, a product is 1, and every other
+ * result is NaN or NaT.
+ *
+ * Errors: CUBED_E_ARG for CUBED_REDUCE_ALL and CUBED_REDUCE_ANY, and for min or max over an axis of extent 0; CUBED_E_TYPE
+ * and CUBED_E_AXIS as in cubed_reduce. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_reduce(cubed_reduction reduction, cubed_array *x,
                                                          const cubed_reduce_options *options,
                                                          cubed_array **out, cubed_error *err);
-/* Counts the elements that are not 0, as int64. */
+/* Counts the elements that are not 0, or the strings that are not empty, over `options->axes` (options NULL: all axes). The
+ * result is int64; options->correction is ignored. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_count_nonzero(cubed_array *x,
                                                             const cubed_reduce_options *options,
                                                             cubed_array **out, cubed_error *err);
 
-/* Return the position of the smallest (largest) element along an axis, as int64; `axis` NULL: in C order of the whole
- * array. If several elements are equal, it is the position of the first; if there are NaN, that of the first NaN. Complex numbers
- * are ordered by real parts, then by imaginary parts. Reads the input twice. CUBED_E_ARG if there are no elements. */
+/* Return the position of the smallest (largest) element along *axis, as int64. If `axis` is NULL, the position is that in C
+ * order of the whole array. If several elements are equal, the first counts; if there are NaN or NaT, the first of these.
+ * Complex numbers are ordered by real parts, then by imaginary parts; strings by bytes or code points. Reads the input twice.
+ *
+ * keepdims  the reduced axes have extent 1; otherwise they are removed
+ *
+ * Errors: CUBED_E_ARG if there are no elements along a reduced axis; CUBED_E_AXIS for an axis that x does not have;
+ * CUBED_E_UNSUPPORTED for more than 2**53 elements of a 64-bit type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argmin(cubed_array *x, const int *axis, bool keepdims,
                                                      cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argmax(cubed_array *x, const int *axis, bool keepdims,
@@ -377,20 +410,22 @@ typedef struct cubed_slice {
     int64_t start, len, step;
     bool drop;
 } cubed_slice;
-/* Resolves Python's slice(start, stop, step) on an axis of a given extent; NULL for None. Fails only if step is 0. */
+/* Resolves Python's slice(start, stop, step) on an axis of a given extent; NULL stands for None. CUBED_E_ARG if step is 0,
+ * the only error. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_slice_resolve(const int64_t *start,
                                                             const int64_t *stop,
                                                             const int64_t *step, int64_t extent,
                                                             cubed_slice *out, cubed_error *err);
-/* Selects slices[ndim], one per axis. CUBED_E_INDEX if an element would be outside of x. */
+/* Selects slices[ndim], one per axis. CUBED_E_INDEX if an element would be outside of x, CUBED_E_ARG if a slice with `drop`
+ * does not have exactly one element. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices,
                                                           cubed_array **out, cubed_error *err);
-/* Reorders the axes: axis j of the result is axes[j] of x. axes[ndim] has each axis once; negative ones count from the
- * last. CUBED_E_AXIS for an axis that x does not have, CUBED_E_ARG for one that is given twice. */
+/* Reorders the axes: axis j of the result is axes[j] of x. axes[ndim] has each axis once; negative axes count from the last.
+ * CUBED_E_AXIS for an axis that x does not have, CUBED_E_ARG for an axis that is given twice. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_permute_dims(cubed_array *x, const int *axes,
                                                            cubed_array **out, cubed_error *err);
-/* Reverses x along axes[naxes]; negative ones count from the last; NULL: all axes. CUBED_E_AXIS for an axis that x does not
- * have. */
+/* Reverses x along axes[naxes]; negative axes count from the last; NULL: all axes. CUBED_E_AXIS for an axis that x does not
+ * have, CUBED_E_ARG for an axis that is given twice. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_flip(cubed_array *x, const int *axes, int naxes,
                                                    cubed_array **out, cubed_error *err);
 /* Broadcasts x to a shape. Shapes are aligned at their last axes. An axis of extent 1 is repeated, in chunks of about 1 MiB.
@@ -414,51 +449,59 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_squeeze(cubed_array *x, const int 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis,
                                                      cubed_array **out, cubed_error *err);
 
-/* Reshapes x: the same elements in C order. One extent may be -1, for the remaining elements. If axes are merged whose
- * chunks are not contiguous in C order, the chunks of the result are whole rows of those chunks, up to 16 MiB; beyond that,
- * x is first stored with other chunks. */
+/* Reshapes x: the same elements in C order. One extent may be -1, for the remaining elements. If axes are merged whose chunks
+ * are not contiguous in C order, the chunks of the result are whole rows of those chunks, up to 16 MiB. If such a row is
+ * larger, x is first stored with other chunks. CUBED_E_ARG if the number of elements would differ. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_reshape(cubed_array *x, int ndim,
                                                       const int64_t *shape, cubed_array **out,
                                                       cubed_error *err);
-/* Repeats each element n times along an axis; the copies are next to each other. `axis` NULL: x is flattened first. */
+/* Repeats each element n times (n >= 0) along *axis; the copies are next to each other. `axis` NULL: x is flattened first.
+ * CUBED_E_ARG for a negative n, CUBED_E_AXIS for an axis that x does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat(cubed_array *x, int64_t n, const int *axis,
                                                      cubed_array **out, cubed_error *err);
 
-/* Moves elements by shifts[i] along axes[i]; elements that leave at the end return at the start. n pairs; an axis may occur
- * twice. An axis that is one chunk stays one chunk. */
+/* Moves elements by shifts[i] along axes[i], for n pairs. Elements that leave at the end return at the start. An axis may
+ * occur twice: its shifts add up. An axis that is one chunk stays one chunk. CUBED_E_AXIS for an axis that x does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_roll(cubed_array *x, const int64_t *shifts,
                                                    const int *axes, int n, cubed_array **out,
                                                    cubed_error *err);
-/* Stacks arrays of one shape along a new axis. */
+/* Stacks nargs arrays of one shape, nargs >= 1, along a new axis, which is `axis` of the result (-1: the last). The result
+ * has the type that the arrays promote to. CUBED_E_ARG if the shapes differ, CUBED_E_AXIS for an axis that the result does
+ * not have, CUBED_E_TYPE for types without a common type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_stack(cubed_array *const *args, int nargs, int axis,
                                                     cubed_array **out, cubed_error *err);
-/* Pads x with before[ndim] and after[ndim] elements of `value`, which has x's type. The chunks of x continue: none is
- * longer than the longest of x. */
+/* Pads x with before[ndim] and after[ndim] elements of `value`, which has x's type. The chunks of x continue into the
+ * padding: no chunk is longer than the longest chunk of x. CUBED_E_ARG for a negative number of elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t *before,
                                                   const int64_t *after, const cubed_scalar *value,
                                                   cubed_array **out, cubed_error *err);
 
 /* --- Chunks ------------------------------------------------------------------------------------- */
 
-/* Computes running sums, products, maxima or minima along an axis, in order. The result is stored, even if it is not a target:
- * a task makes the chunks along the axis one after another, each from one read of its input, so tasks run in parallel only
- * across the other axes.
+/* Computes running sums, products, maxima or minima along an axis, in order. The result is stored, even if it is not a
+ * target. A task makes the chunks along the axis one after another, each from one read of its input. So tasks run in parallel
+ * only across the other axes.
  *
  * reduction        CUBED_REDUCE_SUM, PROD, MAX or MIN
  * include_initial  puts the initial value, 0 for sums and 1 for products, in front of the results
  *
- * Sums and products of integers are int64 or uint64, and wrap. Floats keep their type; totals are carried as float64.
- * Maxima and minima have x's type, are NaN from the first NaN on, and are not defined for complex numbers. */
+ * Sums and products of integers are int64 or uint64, and wrap. Floats keep their type, except that half precision gives
+ * float32; totals are carried as float64. Sums of differences of times are differences of times. Maxima and minima have x's
+ * type, are NaN from the first NaN on, and are not defined for complex numbers.
+ *
+ * Errors: CUBED_E_ARG for another reduction, and for include_initial with a maximum or minimum; CUBED_E_TYPE for types
+ * without such a result; CUBED_E_AXIS for an axis that x does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x,
                                                          int axis, bool include_initial,
                                                          cubed_array **out, cubed_error *err);
 /* Replaces each missing element by the last element before it along the axis that is not missing. NaN, NaT and complex
- * numbers with a NaN part are missing; they stay at the start of the axis. Integers and bools have no missing elements.
- * CUBED_E_TYPE for strings. Stored and computed in order, like running totals. */
+ * numbers with a NaN part are missing; they stay at the start of the axis. The result is stored, and a task computes the
+ * chunks along the axis in order, as for cubed_cumulative. Integers and bools have no missing elements: the result is x.
+ * CUBED_E_TYPE for strings, CUBED_E_AXIS for an axis that x does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_forward_fill(cubed_array *x, int axis,
                                                            cubed_array **out, cubed_error *err);
 #define CUBED_CHUNKS_KEPT INT64_MIN
-/* Changes the chunks of x to chunks[ndim]: -1 is the whole axis, CUBED_CHUNKS_KEPT keeps the chunks of x along the axis. */
+/* Changes the chunks of x to chunks[ndim]. The length CUBED_CHUNKS_KEPT keeps the chunks of x along the axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks,
                                                       cubed_array **out, cubed_error *err);
 /* Lengths of the chunks along an axis, each >= 1; their sum is the extent of the axis. */
@@ -466,9 +509,11 @@ typedef struct cubed_chunk_list {
     const int64_t *lengths;
     int64_t n;
 } cubed_chunk_list;
-/* Changes the chunks of x to chunks of any lengths: axes[ndim]. An axis whose `lengths` is NULL keeps its chunks. Such an array
- * is stored in Zarr format 3 with a "rectilinear" grid. Chunks that are irregular only because of a slice or a user-defined
- * function are not stored as such: the target has regular chunks, as long as the longest. */
+/* Changes the chunks of x to chunks of any lengths: axes[ndim]. An axis whose `lengths` is NULL keeps its chunks. A target
+ * with irregular chunks is stored in Zarr format 3 with a "rectilinear" grid. Chunks that are irregular only because of a
+ * slice or a user-defined function are not stored as such: the target has regular chunks, as long as the longest.
+ *
+ * Errors: CUBED_E_ARG for a length less than 1, and for lengths whose sum is not the extent of the axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk_irregular(cubed_array *x,
                                                                 const cubed_chunk_list *axes,
                                                                 cubed_array **out,

@@ -1,5 +1,8 @@
-/* Functions of the Python Array API standard, and of NumPy, that work on whole blocks. Lazy, like everything in
- * cubed/array.h. Results are stored, in chunks that the functions choose. */
+/* Functions of the Python Array API standard, and of NumPy, that work on whole blocks. All are lazy: they return arrays,
+ * which a plan computes. Results are stored, in chunks that the functions choose, unless a comment says that they are views.
+ *
+ * An axis that an array does not have is CUBED_E_AXIS, and an unknown number of an enumeration is CUBED_E_ARG. Negative axes
+ * count from the last axis. */
 #ifndef CUBED_ARRAY_API_H
 #define CUBED_ARRAY_API_H
 
@@ -12,11 +15,11 @@ extern "C" {
 /* --- Sorting ---------------------------------------------------------------------------------------- */
 
 /* Sorts the elements along an axis (negative: from the last), or gets the int64 positions that sort them. The order is
- * stable, also if it descends, and zeros of either sign are equal. NaN is larger than all numbers, NaT larger than all
+ * stable, even if it is descending, and zeros of either sign are equal. NaN is larger than all numbers, NaT larger than all
  * times. Complex numbers are ordered by real parts, then by imaginary parts; strings by bytes or code points.
  *
- * A block holds a whole axis: a task needs three times the memory of its elements. A longer axis is
- * sorted in parts, which are merged: elements are read and written once for each merge. */
+ * A block holds a whole axis: a task needs three times the memory of its elements. A longer axis is sorted in parts, which
+ * are merged: elements are read and written once for each merge. */
 typedef struct cubed_sort_options {
     size_t struct_size;
     bool descending;
@@ -58,14 +61,17 @@ typedef enum cubed_choose_mode {
     CUBED_CHOOSE_WRAP,
     CUBED_CHOOSE_CLIP
 } cubed_choose_mode;
-/* Gets each element from one of n choices. The array of integers or bools, 0 to n - 1, gives the number of the choice. All
- * arrays are broadcast, and choices are promoted. */
+/* Gets each element from one of n choices, n >= 1. `numbers` has integers or bools, 0 to n - 1: the number of the choice for
+ * each element. All arrays are broadcast, and choices are promoted.
+ *
+ * Errors: CUBED_E_TYPE if `numbers` has another type, or the choices have no common type; CUBED_E_ARG if the shapes do not
+ * broadcast. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_choose(cubed_array *numbers,
                                                      cubed_array *const *choices, int n,
                                                      cubed_choose_mode mode, cubed_array **out,
                                                      cubed_error *err);
-/* Gets each element from the choice whose condition is the first of n that is true at the element, or from `fallback` if no
- * condition is true. All arrays are broadcast, and choices are promoted. */
+/* Gets each element from the choice whose condition is the first of n, n >= 1, that is true at the element. If no condition
+ * is true, the element is that of `fallback`. All arrays are broadcast, and choices are promoted. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_select(cubed_array *const *conditions,
                                                      cubed_array *const *choices, int n,
                                                      cubed_array *fallback, cubed_array **out,
@@ -73,20 +79,22 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_select(cubed_array *const *conditi
 
 /* --- Manipulation and differences ------------------------------------------------------------------- */
 
-/* Moves axes sources[i] to destinations[i], n pairs; the other axes keep their order in the remaining places. */
+/* Moves axes sources[i] to destinations[i], for n pairs; the other axes keep their order in the remaining places. A view. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_moveaxis(cubed_array *x, const int *sources,
                                                        const int *destinations, int n,
                                                        cubed_array **out, cubed_error *err);
-/* Repeats x repetitions[i] times along each axis. If n differs from the number of x's dimensions, the shorter list is extended by
- * ones at its front. More than 16 repetitions are a reshape, which may first store x with other chunks (cubed_reshape). */
+/* Repeats x repetitions[i] times along each axis. If n differs from the number of x's dimensions, the shorter list is
+ * extended by ones at its front. More than 16 repetitions are a reshape, which may first store x with other chunks
+ * (cubed_reshape). CUBED_E_ARG for a negative number, CUBED_E_UNSUPPORTED for more than CUBED_MAX_NDIM repetitions. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions,
                                                    int n, cubed_array **out, cubed_error *err);
-/* Computes the n-th differences of neighbours along an axis; for bools, whether neighbours differ. */
+/* Computes the n-th differences of neighbours along an axis; for bools, whether neighbours differ. n 0: x itself. CUBED_E_ARG
+ * for a negative n. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diff(cubed_array *x, int axis, int64_t n,
                                                    cubed_array **out, cubed_error *err);
 
-/* Computes the differences of neighbours of x, flattened. The elements of `to_begin` are prepended to
- * the result and those of `to_end` appended, cast to x's type; NULL adds nothing. CUBED_E_TYPE if x's type cannot hold them. */
+/* Computes the differences of neighbours of x, flattened. The elements of `to_begin` are prepended to the result and those of
+ * `to_end` appended, cast to x's type; NULL adds nothing. CUBED_E_TYPE if x's type cannot hold the added elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ediff1d(cubed_array *x, cubed_array *to_begin,
                                                       cubed_array *to_end, cubed_array **out,
                                                       cubed_error *err);
@@ -99,21 +107,23 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trapezoid(cubed_array *y, cubed_ar
  *
  * spacing  distance of neighbouring elements (0-d; NULL: 1), or the 1-D coordinates of the elements along the axis
  *
- * The result has f's shape and type; integers give float64. CUBED_E_ARG for an axis of fewer than edge_order + 1 elements. */
+ * The result has f's shape and type; integers give float64, dates give differences of times. CUBED_E_ARG for an axis of fewer
+ * than edge_order + 1 elements, for another edge_order, and for coordinates of another length than the axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gradient(cubed_array *f, cubed_array *spacing,
                                                        int axis, int edge_order, cubed_array **out,
                                                        cubed_error *err);
-/* Shifts in the result of cubed_convolve and cubed_correlate, for vectors of m and n elements, m >= n: all m + n - 1 shifts at
- * which the vectors overlap; the m shifts in the middle; or the shifts at which the shorter vector overlaps completely. */
+/* Shifts in the result of cubed_convolve and cubed_correlate, for vectors of m and n elements, m >= n. FULL: all m + n - 1
+ * shifts at which the vectors overlap. SAME: the m shifts in the middle. VALID: the shifts at which the shorter vector
+ * overlaps completely. */
 typedef enum cubed_convolve_mode {
     CUBED_CONVOLVE_FULL,
     CUBED_CONVOLVE_SAME,
     CUBED_CONVOLVE_VALID
 } cubed_convolve_mode;
 /* Compute sums of products of two vectors that are shifted against each other: with v reversed (convolve), or with the
- * conjugate of v (correlate). Numbers are vectors of one element. The result has the type that both promote to. The longer
- * vector is read once for each element of the shorter vector, which has at most 16,384 elements. If the shorter vector may have
- * infinite elements, the ends take several times as long, because their padding must be left out of the sums. */
+ * conjugate of v (correlate). A 0-d array is a vector of one element. The result has the type that both promote to. The
+ * longer vector is read once for each element of the shorter vector, which has at most 16,384 elements. If the shorter vector
+ * may have infinite elements, the ends take several times as long, because their padding must be left out of the sums. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_convolve(cubed_array *a, cubed_array *v,
                                                        cubed_convolve_mode mode, cubed_array **out,
                                                        cubed_error *err);
@@ -124,18 +134,19 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_correlate(cubed_array *a, cubed_ar
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_round(cubed_array *x, int decimals, cubed_array **out,
                                                     cubed_error *err);
 
-/* Unwraps angles along an axis: subtracts whole periods, so that no angle is more than half a period from the angle before it.
- * Steps of less than `discont` (NULL: half a period) do not change. `period` and `discont` are real numbers (0-d arrays).
- * Integers with a whole period give int64, all others float64. */
+/* Unwraps angles along an axis: subtracts whole periods, so that no angle is more than half a period from the angle before
+ * it. Steps of less than `discont` (NULL: half a period) do not change. `period` and `discont` are constant real numbers
+ * (0-d, cubed_array_full), else CUBED_E_ARG. Integers with a whole period give int64, all other numbers float64. CUBED_E_TYPE
+ * unless p has real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array *period,
                                                      cubed_array *discont, int axis,
                                                      cubed_array **out, cubed_error *err);
 
 /* --- Pieces and axes ---------------------------------------------------------------------------------- */
 
-/* Splits x along an axis into n pieces: piece i has the elements from bounds[i] up to, but not including, bounds[i + 1]. Bounds
- * are as in Python's slices: negative bounds count from the end, and bounds beyond the axis are clipped to it. out[n] are
- * views. */
+/* Splits x along an axis into n pieces: piece i has the elements from bounds[i] up to, but not including, bounds[i + 1], so
+ * `bounds` has n + 1 entries. Bounds are as in Python's slices: negative bounds count from the end, and bounds beyond the
+ * axis are clipped to it. out[n] receives views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_split(cubed_array *x, int axis, const int64_t *bounds,
                                                     int n, cubed_array **out, cubed_error *err);
 /* Splits x into one array for each element along an axis, without the axis. `out` needs room for one array per element of the
@@ -145,16 +156,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unstack(cubed_array *x, int axis, 
 /* Broadcasts n arrays to one shape; each keeps its type. out[n] are views. CUBED_E_ARG if their shapes do not broadcast. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_broadcast_arrays(cubed_array *const *x, int n,
                                                                cubed_array **out, cubed_error *err);
-/* Adds axes of one element until x has `least` (1 to 3) axes. The elements of a vector are along the last of two axes, and
- * along the middle one of three; a matrix is in the first two of three. A view. */
+/* Adds axes of one element until x has at least `least` (1 to 3) axes. The elements of a vector are along the last of two
+ * axes, or along the middle one of three; a matrix is in the first two of three. A view. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_atleast(cubed_array *x, int least, cubed_array **out,
                                                       cubed_error *err);
 /* Gets the k-th diagonal of a matrix (k > 0: to the right of the main diagonal). For a vector, makes the matrix with the vector
  * on this diagonal and zeros elsewhere. CUBED_E_ARG for other numbers of axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diag(cubed_array *x, int64_t k, cubed_array **out,
                                                    cubed_error *err);
-/* Puts the elements of x in C order into another shape. If the shape has more elements, they are repeated; if x has no
- * elements, the result is zeros. */
+/* Puts the elements of x in C order into another shape. If the shape has more elements than x, they are repeated; if it has
+ * fewer, the remaining elements are dropped. If x has no elements, the result is zeros. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape,
                                                      cubed_array **out, cubed_error *err);
 /* Removes the elements at n positions along an axis. Negative positions count from the end, and equal ones count once.
@@ -171,9 +182,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_insert(cubed_array *x, const int64
 
 /* --- Positions -------------------------------------------------------------------------------------- */
 
-/* Return the int64 position of the smallest (largest) element that is not NaN along an axis; `axis` NULL: in C order of the whole
- * array. If several elements are equal, it is the position of the first. CUBED_E_ARG if there are no elements; a run fails with
- * it if all elements are NaN. For types with NaN the result is stored. */
+/* Return the int64 position of the smallest (largest) element that is not NaN along *axis. If `axis` is NULL, the position is
+ * that in C order of the whole array. If several elements are equal, the first counts. CUBED_E_ARG if there are no elements;
+ * a run fails with CUBED_E_ARG if all elements are NaN. For types with NaN the result is stored. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nanargmin(cubed_array *x, const int *axis,
                                                         bool keepdims, cubed_array **out,
                                                         cubed_error *err);
@@ -203,8 +214,8 @@ typedef struct cubed_quantile_options {
     bool skip_nan;
     cubed_quantile_method method;
     /* Bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown. If the elements of one result need at most a
-     * quarter of task_mem (limited to 256 MiB; 32 MiB if unknown), a task reads them together and needs about three times their
-     * size. Otherwise x is read once for every 8 to 16 bits of its elements, depending on the memory for counts. */
+     * quarter of task_mem (limited to 256 MiB; 32 MiB if unknown), a task reads them together and needs about three times
+     * their size. Otherwise x is read once for every 8 to 16 bits of its elements, depending on the memory for counts. */
     uint64_t task_mem;
 } cubed_quantile_options;
 #define CUBED_QUANTILE_OPTIONS_INIT                                                                \
@@ -225,34 +236,40 @@ typedef struct cubed_quantile_options {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
                                                         const cubed_quantile_options *options,
                                                         cubed_array **out, cubed_error *err);
-/* Computes one exact quantile q, from 0 to 1, of real numbers. The result has the remaining axes only. It has x's type if that is
- * a floating-point type. Options and errors: see cubed_quantiles. */
+/* Computes one exact quantile q, from 0 to 1, of real numbers or times. The result has the remaining axes only. It has x's
+ * type if that is a floating-point type, and otherwise the type of cubed_quantiles. Options and errors: see cubed_quantiles. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        const cubed_quantile_options *options,
                                                        cubed_array **out, cubed_error *err);
 
-/* Computes the quantiles q[0..n) of weighted elements: the first element, in order, up to which the share of the weight
- * reaches q. The method is CUBED_QUANTILE_INVERTED_CDF. The result has x's type, and an axis of n elements in front. Lines
- * are sorted whole (cubed_sort_with). With skip_nan the weights of NaN do not count.
+/* Computes the quantiles q[0..n) of weighted elements: the first element, in ascending order, up to which the share of the
+ * weight reaches q. `options->method` must be CUBED_QUANTILE_INVERTED_CDF. The result has x's type, and an axis of n elements
+ * in front. The lines that are reduced are sorted whole (cubed_sort_with). With skip_nan the weights of NaN do not count.
  *
  * weights  real numbers of x's shape, or of the shape of the reduced axes
  *
- * Errors: CUBED_E_ARG for a q out of range, weights of another shape, and no elements; a run fails with it if a weight is
- * negative or not finite, or if all weights of a line are 0. CUBED_E_TYPE for weights that are not real numbers. */
+ * Errors: CUBED_E_ARG for another method, a q out of range, weights of another shape, and no elements; a run fails with
+ * CUBED_E_ARG if a weight is negative or not finite, or if all weights of a line are 0. CUBED_E_TYPE for weights that are not
+ * real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_quantiles(
     cubed_array *x, cubed_array *weights, const double *q, int n,
     const cubed_quantile_options *options, cubed_array **out, cubed_error *err);
 
-/* Computes the quantile of 0.5 by the method "linear": the mean of the two middle elements. Differences of times are also
- * allowed; their result is truncated. NaT gives NaT, with skip_nan only if all elements are NaT. Complex numbers are also
- * allowed: their lines are sorted whole (cubed_sort_with), by real parts first. */
+/* Computes the median: the quantile of 0.5 by the method "linear", the mean of the two middle elements. `options->method` is
+ * ignored. Real numbers: see cubed_quantile. Differences of times give a truncated result; NaT gives NaT, with skip_nan only
+ * if all elements are NaT. Complex numbers are ordered by real parts first, and their lines are sorted whole
+ * (cubed_sort_with). CUBED_E_TYPE for dates. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
                                                      const cubed_quantile_options *options,
                                                      cubed_array **out, cubed_error *err);
-/* Computes the median of real numbers with weights: the first element, in order, at which the share of the weight exceeds 0.5. If
- * the share is exactly 0.5 at an element, the result is the mean of this element and the next one. So equal weights give
- * cubed_median. The weights, their errors and skip_nan are those of cubed_weighted_quantiles; the type of the result is
- * that of cubed_median. */
+/* Computes the median of real numbers with weights: the first element, in ascending order, at which the share of the weight
+ * exceeds 0.5. If the share is exactly 0.5 at an element, the result is the mean of this element and the next one. So equal
+ * weights give cubed_median. The type of the result is that of cubed_median.
+ *
+ * weights  real numbers of x's shape, or of the shape of the reduced axes
+ *
+ * Errors: CUBED_E_ARG for weights of another shape, and no elements; a run fails with CUBED_E_ARG if a weight is negative or
+ * not finite, or if all weights of a line are 0. CUBED_E_TYPE unless x and weights have real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_median(cubed_array *x, cubed_array *weights,
                                                               const cubed_quantile_options *options,
                                                               cubed_array **out, cubed_error *err);
@@ -281,14 +298,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_corrcoef(cubed_array *x, cubed_arr
 
 /* --- Ranges and weighted means ------------------------------------------------------------------------ */
 
-/* Computes the largest element minus the smallest; the result for dates is a time difference. */
+/* Computes the largest element minus the smallest over `options->axes` (options NULL: all axes). The result for dates is a
+ * time difference. CUBED_E_ARG if there are no elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ptp(cubed_array *x,
                                                   const cubed_reduce_options *options,
                                                   cubed_array **out, cubed_error *err);
-/* Computes the weighted mean. The result has the type that both operands promote to; integers give float64. A sum of
- * weights of 0 gives NaN or infinity.
+/* Computes the weighted mean over `options->axes` (options NULL: all axes). The result has the type that both operands
+ * promote to; integers give float64. A sum of weights of 0 gives NaN or infinity.
  *
- * weights  of x's shape, or one for each element along the reduced axes, in their order; NULL: cubed_mean
+ * weights  of x's shape, or one for each element along the reduced axes, in their order; NULL: all weights are 1
  * total    receives the sums of the weights; may be NULL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_average(cubed_array *x, cubed_array *weights,
                                                       const cubed_reduce_options *options,
@@ -330,8 +348,8 @@ typedef struct cubed_close_options {
     size_t struct_size;
     double rtol, atol;
     bool equal_nan; /* NaN is close to NaN */
-    /* |b| if b is a 0-d number without a precision of its own, such as a literal in a program: it then has a's precision, and
-     * the tolerance is rounded once. NULL: b is an array with a precision of its own. */
+    /* |b| if b is a 0-d number without its own precision, such as a literal in a program. Such a number has a's precision,
+     * and the tolerance is rounded once. NULL: b is an array with its own precision. */
     const double *magnitude;
 } cubed_close_options;
 #define CUBED_CLOSE_OPTIONS_INIT                                                                   \
@@ -339,18 +357,18 @@ typedef struct cubed_close_options {
         sizeof(cubed_close_options), 1e-5, 1e-8, false, NULL                                       \
     }
 
-/* Computes, as bool, whether |a - b| <= atol + rtol * |b|; an infinity is close only to itself. CUBED_E_TYPE unless both
- * are numbers. */
+/* Computes, as bool, whether |a - b| <= atol + rtol * |b|; an infinity is close only to an equal infinity. CUBED_E_TYPE
+ * unless both are numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isclose(cubed_array *a, cubed_array *b,
                                                       const cubed_close_options *options,
                                                       cubed_array **out, cubed_error *err);
-/* Computes whether all elements are close, as a 0-d bool. */
+/* Computes, as a 0-d bool, whether |a - b| <= atol + rtol * |b| for all elements. Options and errors: see cubed_isclose. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_allclose(cubed_array *a, cubed_array *b,
                                                        const cubed_close_options *options,
                                                        cubed_array **out, cubed_error *err);
-/* Replaces NaN (NULL: by 0), infinity and minus infinity (NULL: by the largest and the smallest number of x's type), also
- * in parts of complex numbers. The replacements broadcast and are promoted as in CUBED_OP_WHERE. Types without such
- * elements stay as they are. */
+/* Replaces NaN (by 0 if `nan` is NULL), infinity and minus infinity (by the largest and the smallest number of x's type if
+ * `posinf` or `neginf` is NULL), also in parts of complex numbers. The replacements broadcast and are promoted as in
+ * CUBED_OP_WHERE. Arrays of other types are returned unchanged. CUBED_E_TYPE if `neginf` is complex. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_to_num(cubed_array *x, cubed_array *nan,
                                                          cubed_array *posinf, cubed_array *neginf,
                                                          cubed_array **out, cubed_error *err);
@@ -365,14 +383,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_rad2deg(cubed_array *x, cubed_arra
 /* Computes the angles of complex numbers in radians or degrees; CUBED_E_TYPE unless x has numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_angle(cubed_array *x, bool degrees, cubed_array **out,
                                                     cubed_error *err);
-/* Computes sin(pi x) / (pi x), which is 1 at 0. */
+/* Computes sin(pi x) / (pi x), which is 1 at 0, as floats. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_sinc(cubed_array *x, cubed_array **out,
                                                    cubed_error *err);
-/* Computes 2 to the power of x. */
+/* Computes 2 to the power of x, as floats. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_exp2(cubed_array *x, cubed_array **out,
                                                    cubed_error *err);
-/* Compute absolute values, and the nearest whole numbers (halves to even), as floats. cubed_fabs refuses complex numbers with
- * CUBED_E_TYPE. */
+/* Compute absolute values (fabs), and the nearest whole numbers, halves to even (rint), as floats. CUBED_E_TYPE for
+ * cubed_fabs of complex numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fabs(cubed_array *x, cubed_array **out,
                                                    cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rint(cubed_array *x, cubed_array **out,
@@ -402,12 +420,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_isnat(cubed_array *x, cubed_array 
 /* Flags of cubed_meshgrid. */
 #define CUBED_MESHGRID_SWAPPED 1u /* the first two arrays are exchanged as axes */
 #define CUBED_MESHGRID_SPARSE  2u /* results have one element along the other axes */
-/* Makes coordinate arrays of a grid from the coordinates of its n axes: out[n], views of the shape of the grid. A number is an
- * axis of extent 1, and an array of several axes is flattened, as in NumPy. CUBED_E_ARG for other flags. */
+/* Makes coordinate arrays of a grid from the coordinates of its n axes. out[n] receives views of the shape of the grid. A 0-d
+ * array is an axis of extent 1, and an array of several axes is flattened, as in NumPy. CUBED_E_ARG for unknown flags,
+ * CUBED_E_UNSUPPORTED for more than CUBED_MAX_NDIM axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags,
                                                        cubed_array **out, cubed_error *err);
-/* Make, for each axis of a shape, the positions of elements along the axis: out[ndim], each of that shape, or sparse with one
- * element along the other axes. `chunks` NULL: automatic. */
+/* Make, for each axis of a shape, the positions of elements along the axis: out[ndim], each of that shape (cubed_indices), or
+ * with one element along the other axes (cubed_indices_sparse). `chunks` NULL: automatic. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices(cubed_context *ctx, int ndim,
                                                       const int64_t *shape, const int64_t *chunks,
                                                       cubed_dtype dtype, cubed_array **out,
@@ -416,9 +435,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices_sparse(cubed_context *ctx,
                                                              const int64_t *shape,
                                                              cubed_dtype dtype, cubed_array **out,
                                                              cubed_error *err);
-/* Makes the rows (out[0]) and columns (out[1]) of the elements in the lower or upper triangle of a matrix, including the k-th
- * diagonal (k > 0: to the right of the main diagonal), as int64. A task holds a number for each row. `chunk` NULL:
- * automatic. */
+/* Makes the rows (out[0]) and columns (out[1]) of the elements in the lower or upper triangle of a matrix, as int64. The
+ * triangle includes the k-th diagonal (k > 0: to the right of the main diagonal). A task holds a number for each row. `chunk`
+ * NULL: automatic. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_triangle_indices(cubed_context *ctx, int64_t rows,
                                                                int64_t columns, int64_t k,
                                                                bool upper, const int64_t *chunk,
@@ -430,13 +449,17 @@ typedef enum cubed_bounds_mode {
     CUBED_BOUNDS_CLIP, /* the position is clipped to the first or last */
     CUBED_BOUNDS_MODE_COUNT
 } cubed_bounds_mode;
-/* Computes positions in a flattened array, int64, from positions along each of its n axes, integers that broadcast. modes[n]
- * are their bounds modes. The flattened array is in C order, or in Fortran order (the first axis varies fastest). */
+/* Computes int64 positions in a flattened array from positions along each of its n axes, n >= 1. x[n] has integers that
+ * broadcast, and modes[n] the effect of positions beyond the axes. The flattened array is in C order, or in Fortran order if
+ * `first_fastest` is set (the first axis varies fastest).
+ *
+ * Errors: CUBED_E_TYPE unless x has integers; CUBED_E_ARG for a shape of 2**63 elements or more. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ravel_multi_index(
     cubed_array *const *x, int n, const int64_t *shape, const cubed_bounds_mode *modes,
     bool first_fastest, cubed_array **out, cubed_error *err);
-/* The inverse of cubed_ravel_multi_index: out[n] are positions along the axes of a shape. Positions beyond the shape are not
- * checked. */
+/* Computes positions along the n axes of a shape from positions x in the flattened array: out[n], int64. The array is
+ * flattened in C order, or in Fortran order if `first_fastest` is set. Positions beyond the shape are not checked.
+ * CUBED_E_TYPE unless x has integers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unravel_index(cubed_array *x, int n,
                                                             const int64_t *shape,
                                                             bool first_fastest, cubed_array **out,
@@ -457,7 +480,8 @@ typedef struct cubed_spaced_options {
         sizeof(cubed_spaced_options), 50, true, false, 0, NULL                                     \
     }
 /* Makes numbers between the elements of two arrays, which broadcast, along a new axis. Integers count as float64; geometric
- * series have at least the type float64 or complex128. A geometric series is NaN if one of its ends is 0. */
+ * series have at least the type float64 or complex128. A geometric series is NaN if one of its ends is 0. CUBED_E_ARG if
+ * `num` is negative. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_spaced(cubed_array *start, cubed_array *stop,
                                                      const cubed_spaced_options *options,
                                                      cubed_array **out, cubed_error *err);
@@ -493,11 +517,11 @@ typedef struct cubed_pad_options {
         sizeof(cubed_pad_options), CUBED_PAD_CONSTANT, NULL, NULL, NULL, 0, NULL                   \
     }
 
-/* Pads x with before[ndim] and after[ndim] elements of x's type, one axis after the other. Means, medians and ramps of
- * integers are rounded, ramps downwards.
+/* Pads x with before[ndim] and after[ndim] elements, which options->mode chooses, one axis after the other. The result has
+ * x's type. Means, medians and ramps of integers are rounded, ramps downwards.
  *
- * Errors: CUBED_E_ARG for a negative width, and for an axis without elements if the mode needs one; CUBED_E_TYPE if the
- * mode is not defined for x's type. */
+ * Errors: CUBED_E_ARG for a negative width, and for an axis without elements if the mode needs one; CUBED_E_TYPE if the mode
+ * is not defined for x's type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad_with(cubed_array *x, const int64_t *before,
                                                        const int64_t *after,
                                                        const cubed_pad_options *options,
@@ -505,40 +529,43 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad_with(cubed_array *x, const int
 
 /* --- Counts of values --------------------------------------------------------------------------------- */
 
-/* Counts the real numbers between edges[i] and edges[i + 1], which is included only in the last bin: int64 of `bins`
- * elements. Edges may be equal but must not descend (CUBED_E_ARG). NaN and numbers outside of the edges are not counted.
- * Numbers are compared as float64. Reads x once.
+/* Counts the real numbers from edges[i] up to edges[i + 1] for each of `bins` bins (1 to 2**31 - 1), as int64. Only the last
+ * bin includes its upper edge. `edges` has bins + 1 numbers, which may be equal but must not descend (CUBED_E_ARG). NaN and
+ * numbers outside of the edges are not counted. Numbers are compared as float64. Reads x once.
  *
- * weights  of x's shape; the result is then their sums, of their type (bool: int64), made in int64, uint64 or float64.
- *          NULL: counts */
+ * weights  of x's shape: the result is then the sums of the weights, in their type (bool: int64), computed in int64, uint64
+ *          or float64. NULL: counts */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_histogram(cubed_array *x, const double *edges,
                                                         int64_t bins, cubed_array *weights,
                                                         cubed_array **out, cubed_error *err);
-/* Counts, for each i from 0 to length - 1, the elements of x (integers or bools) that equal i, as int64; or sums their weights,
- * as float64. A run fails with CUBED_E_ARG if an element is negative or not less than length. */
+/* Counts, for each i from 0 to length - 1, the elements of x (integers or bools) that equal i, as int64. With `weights`
+ * (NULL: none), sums the weights of these elements instead, as float64. A run fails with CUBED_E_ARG if an element is
+ * negative or not less than `length`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_bincount(cubed_array *x, int64_t length,
                                                        cubed_array *weights, cubed_array **out,
                                                        cubed_error *err);
 
 /* --- Linear algebra --------------------------------------------------------------------------------- */
 
-/* Operands are promoted to a common type, which is the result's type. Integers wrap; bools are combined by and, and summed
- * by or. Products of matrices are computed block by block, summing over the blocks of the summed axes in order. Floats of
- * less than 64 bits are summed in their own type, or in float64 if one operand has only summed axes. */
+/* Operands are promoted to a common type, which is the result's type. Integers wrap; bools are multiplied by "and", and
+ * summed by "or". Products of matrices are computed block by block, summing over the blocks of the summed axes in order.
+ * Floats of less than 64 bits are summed in their own type, or in float64 if one operand has only summed axes. CUBED_E_ARG if
+ * extents do not agree, CUBED_E_TYPE for types without products. */
 
 /* Multiplies the matrices in the last two axes; the other axes broadcast. A vector on the left or right is one row or one
  * column, and its axis is not in the result. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matmul(cubed_array *x1, cubed_array *x2,
                                                      cubed_array **out, cubed_error *err);
-/* Sums products over pairs of axes. The result has the other axes of x1, then those of x2. */
+/* Sums products over naxes pairs of axes: axes1[i] of x1 with axes2[i] of x2. The result has the other axes of x1, then those
+ * of x2. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensordot(cubed_array *x1, cubed_array *x2,
                                                         const int *axes1, const int *axes2,
                                                         int naxes, cubed_array **out,
                                                         cubed_error *err);
-/* Sums products over indices that are named by letters, as NumPy's einsum. Each of n operands has a letter for each axis,
- * operands are separated by commas, "..." represents axes that broadcast, and the letters of the result follow "->";
- * without it they are the letters that occur once, in order. A letter that occurs twice in an operand takes its diagonal.
- * Axes of extent 1 broadcast. CUBED_E_ARG for subscripts that do not fit the operands. */
+/* Subscripts of cubed_einsum, as in NumPy: indices that are named by letters. Each of n operands has a letter for each axis,
+ * operands are separated by commas, "..." represents axes that broadcast, and the letters of the result follow "->". Without
+ * "->" the result has the letters that occur once, in alphabetical order. A letter that occurs twice in an operand takes its
+ * diagonal. Axes of extent 1 broadcast. */
 #define CUBED_EINSUM_MAX_OPERANDS 64
 typedef struct cubed_einsum_options {
     size_t struct_size;
@@ -555,32 +582,37 @@ typedef struct cubed_einsum_options {
     {                                                                                              \
         sizeof(cubed_einsum_options), NULL, false, NULL, 0                                         \
     }
-/* Computes the sums of products that `subscripts` names. `options` may be NULL. */
+/* Sums products of n operands (1 to 64) over the indices that `subscripts` names. `options` may be NULL. CUBED_E_ARG for
+ * subscripts that do not fit the operands. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_einsum(const char *subscripts,
                                                      cubed_array *const *operands, int n,
                                                      const cubed_einsum_options *options,
                                                      cubed_array **out, cubed_error *err);
-/* Sums conj(x1) * x2 over an axis of both, counted from the end (-1: the last); the other axes broadcast. */
+/* Sums conj(x1) * x2 over an axis of both, which counts from the end (-1: the last; CUBED_E_AXIS for 0 or more); the other
+ * axes broadcast. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis,
                                                      cubed_array **out, cubed_error *err);
 
 /* Returns x if every element of `holds`, a bool array of x's shape, is true. Otherwise the run fails with CUBED_E_ARG and
- * `message`, of at most 199 bytes, followed by the position of the first false element. */
+ * `message`, followed by the position of the first false element. CUBED_E_ARG if `holds` has another type or shape, or if
+ * `message` has more than 199 bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_require(cubed_array *x, cubed_array *holds,
                                                       const char *message, cubed_array **out,
                                                       cubed_error *err);
 
-/* Computes cross products of vectors of 3 elements along an axis of both, counted from the end. */
+/* Computes cross products of vectors of 3 elements along an axis of both, which counts from the end (-1: the last;
+ * CUBED_E_AXIS for 0 or more). CUBED_E_ARG for vectors of another length. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis,
                                                     cubed_array **out, cubed_error *err);
-/* Computes the matrix of all products of the elements of two vectors. */
+/* Computes the matrix of all products of the elements of two vectors. CUBED_E_ARG unless both have one axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_outer(cubed_array *x1, cubed_array *x2,
                                                     cubed_array **out, cubed_error *err);
 /* Exchanges the last two axes: a view. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_transpose(cubed_array *x, cubed_array **out,
                                                                cubed_error *err);
-/* Get the diagonal of the matrices in the last two axes that is `offset` to the right of the main one, or its sum (of
- * `dtype`; NULL: the type that cubed_reduce chooses). Only chunks that the diagonal crosses are read. */
+/* Get the diagonal of the matrices in the last two axes (cubed_diagonal), or its sum (cubed_trace). `offset` is the distance
+ * of the diagonal to the right of the main diagonal. *dtype is the type of the sum; NULL: the type that cubed_reduce chooses.
+ * Only chunks that the diagonal crosses are read. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diagonal(cubed_array *x, int64_t offset,
                                                        cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offset,
@@ -589,17 +621,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
 
 /* Functions of matrices in the last two axes. They compute in double precision: float32 and complex64 are rounded once,
  * integers are cast to float64. The same matrix gives the same bits at any position. If a function has several outputs, any
- * of them may be NULL.
+ * of them may be NULL. CUBED_E_LINALG for matrices that are not square, if the function needs square ones; CUBED_E_ARG for
+ * fewer than two axes.
  *
- * `task_mem` is the number of bytes that tasks may use; 0: unknown. A block holds a whole matrix if a task has memory for about
- * four of them. Larger matrices are handled as follows:
+ * `task_mem` is the number of bytes that tasks may use; 0: unknown. A block holds a whole matrix if a task has memory for
+ * about four of them. Larger matrices are handled as follows:
  * - cholesky, det, slogdet, inv, solve and qr factor them in panels of columns, as wide as `task_mem` allows. Each panel
- *   reads the panels to the left of it, so n x n elements in p panels are read p / 3 times (cholesky: p / 6; qr: 2 p / 3).
- *   A plan is refused if a task cannot hold one column.
- * - svdvals and eigvalsh reduce them to a band matrix, in at least sixteen panels, which read and write the remaining
- *   matrix twice. A task must hold the band: at least 16 wide, and wide enough for 128 panels.
- * - The other singular values and eigenvalues need a task that holds the matrix, except for matrices with many more rows
- *   than columns, or the reverse (svd, and functions based on it). A run refuses a matrix that does not fit. */
+ *   reads the panels to the left of it, so n x n elements in p panels are read p / 3 times (cholesky: p / 6; qr: 2 p / 3). A
+ *   plan is refused if a task cannot hold one column.
+ * - svdvals and eigvalsh reduce them to a band matrix, in at least sixteen panels, which read and write the remaining matrix
+ *   twice. A task must hold the band: at least 16 wide, and wide enough for 128 panels.
+ * - The other singular values and eigenvalues need a task that holds the matrix, except for matrices with many more rows than
+ *   columns, or the reverse (svd, and functions based on it). A run refuses a matrix that does not fit. */
 
 /* Computes the triangular factor, with a positive diagonal, of Hermitian matrices. Only the triangle that is returned is
  * read. A run fails with CUBED_E_LINALG if a matrix is not positive definite. */
@@ -611,15 +644,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_cholesky(cubed_array *x, bool uppe
  * cannot hold. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lu(cubed_array *x, cubed_array **p, cubed_array **l,
                                                  cubed_array **u, cubed_error *err);
-/* Compute determinants; or, for slogdet, the signs of determinants and the logarithms of their absolute values. Signs of complex
- * determinants are on the unit circle; the sign is 0 if the matrix is singular. */
+/* Compute determinants (cubed_det), or the signs of determinants and the logarithms of their absolute values (cubed_slogdet).
+ * Signs of complex determinants are on the unit circle; the sign is 0 if the matrix is singular. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_det(cubed_array *x, uint64_t task_mem,
                                                   cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_slogdet(cubed_array *x, uint64_t task_mem,
                                                       cubed_array **sign, cubed_array **logabsdet,
                                                       cubed_error *err);
-/* Invert matrices, and solve equations. A run fails with CUBED_E_LINALG if a matrix is singular. x2 is one vector, or
- * matrices whose other axes broadcast with those of x1. */
+/* Invert matrices (cubed_inv), and solve equations x1 y = x2 for y (cubed_solve). x2 is one vector, or matrices whose other
+ * axes broadcast with those of x1. A run fails with CUBED_E_LINALG if a matrix is singular. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_inv(cubed_array *x, uint64_t task_mem,
                                                   cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_solve(cubed_array *x1, cubed_array *x2,
@@ -666,27 +699,32 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_power(cubed_array *x, int64
 /* Flags of cubed_solve_triangular. */
 #define CUBED_TRIANGLE_LOWER         1u
 #define CUBED_TRIANGLE_UNIT_DIAGONAL 2u /* the diagonal consists of ones, and is not read */
-/* Solves a x = b, where `a` is the upper triangle of a matrix, or the lower triangle. Elements outside the triangle are not
- * read. Otherwise like cubed_solve. CUBED_E_ARG for other flags. */
+/* Solves a x = b, where `a` is the upper triangle of a matrix, or the lower triangle with CUBED_TRIANGLE_LOWER. Elements
+ * outside the triangle are not read. b is one vector, or matrices whose other axes broadcast with those of `a`. A run fails
+ * with CUBED_E_LINALG if a matrix is singular. CUBED_E_ARG for unknown flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b,
                                                                unsigned flags, uint64_t task_mem,
                                                                cubed_array **out, cubed_error *err);
 /* Solves least-squares problems.
  *
  * b          a vector, or the columns of a matrix; an infinite element makes the solution of its column NaN
- * rcond      singular values up to *rcond times the largest one count as 0; NULL: the larger extent times the type's
- *            epsilon; -1: that epsilon
+ * rcond      singular values up to *rcond times the largest one count as 0; NULL: the larger extent times the type's epsilon;
+ *            -1: that epsilon
  * x          receives the solution of least norm
  * residuals  receives the sum of the squared residuals of each column; empty unless `a` has more rows than columns
  * rank       receives the number of singular values that count, as int32
- * s          receives the singular values */
+ * s          receives the singular values
+ *
+ * Errors: CUBED_E_LINALG unless `a` has two axes and b has one or two, with as many rows as `a`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lstsq(cubed_array *a, cubed_array *b,
                                                     const double *rcond, uint64_t task_mem,
                                                     cubed_array **x, cubed_array **residuals,
                                                     cubed_array **rank, cubed_array **s,
                                                     cubed_error *err);
-/* tensorinv: inverts `a` as a matrix whose rows are its first `ind` axes; the extents of the other axes come first in the
- * result. tensorsolve: moves `axes` of `a` to its end (naxes 0: no axes), and solves a x = b. The first b.ndim axes of `a` are
+/* cubed_tensorinv inverts `a` as a matrix whose rows are its first `ind` axes, ind >= 1; the extents of the other axes come
+ * first in the result. CUBED_E_LINALG unless the matrix is square.
+ *
+ * cubed_tensorsolve moves `axes` of `a` to its end (naxes 0: no axes), and solves a x = b. The first b.ndim axes of `a` are
  * those of b; the other axes are those of x, and the product is summed over them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem,
                                                         cubed_array **out, cubed_error *err);
@@ -694,7 +732,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensorsolve(cubed_array *a, cubed_
                                                           const int *axes, int naxes,
                                                           uint64_t task_mem, cubed_array **out,
                                                           cubed_error *err);
-/* Multiplies n matrices in the order with the fewest multiplications. The first and the last may be vectors. */
+/* Multiplies n matrices, n >= 2, in the order with the fewest multiplications. The first and the last may be vectors. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_multi_dot(cubed_array *const *arrays, int n,
                                                         cubed_array **out, cubed_error *err);
 
@@ -714,7 +752,8 @@ typedef struct cubed_svd_compressed_options {
         sizeof(cubed_svd_compressed_options), 0, 10, 0, true                                       \
     }
 /* Computes approximately the k largest singular values of one matrix of any size, and their vectors, from its products with
- * random vectors. `options` may be NULL. */
+ * random vectors. `options` may be NULL. CUBED_E_ARG for another number of axes, and for a k less than 1 or more than the
+ * smaller extent. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_svd_compressed(
     cubed_array *x, int64_t k, const cubed_svd_compressed_options *options, uint64_t task_mem,
     cubed_array **u, cubed_array **s, cubed_array **vh, cubed_error *err);
@@ -729,7 +768,8 @@ typedef enum cubed_matrix_norm_ord {
     CUBED_NORM_INF,
     CUBED_NORM_MINUS_INF
 } cubed_matrix_norm_ord;
-/* Gets a norm by its name, "fro" or "nuc", or else by a number: 1, 2, infinity or their negatives. CUBED_E_ARG for others. */
+/* Gets a norm by its name, "fro" or "nuc". If `name` is NULL, gets it by its number: 1, 2, infinity or their negatives.
+ * CUBED_E_ARG for other names and numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_norm_parse(const char *name, double number,
                                                                 cubed_matrix_norm_ord *out,
                                                                 cubed_error *err);
@@ -740,7 +780,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_norm(cubed_array *x, cubed_
                                                           cubed_array **out, cubed_error *err);
 typedef struct cubed_norm_options {
     size_t struct_size;
-    /* The norm as in cubed_matrix_norm_parse, by name or by number; both NULL: the root of the sum of squares. */
+    /* The norm by its name ("fro", "nuc") or by its number. If both are NULL, the norm is the root of the sum of squares. */
     const char *name;
     const double *number;
     const int *axes;
@@ -751,18 +791,21 @@ typedef struct cubed_norm_options {
     {                                                                                              \
         sizeof(cubed_norm_options), NULL, NULL, NULL, 0, false                                     \
     }
-/* Computes norms of matrices along two axes, rows first, or of vectors along other axes. axes NULL: the norm of the matrix
- * if there are two axes and a name or number, else the norm of all elements. `options` may be NULL. */
+/* Computes norms of matrices along two axes, rows first, or of vectors along another number of axes. If `options->axes` is
+ * NULL, x is one matrix if it has two axes and a norm is given; otherwise all elements are one vector. `options` may be NULL.
+ * CUBED_E_ARG for a norm by name of vectors. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_norm(cubed_array *x,
                                                    const cubed_norm_options *options,
                                                    uint64_t task_mem, cubed_array **out,
                                                    cubed_error *err);
 /* Computes the condition number: the norm of the matrix times the norm of its inverse. For CUBED_NORM_2 this is the largest
- * singular value divided by the smallest, and for -2 the inverse ratio; infinite for matrices of zeros. */
+ * singular value divided by the smallest, and for CUBED_NORM_MINUS_2 the inverse ratio; infinite for matrices of zeros.
+ * CUBED_E_LINALG for matrices without elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord,
                                                    uint64_t task_mem, cubed_array **out,
                                                    cubed_error *err);
-/* Computes norms of all elements along axes[naxes] (NULL: all axes); ord may be any number, including infinity. */
+/* Computes norms of the vectors along axes[naxes] (NULL: all axes). `ord` may be any number, including infinity, except NaN
+ * (CUBED_E_ARG). */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double ord,
                                                           const int *axes, int naxes, bool keepdims,
                                                           cubed_array **out, cubed_error *err);
@@ -770,7 +813,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
 /* --- Indexing and searching ------------------------------------------------------------------------- */
 
 /* Takes the elements at integer positions along an axis; negative positions count from its end. A run fails with
- * CUBED_E_INDEX if a position is out of range.
+ * CUBED_E_INDEX if a position is out of range. CUBED_E_ARG unless `positions` has one axis, CUBED_E_TYPE unless it has
+ * integers.
  *
  * int64 positions in memory that form up to 256 runs with equal steps (a step may be 0) are a concatenation of views: it
  * fuses, and reads only chunks with wanted elements. If x is computed and read more than once, it is stored first. The chunks
@@ -781,15 +825,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis,
                                                    cubed_array **out, cubed_error *err);
 /* Takes the elements at integer positions along an axis, with separate positions for every line along the axis. Negative
- * positions count from the end of the axis. x and `positions` have the same number of axes; the other axes broadcast. CUBED_E_ARG
- * if they do not. A run fails with CUBED_E_INDEX if a position is out of range. */
+ * positions count from the end of the axis. x and `positions` have the same number of axes; the other axes broadcast, else
+ * CUBED_E_ARG. A run fails with CUBED_E_INDEX if a position is out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
                                                               cubed_array *positions, int axis,
                                                               cubed_array **out, cubed_error *err);
 /* Takes elements by arrays of positions for several axes at once, as NumPy's x[i, :, j]. positions[ndim] has an array for
- * each axis of x, or NULL for the whole axis; the arrays broadcast against each other. Their axes replace x's indexed axes if
- * these are neighbours; otherwise they are in front of all axes. A run fails with CUBED_E_INDEX if a position is out of
- * range. */
+ * each axis of x, or NULL for the whole axis; the arrays broadcast against each other. If the axes with positions are
+ * neighbours, the axes of the positions replace them; otherwise the axes of the positions are in front. A run fails with
+ * CUBED_E_INDEX if a position is out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions,
                                                      cubed_array **out, cubed_error *err);
 /* Replaces the elements of x where the bool `mask` is true by elements of `value`; both broadcast to x's shape. The value
@@ -799,13 +843,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_replace(cubed_array *x, cubed_arra
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
 /* Replaces the elements at the positions that cubed_gather takes: x[i, :, j] = value. `value` broadcasts to the shape of
- * cubed_gather's result. If positions are equal, the last one in C order counts. The value is cast to x's type. All positions
- * are read, in order, for each block of x. CUBED_E_TYPE as for cubed_replace. */
+ * cubed_gather's result, and is cast to x's type. If positions are equal, the last one in C order counts. All positions are
+ * read, in order, for each block of x. CUBED_E_TYPE for times in another unit than x's, and for strings of another kind. A
+ * run fails with CUBED_E_INDEX if a position is out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions,
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
 /* Replaces the elements of slices[ndim]: x[1:5, ::2, 3] = value. `value` broadcasts to the shape of cubed_slice_array's
- * result; further axes in front may have extent 1. The value is cast to x's type. CUBED_E_TYPE as for cubed_replace. */
+ * result, and is cast to x's type; additional axes at its front may have extent 1. CUBED_E_TYPE for times in another unit
+ * than x's, and for strings of another kind. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign(cubed_array *x, const cubed_slice *slices,
                                                      cubed_array *value, cubed_array **out,
                                                      cubed_error *err);
@@ -824,56 +870,59 @@ typedef struct cubed_key {
     cubed_array *positions;
     bool checked; /* the caller guarantees that all positions are in range */
 } cubed_key;
-/* Selects x[key] in NumPy's order of axes. Axes without an entry are whole. Arrays of positions broadcast against each
- * other. Their axes are at the place of the first array of positions or integer in the key, or in front if other entries
- * separate these.
+/* Selects x[key] in NumPy's order of axes. Axes without an entry are whole. Arrays of positions broadcast against each other.
+ * Their axes are at the place of the first array of positions or integer in the key. If other entries separate the arrays and
+ * integers, the axes are in front.
  *
  * in_front  the axes of positions are always in front
  *
- * Errors: CUBED_E_INDEX for more entries than axes, for slices that leave an axis, and for positions that do not broadcast.
- * A run fails with CUBED_E_INDEX if a position is out of range. */
+ * Errors: CUBED_E_INDEX for more entries than axes, for slices that leave an axis, and for positions that do not broadcast. A
+ * run fails with CUBED_E_INDEX if a position is out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_index(cubed_array *x, const cubed_key *keys, int n,
                                                     bool in_front, cubed_array **out,
                                                     cubed_error *err);
-/* Replaces the elements that cubed_index selects: x[key] = value. `value` broadcasts to the shape of cubed_index's result;
- * further axes in front may have extent 1. If positions are equal, the last one in C order counts. The value is cast to
- * x's type.
+/* Replaces the elements that cubed_index selects: x[key] = value. `value` broadcasts to the shape of cubed_index's result,
+ * and is cast to x's type; additional axes at its front may have extent 1. If positions are equal, the last one in C order
+ * counts.
  *
- * Errors: those of cubed_index, the CUBED_E_TYPE of cubed_replace, and CUBED_E_ARG if the value does not fit; the message has
- * both shapes. */
+ * Errors: those of cubed_index; CUBED_E_TYPE for times in another unit than x's, and for strings of another kind; CUBED_E_ARG
+ * if the value does not fit; the message has both shapes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_index_assign(cubed_array *x, const cubed_key *keys,
                                                            int n, cubed_array *value,
                                                            cubed_array **out, cubed_error *err);
-/* Replaces the elements of x where the mask, bool and of x's shape, is true by the 1-D `values`, in C order. The values are cast
- * to x's type. CUBED_E_TYPE as for cubed_replace. A run fails with CUBED_E_ARG if the number of values differs from the
- * number of true elements. */
+/* Replaces the elements of x where the mask, bool and of x's shape, is true by the 1-D `values`, in C order. The values are
+ * cast to x's type. CUBED_E_TYPE for times in another unit than x's, and for strings of another kind. A run fails with
+ * CUBED_E_ARG if the number of values differs from the number of true elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,
                                                            cubed_array *values, cubed_array **out,
                                                            cubed_error *err);
-/* Replaces x[mask] = value for a bool mask of the first axes of x: by one value for all rows, or, if the mask has all axes, also
- * by the elements of a value of one dimension, in C order. Further axes of the value in front may have extent 1. The value is
- * cast to x's type. CUBED_E_TYPE as for cubed_replace. CUBED_E_ARG if the value does not fit; the message has both shapes. */
+/* Replaces x[mask] = value for a bool mask of the first axes of x: by one value for all selected rows. If the mask has all
+ * axes of x, the value may also have one dimension: its elements replace the selected elements in C order. Additional axes at
+ * the front of the value may have extent 1. The value is cast to x's type.
+ *
+ * Errors: CUBED_E_TYPE for times in another unit than x's, and for strings of another kind; CUBED_E_ARG if the mask or the
+ * value does not fit; the message has both shapes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign_where(cubed_array *x, cubed_array *mask,
                                                            cubed_array *value, cubed_array **out,
                                                            cubed_error *err);
-/* Counts the true elements of a 1-D bool mask as int64: those in front of each block of `chunk` elements (the last may be
- * shorter), and those in the whole mask. */
+/* Counts the true elements of a 1-D bool mask as int64: those in front of each block of `chunk` elements (chunk >= 1; the
+ * last block may be shorter), and, as the last element of the result, those in the whole mask. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, int64_t chunk,
                                                            cubed_array **out, cubed_error *err);
-/* Selects the elements of 1-D x where the mask, bool and of x's length, is true. A task makes one chunk, and reads the
- * blocks of x and the mask with its elements.
+/* Selects the elements of 1-D x where the mask, bool and of x's length, is true. A task makes one chunk, and reads only the
+ * blocks of x and the mask that contain its elements.
  *
  * offsets  result of cubed_mask_offsets for x's chunks, for example from the run that determined `count`; NULL: the run that
  *          computes the result reads the mask twice
- * count    number of true elements; a run fails with CUBED_E_ARG if it differs */
+ * count    number of true elements; a run fails with CUBED_E_ARG if the mask has another number */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_array *mask,
                                                        cubed_array *offsets, int64_t count,
                                                        cubed_array **out, cubed_error *err);
-/* Shapes of these results depend on values. The caller determines them with a separate run: a function `..._offsets` or
- * `..._total` makes an array to compute. Pass this array, and its last element as the count, to the function itself. `task_mem`
- * is the number of bytes that tasks may use; 0: unknown. Pass the same value to both functions. */
+/* The shapes of the following results depend on values. A separate run determines them: a function `..._offsets` or
+ * `..._total` makes an array to compute. Pass this array, and its last element as the count, to the function itself.
+ * `task_mem` is the number of bytes that tasks may use; 0: unknown. Pass the same value to both functions. */
 
-/* Get the int64 coordinates of the elements that are not 0, in C order: one array for each dimension of x in outs.
+/* Get the int64 coordinates of the elements that are not 0, in C order: outs receives one array for each dimension of x.
  * CUBED_E_ARG if x has no dimensions. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero_offsets(cubed_array *x, cubed_array **out,
                                                               cubed_error *err);
@@ -901,7 +950,7 @@ typedef struct cubed_unique_options {
     {                                                                                              \
         sizeof(cubed_unique_options), false, 0                                                     \
     }
-/* Get the distinct elements of x, which is sorted as by cubed_sort_with. Pass the same options to both functions; NULL: the
+/* Get the distinct elements of x, which is sorted first (cubed_sort_with). Pass the same options to both functions; NULL: the
  * defaults. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique_offsets(cubed_array *x,
                                                              const cubed_unique_options *options,
@@ -934,9 +983,10 @@ typedef struct cubed_set_outputs {
     /* For an intersection only, int64: position of the first occurrence of each element in x1 and in x2, in C order. */
     cubed_array **indices1, **indices2;
 } cubed_set_outputs;
-/* Get the distinct elements that the set operation selects from two arrays, in ascending order. The arrays are promoted, except
- * that a difference has the type of x1. All NaN of an array count as one element, which equals NaN of the other array only in a
- * union. Pass the same options to both functions; NULL: the defaults. */
+/* Get the distinct elements that the set operation selects from two arrays, in ascending order. The arrays are promoted,
+ * except that a difference has the type of x1. All NaN of an array count as one element, which equals NaN of the other array
+ * only in a union. Pass the same options to both functions; NULL: the defaults. CUBED_E_ARG if positions are requested from
+ * an operation other than an intersection. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_set_offsets(cubed_set_operation operation,
                                                           cubed_array *x1, cubed_array *x2,
                                                           const cubed_set_options *options,
@@ -950,8 +1000,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_set(cubed_set_operation operation,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,
                                                    cubed_array **out, cubed_error *err);
 /* Repeat each element along an axis (NULL: of flattened x). `repeats` has the numbers of repetitions, integers or bools: one
- * for each element, or one for all. `total` is their sum. If a number is negative, cubed_repeat_total gives -1, and a total of
- * -1 is CUBED_E_ARG. */
+ * for each element, or one for all. cubed_repeat_total makes their sum, a 0-d array, which is the `total` of
+ * cubed_repeat_each. If a number is negative, the sum is -1, and cubed_repeat_each fails with CUBED_E_ARG. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats,
                                                            const int *axis, cubed_array **out,
                                                            cubed_error *err);
@@ -979,8 +1029,8 @@ typedef struct cubed_interp_options {
         sizeof(cubed_interp_options), NULL, NULL, NULL                                             \
     }
 /* Interpolates linearly at x between the ascending points xp with values fp. The result has x's shape and is float64, or
- * complex128 if fp is complex. All points are read for each block of x. CUBED_E_ARG unless xp and fp are vectors of one
- * length, and not empty. */
+ * complex128 if fp is complex. All points are read for each block of x. NaN gives NaN. CUBED_E_ARG unless xp and fp are
+ * vectors of one length, and not empty. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_interp(cubed_array *x, cubed_array *xp,
                                                      cubed_array *fp,
                                                      const cubed_interp_options *options,
@@ -996,19 +1046,19 @@ typedef enum cubed_fft_norm {
     CUBED_FFT_FORWARD
 } cubed_fft_norm;
 
-/* Discrete Fourier transforms along an axis (negative: from the last): of complex numbers (fft, ifft); of real numbers to n
+/* Discrete Fourier transforms along an axis (negative: from the last): of complex numbers (fft, ifft); of n real numbers to n
  * / 2 + 1 complex ones (rfft, ihfft); of complex numbers to real ones (irfft, hfft).
  *
- * n is the number of elements that are transformed, or of real results; the input is truncated, or padded with zeros at
- * its end. NULL: all elements, or 2 (m - 1) real results of m elements. Other numbers are cast to complex where complex numbers
+ * n is the number of elements that are transformed, or of real results; the input is truncated, or padded with zeros at its
+ * end. NULL: all elements, or 2 (m - 1) real results of m elements. Other numbers are cast to complex where complex numbers
  * are expected. float32 and complex64 stay single precision, but are transformed in double precision and rounded once per
  * axis. Any length is fast; powers of 2, 3, 5, 7 and 11 are fastest.
  *
  * A block holds a whole axis: a task needs three times its memory, and 3 to 22 times the memory of a line along it. If that
- * exceeds `task_mem`, or if there are more than 2**28 elements, the axis becomes a matrix with about as many rows as
- * columns (Bailey's four-step algorithm). Its two transforms are rounded one after the other, so the last bits depend on
- * task_mem; x is read and stored up to nine times. A number of elements without factors that fit is padded to one that has
- * them (Bluestein's algorithm), in double precision; more than 2**30 elements are then CUBED_E_UNSUPPORTED. */
+ * exceeds `task_mem`, or if there are more than 2**28 elements, the axis becomes a matrix with about as many rows as columns
+ * (Bailey's four-step algorithm). Its two transforms are rounded one after the other, so the last bits depend on task_mem; x
+ * is read and stored up to nine times. If the number of elements has no factors that fit, the axis is padded to a number that
+ * has such factors (Bluestein's algorithm), in double precision; more than 2**30 elements are then CUBED_E_UNSUPPORTED. */
 typedef enum cubed_transform {
     CUBED_TRANSFORM_FFT,
     CUBED_TRANSFORM_IFFT,
@@ -1021,7 +1071,7 @@ typedef enum cubed_transform {
 typedef struct cubed_fft_options {
     size_t struct_size;
     const int64_t
-        /* Length n of the transform for each axis; an entry of -1, or s NULL, means the same as n NULL above. */
+        /* Length n of the transform for each axis, or of real results. -1, or `s` NULL: the length that n NULL means above. */
         *s;
     const int *
         /* Axes to transform, each at most once; the last one is the axis of real numbers; NULL: all axes, and then s must be
@@ -1038,7 +1088,7 @@ typedef struct cubed_fft_options {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x,
                                                        const cubed_fft_options *options,
                                                        cubed_array **out, cubed_error *err);
-/* Transforms along one axis, with a `task_mem` of 0. */
+/* Transform along one axis, with a `task_mem` of 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fft(cubed_array *x, const int64_t *n, int axis,
                                                   cubed_fft_norm norm, cubed_array **out,
                                                   cubed_error *err);
@@ -1057,9 +1107,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_hfft(cubed_array *x, const int64_t
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ihfft(cubed_array *x, const int64_t *n, int axis,
                                                     cubed_fft_norm norm, cubed_array **out,
                                                     cubed_error *err);
-/* Transforms along several axes, each once; real numbers are along the last axis of the list. axes NULL: all axes, and then
- * s must be NULL. s[naxes] is n for each axis; -1: as if s were NULL. Short axes are transformed together in one pass, other
- * axes in one pass each. */
+/* Transform along several axes, each once; real numbers are along the last axis of the list. If `axes` is NULL, all axes are
+ * transformed, and `s` must be NULL. s[naxes] has the length n for each axis; -1: the length that n NULL means above. Short
+ * axes are transformed together in one pass, other axes in one pass each. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftn(cubed_array *x, const int64_t *s,
                                                    const int *axes, int naxes, cubed_fft_norm norm,
                                                    cubed_array **out, cubed_error *err);
@@ -1073,7 +1123,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_irfftn(cubed_array *x, const int64
                                                      const int *axes, int naxes,
                                                      cubed_fft_norm norm, cubed_array **out,
                                                      cubed_error *err);
-/* Make the frequencies of the elements of cubed_fft and of cubed_rfft for samples with spacing d. dtype: float32 or float64. */
+/* Make the frequencies of the elements of cubed_fft and of cubed_rfft, for n samples with spacing d. dtype: float32 or
+ * float64. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftfreq(cubed_context *ctx, int64_t n, double d,
                                                       cubed_dtype dtype, cubed_array **out,
                                                       cubed_error *err);

@@ -31,18 +31,18 @@ typedef struct cubed_attribute {
         strings; /* `n` strings, or one string for characters and JSON; NULL if the kind is numbers */
 } cubed_attribute;
 
-/* Gives the value of an attribute with its type.
+/* Gets the value of an attribute with its type.
  *
  * If the metadata state no type, a string is NC_CHAR, and a list of strings is NC_STRING. Integers are int32, or int64 or
  * uint64 if int32 is too small, and other numbers are float64. Attributes that have the type of their variable by the CF
  * conventions, such as `_FillValue` and `valid_range`, have that type if it can represent them.
  *
  * attrs  JSON text from cubed_array_attrs or cubed_zarr_info
- * dtype  of the array; CUBED_DTYPE_COUNT for a group
+ * dtype  type of the array; CUBED_DTYPE_COUNT for a group
  * out    receives the attribute, which cubed_attribute_free frees
  *
- * Errors: CUBED_E_NOT_FOUND if there is no such attribute; CUBED_E_FORMAT if `attrs` is not JSON.
- * Thread safety: any thread. */
+ * Errors: CUBED_E_NOT_FOUND if there is no such attribute (CUBED_ATTRIBUTE_TYPES is none); CUBED_E_FORMAT if `attrs` is not
+ * JSON. Thread safety: any thread. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_attribute_get(const char *attrs, const char *name,
                                                             cubed_dtype dtype,
                                                             cubed_attribute **out,

@@ -3,9 +3,12 @@
  * Conventions of the whole API:
  * - Functions that can fail return cubed_status and take a trailing, optional `cubed_error *err` that the caller owns. On
  *   failure every output is left untouched or set to NULL.
- * - The caller owns the object in an output `T **out`, and releases it with the matching `_unref` or `_free`. A returned `const
- *   char *` or `const T *` belongs to the object that was passed to the function.
- * - Option structures start with `size_t struct_size`. Initialise them with their `_INIT` macro.
+ * - The caller owns the object in an output `T **out`, and releases it with the matching `_unref` or `_free`. A returned
+ *   `const char *` or `const T *` belongs to the object that was passed to the function.
+ * - Option structures start with `size_t struct_size`. Initialise them with their `_INIT` macro; another struct_size is
+ *   CUBED_E_ARG. A pointer to options may be NULL: the defaults.
+ * - Any function that allocates may fail with CUBED_E_NOMEM, and any function that uses a store with CUBED_E_IO. Comments
+ *   name only the other errors.
  * - Objects may be used from any thread. Two threads must not use one object at the same time unless its header allows it. */
 #ifndef CUBED_BASE_H
 #define CUBED_BASE_H
@@ -44,9 +47,9 @@ typedef enum cubed_status {
     CUBED_E_NOMEM,  /* the machine has no more memory (MemoryError) */
     CUBED_E_BUDGET, /* the plan needs more memory than is allowed (MemoryError) */
     CUBED_E_IO, /* the operating system or a store failed; err->os_errno is the cause (OSError) */
-    CUBED_E_NOT_FOUND,   /* a store, key or array does not exist (FileNotFoundError) */
-    CUBED_E_EXISTS,      /* the target exists and overwriting was not asked for (FileExistsError) */
-    CUBED_E_FORMAT,      /* metadata or chunk bytes are malformed (ValueError) */
+    CUBED_E_NOT_FOUND, /* a store, key or array does not exist (FileNotFoundError) */
+    CUBED_E_EXISTS, /* something exists that the call may not replace, such as a target or another run (FileExistsError) */
+    CUBED_E_FORMAT, /* metadata or chunk bytes are malformed (ValueError) */
     CUBED_E_UNSUPPORTED, /* valid, but not implemented (NotImplementedError) */
     CUBED_E_CANCELLED,   /* the run was interrupted (KeyboardInterrupt) */
     CUBED_E_INTERNAL,    /* a bug in this library (RuntimeError) */
@@ -61,7 +64,7 @@ enum { CUBED_ERROR_ORIGINS = 8 };
 typedef enum cubed_failure {
     CUBED_FAILURE_PERMANENT, /* a retry would fail again */
     CUBED_FAILURE_TRANSIENT, /* input or output that may succeed later */
-    CUBED_FAILURE_MEMORY, /* the task needs more memory than there is: not retried with the same memory */
+    CUBED_FAILURE_MEMORY, /* the machine has too little memory for the task: not retried with the same memory */
     CUBED_FAILURE_PREEMPTED, /* the worker was ordered to end: does not count as an attempt */
     CUBED_FAILURE_LOST,      /* the worker died for an unknown reason */
     CUBED_FAILURE_TIMED_OUT  /* the task exceeded task_timeout_ms */
@@ -74,18 +77,18 @@ typedef struct cubed_error {
     cubed_status status;
     int os_errno;       /* errno of the system call that failed; 0: unknown */
     char message[1008]; /* UTF-8, NUL-terminated, no newline at the end */
-    /* For a stage that exceeds its memory, or whose task failed: origins (cubed_array_set_origin) of the arrays that it
-     * computes, the last array first; then zeros. */
+    /* For a stage that exceeds its memory, or whose task failed: origins (cubed_array_set_origin) of the arrays that the
+     * stage computes, the last array first. Unused entries are 0. */
     uint32_t origins[CUBED_ERROR_ORIGINS];
-    /* For a refused plan (CUBED_E_BUDGET): an allowed_mem with which the plan can be made if nothing else changes; 0:
-     * unknown. */
+    /* For a refused plan (CUBED_E_BUDGET): an allowed_mem in bytes with which the plan can be made if nothing else changes;
+     * 0: unknown. */
     uint64_t enough_mem;
     /* Number that identifies the object that the program's own code raised (cubed/sys/raised.h); 0: none. */
     uint64_t raised;
     /* For CUBED_E_IO: whether a retry may succeed (`transient`), and the number of milliseconds to wait before it. */
     uint32_t retry_after_ms;
     bool transient;
-    /* Reported by the worker or executor if `status` and `transient` do not express the failure; see cubed_failure_of. */
+    /* Set by the worker or executor if `status` and `transient` do not express the failure; see cubed_failure_of. */
     cubed_failure failure;
     /* For a run that ends because a task failed: 1 + the number of the stage (0: no task failed), and the number of the
      * task. */
@@ -101,28 +104,30 @@ typedef struct cubed_error {
 
 /* Returns a status as a short English phrase; never NULL. */
 CUBED_API const char *cubed_status_str(cubed_status status);
-/* Returns the kind of failure of a task's error: `failure` if it is set, else the kind that `status` and `transient` imply. */
+/* Returns the kind of failure of a task's error: `failure` if it is not CUBED_FAILURE_PERMANENT, else the kind that `status`
+ * and `transient` imply. `err` is not NULL. */
 CUBED_API cubed_failure cubed_failure_of(const cubed_error *err);
 /* Returns a failure as a short English phrase such as "timed out"; never NULL. */
 CUBED_API const char *cubed_failure_str(cubed_failure failure);
 
 /* Returns the version of the library, such as "1.0.0.dev0". */
 CUBED_API const char *cubed_version(void);
-/* Removes user and password (`http://user:password@host`) and the values of parameters that sign a request (`?sig=...`)
- * from all URLs in a string. The library's own messages are treated in this way. */
+/* Removes user and password (`http://user:password@host`) and the values of parameters that sign a request (`?sig=...`) from
+ * all URLs in a string, in place. The library removes them from its own messages. */
 CUBED_API void cubed_hide_secrets(char *text);
 
 /* Returns the libraries that this library was built with, and their versions, as one line of text. */
 CUBED_API const char *cubed_libraries(void);
 
 /* Parses a number of bytes with an optional unit: "2GB", "1.5 GiB", "2gb", "500M", "1.5e9", "100_000". Units are B, and k, M,
- * G, T and P (powers of 1000) or Ki, Mi, ... (powers of 1024) followed by B, in upper or lower case; the B is optional after k,
- * M, G, T and P. Returns false, and leaves *out unchanged, if `text` is not a number of bytes or exceeds 9e18. */
+ * G, T and P (powers of 1000) or Ki, Mi, ... (powers of 1024) followed by B, in upper or lower case; the B is optional after
+ * k, M, G, T and P. A fraction of a byte is dropped. Returns false, and leaves *out unchanged, if `text` is not a number of
+ * bytes or exceeds 9e18. */
 CUBED_API bool cubed_parse_bytes(const char *text, uint64_t *out);
 
-/* Allocator of the library's own memory. `resize` behaves like realloc: it allocates if `ptr` is NULL, and returns NULL,
- * with the old block intact, if there is no memory. `free` receives the size that was requested. Both must be callable from any
- * thread. */
+/* Allocator of the library's own memory. `resize` allocates if `ptr` is NULL, and otherwise changes the size of a block, as
+ * realloc does. If there is no memory, it returns NULL and leaves the old block intact. `free` receives the size that was
+ * requested. Both must be callable from any thread. */
 typedef struct cubed_allocator {
     void *ctx;
     void *(*resize)(void *ctx, void *ptr, size_t old_size, size_t new_size);

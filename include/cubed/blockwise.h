@@ -12,14 +12,14 @@ extern "C" {
  * axes with the same symbol.
  *
  * symbols[d] is the symbol of axis d, 0 or more; -1: every call gets the whole axis. The rules:
- * - An output does not have a symbol twice. If several axes of one input have the same symbol, they are split alike, without
- *   halos, and calls get the blocks on the diagonal.
- * - Along a symbol all operands have equally many blocks, whose extents may differ. An input with one block is passed to
- *   all calls.
+ * - An output does not have a symbol twice. If several axes of one input have the same symbol, they are split in the same
+ *   way, without halos, and calls get the blocks on the diagonal.
+ * - Along a symbol all operands have equally many blocks, whose extents may differ. An input with one block is passed to all
+ *   calls.
  * - If an output has a symbol with more than one block, all outputs have this symbol.
- * - Blocks along symbols that no output has are passed, one after another, to calls that add up to the same outputs
- *   (`first`, `last` in cubed/sys/block.h). If there are no such blocks, because an axis is empty, there is no call, and
- *   the outputs are zeros. */
+ * - Blocks along symbols that no output has are passed, one after another, to calls that add up to the same outputs (`first`,
+ *   `last` in cubed/sys/block.h). If there are no such blocks, because an axis is empty, there is no call, and the outputs
+ *   are zeros. */
 typedef struct cubed_block_input {
     cubed_array *array;
     const int *symbols;    /* one symbol for each axis */
@@ -35,16 +35,16 @@ typedef struct cubed_block_output {
     const char *const *dim_names; /* one name or NULL for each axis; NULL: no axis has a name */
 } cubed_block_output;
 
-/* Numbers of elements before and after a block along an axis that are passed with the block. `padded`: the array has
- * these elements at its ends, and the blocks cover the part in between. Otherwise blocks at the ends get only existing
+/* Numbers of elements before and after a block along an axis that are passed with the block. If `padded` is set, the array
+ * has these elements at its ends, and the blocks cover the part in between. Otherwise blocks at the ends get only existing
  * elements. */
 typedef struct cubed_block_halo {
     int64_t before, after;
     bool padded;
 } cubed_block_halo;
 
-/* Irregular blocks: in[i] of an input and out[i] of an output are NULL, or have a list for each axis, which replaces
- * chunks[d] if its `lengths` are not NULL. */
+/* Irregular blocks. in[i] and out[i] have a list for each axis of input i and output i, or are NULL for regular blocks. A
+ * list whose `lengths` is not NULL replaces chunks[d]. */
 typedef struct cubed_block_cuts {
     const cubed_chunk_list *const *in, *const *out;
 } cubed_block_cuts;
@@ -67,18 +67,22 @@ typedef struct cubed_block_operation {
 
 /* Applies a function to blocks.
  *
- * Results are stored, inputs may be virtual. Inputs whose chunks are not the blocks are gathered, or rechunked first if
- * they would be read many times.
+ * Results are stored, inputs may be virtual. If the chunks of an input are not its blocks, the input is gathered, or
+ * rechunked first if it would be read many times.
  *
  * op    borrowed
- * outs  receives op->nout arrays, which are the caller's */
+ * outs  receives op->nout arrays, which the caller owns
+ *
+ * Errors: CUBED_E_UNSUPPORTED for a function that the context does not know; CUBED_E_ARG for operands that break the rules
+ * above or belong to another context; the errors of the function's `check`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise(cubed_context *ctx,
                                                         const cubed_block_operation *op,
                                                         cubed_array **outs, cubed_error *err);
 
-/* A function of the caller, given by the name with which it was added to the context (cubed_context_add_block_fn), or by a
- * shared object and the name of a `const cubed_block_fn` that it exports. A plan then contains the path of the shared object
- * and counts as code: see cubed_plan_load_code. */
+/* A function of the caller. It is given either by `name`, with which it was added to the context
+ * (cubed_context_add_block_fn), or by `library` and `symbol`: the path of a shared object, and the name of a `const
+ * cubed_block_fn` that it exports. A plan with a shared object contains its path and counts as code: see
+ * cubed_plan_load_code. */
 typedef struct cubed_kernel {
     const char *name;
     const char *library, *symbol;
@@ -87,11 +91,14 @@ typedef struct cubed_kernel {
 } cubed_kernel;
 
 /* Calls a function for each block of arrays. A call gets the blocks with the same block number and makes one block of the
- * result. Axes are matched from the last one; an array with one element along an axis is passed to all calls. The arrays are
- * split alike: by the smallest chunk along each axis, or by their irregular chunks if all arrays have the same ones.
+ * result. Axes are matched from the last one; an array with one element along an axis is passed to all calls. All arrays are
+ * split in the same way: by the smallest chunk along each axis, or by their irregular chunks if all arrays have the same
+ * ones.
  *
- * chunks  extents of the result's blocks, whose number is that of the arrays' blocks; NULL: the extents of the arrays'
- *         blocks */
+ * chunks  extents of the result's blocks, whose number is that of the arrays' blocks; NULL: the extents of the arrays' blocks
+ *
+ * Errors: CUBED_E_ARG for no arrays, and unless the kernel has either a name or a library with a symbol; also those of
+ * cubed_blockwise. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_map_blocks(cubed_context *ctx,
                                                          const cubed_kernel *kernel,
                                                          cubed_array *const *arrays, int narrays,

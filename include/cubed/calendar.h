@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Converts days since 1970-01-01 to a date of the proleptic Gregorian calendar. `days` may be negative, and must be between
- * -2**60 and 2**60. Years are numbered without a gap: the year before year 1 is year 0, the one before that -1. */
+ * -2**60 and 2**60. Years are numbered without a gap: the year before year 1 is year 0, and the year before that is -1. */
 CUBED_API void cubed_date_of_days(int64_t days, int64_t *year, int *month, int *day);
 
 typedef enum cubed_calendar {
@@ -48,16 +48,16 @@ typedef struct cubed_time_axis {
     int divide; /* divisor of the numbers: 1000 if the unit is a nanosecond (`unit` is then 1), otherwise 1 */
 } cubed_time_axis;
 
-/* Parses "hours since 1900-01-01 00:00:00" as cftime, UDUNITS and Pandas do: in any case, with any number of blanks,
- * with dates such as 2000-1-1, 2000/01/01, 20000101 and 2000-01-01T06:00Z, and with a time zone. "months since" needs
- * the calendar 360_day and "common_years since" noleap, because other calendars have no fixed length for them. Years
- * after 290000, or before -290000, are refused because their microseconds do not fit int64.
+/* Parses "hours since 1900-01-01 00:00:00" as cftime, UDUNITS and Pandas do: in any case, with any number of blanks, with
+ * dates such as 2000-1-1, 2000/01/01, 20000101 and 2000-01-01T06:00Z, and with a time zone. "months since" needs the calendar
+ * 360_day and "common_years since" noleap, because other calendars have no fixed length for them. Years after 290000, or
+ * before -290000, are refused because their microseconds do not fit int64.
  *
- * Errors: CUBED_E_ARG; the message quotes the units and says what is wrong. */
+ * Errors: CUBED_E_ARG; the message quotes the units and names the mistake. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_time_units_parse(const char *units, cubed_calendar c,
                                                                cubed_time_axis *out,
                                                                cubed_error *err);
-/* Returns true if units have the form "UNIT since DATE", in upper or lower case. Does not check the unit and the date. */
+/* Returns whether units have the form "UNIT since DATE", in upper or lower case. Does not check the unit and the date. */
 CUBED_API bool cubed_time_units_since(const char *units);
 /* Parses a date that may be incomplete, or end with a time: "2020", "2020-1", "2020-01-05T12", "20200105", "Jan 2020",
  * "5 Jan 2020", "January 5, 2020". Names of months are English, in full or as three letters, in upper or lower case. Ambiguous
@@ -66,8 +66,9 @@ CUBED_API bool cubed_time_units_since(const char *units);
  * date of the calendar. */
 CUBED_API bool cubed_time_span_parse(const char *text, cubed_calendar c, int64_t *first,
                                      int64_t *after);
-/* Convert a number of a time coordinate to microseconds after the calendar's origin, rounded to the nearest. Return false
- * for NaN, and for times beyond int64. */
+/* Convert a number of a time coordinate to microseconds after the calendar's origin. cubed_time_of_float rounds to the
+ * nearest microsecond, cubed_time_of_int rounds nanoseconds down. Return false for NaN, for times that do not fit int64, and
+ * for floats that are 4e18 microseconds (127,000 years) or more from the base. */
 CUBED_API bool cubed_time_of_float(const cubed_time_axis *a, double number, int64_t *us);
 CUBED_API bool cubed_time_of_int(const cubed_time_axis *a, int64_t number, int64_t *us);
 #define CUBED_TIME_TEXT_CAP 48

@@ -1,9 +1,8 @@
 /* The catalogue: every function that makes lazy arrays, with its parameters, defaults and documentation.
  *
- * A binding or a command looks a function up by name, reads its parameters, and calls it with checked values. The typed
- * functions of cubed/array.h and cubed/array_api.h do the same work for programs in C. The catalogue is read-only: rows may be
- * used from any thread, and live as long as the library.
- */
+ * A binding or a command looks up a function by name, reads its parameters, and calls it with checked values. Programs in C
+ * can use the typed functions of cubed/array.h and cubed/array_api.h, which do the same work. The catalogue is read-only:
+ * rows may be used from any thread, and live as long as the library. */
 #ifndef CUBED_CATALOGUE_H
 #define CUBED_CATALOGUE_H
 
@@ -16,7 +15,7 @@ extern "C" {
 /* --- Values ------------------------------------------------------------------------------------------- */
 
 typedef enum cubed_value_kind {
-    CUBED_VALUE_NONE, /* Python's None: for example no array, every axis, or the default */
+    CUBED_VALUE_NONE, /* Python's None: for example no array, all axes, or the default */
     CUBED_VALUE_ARRAY,
     CUBED_VALUE_ARRAYS,
     CUBED_VALUE_BOOL,
@@ -75,7 +74,7 @@ enum {
     CUBED_PARAM_VARIADIC = 8, /* accepts all positional arguments from its place on, or one list */
     CUBED_PARAM_AXIS = 16,    /* integers are axes: negative numbers count from the last axis */
     CUBED_PARAM_ENGINE =
-        /* Set by the calling program, such as `task_mem`, and not by the program's user. */
+        /* Set by the calling program, not by the program's user, such as `task_mem`. */
     32,
     CUBED_PARAM_LIKE = 64, /* an array, or a list of numbers that becomes one */
     CUBED_PARAM_LABELS =
@@ -83,8 +82,8 @@ enum {
     CUBED_PARAM_RULE =
         256, /* names a reduction; the function has the effect of this reduction on attributes */
     CUBED_PARAM_GAPS = 512, /* items of a list of arrays may be None (NULL): one for each axis */
-    /* one number for each element of the first array, or for each along the axes of the CUBED_PARAM_AXIS parameter, in their
-     * order: callers that know names of dimensions may pair axes by name */
+    /* One number for each element of the first array, or for each element along the axes of the CUBED_PARAM_AXIS parameter,
+     * in their order. Callers that know names of dimensions may pair axes by name. */
     CUBED_PARAM_WEIGHTS = 1024
 };
 
@@ -99,8 +98,7 @@ typedef struct cubed_param {
     const char *notes;           /* a sentence for people */
 } cubed_param;
 
-/* The effect of a function on attributes: the attributes of the first operand that the result has, and the units of the
- * result. */
+/* Effects of a function on attributes: the attributes of the first operand that the result has, and the units of the result. */
 typedef enum cubed_attrs_rule {
     CUBED_ATTRS_NONE, /* the result has no attributes, because its values mean something else */
     CUBED_ATTRS_VIEW, /* the result has all attributes, because its values are those of the operand */
@@ -117,7 +115,7 @@ typedef enum cubed_coords_rule {
     /* No coordinates along the axes of the CUBED_PARAM_AXIS parameter; without such a parameter, no coordinates at all */
     CUBED_COORDS_CUT,
     CUBED_COORDS_REVERSED, /* the coordinates in reverse order along the axes of the CUBED_PARAM_AXIS parameter */
-    CUBED_COORDS_LATER, /* the last coordinates along these axes: a difference has the coordinate of its second element */
+    CUBED_COORDS_LATER, /* the last coordinates along these axes, because a difference has the coordinate of its second element */
     CUBED_COORDS_JOINED, /* the coordinates of all arrays, joined along the axis */
     CUBED_COORDS_RESIZED, /* no coordinates along axes whose extent changes; axes are matched from the last one */
     CUBED_COORDS_WINDOWS /* coordinates of windows: each window has `window` elements around its coordinate along `axis` */
@@ -151,12 +149,12 @@ typedef struct cubed_function {
     bool counts; /* extents of the results depend on values: see cubed_call_offsets */
 } cubed_function;
 
-/* Returns the function with that name, or NULL if there is none. The time does not depend on the name. */
+/* Returns the function with that name, or NULL if there is none. The lookup takes constant time. */
 CUBED_API const cubed_function *cubed_function_find(const char *name);
 /* Returns the function after `previous` in the order of the catalogue, by category; the first one if `previous` is NULL. NULL
  * after the last one. */
 CUBED_API const cubed_function *cubed_function_next(const cubed_function *previous);
-/* Returns the parameter at a position, or NULL if there is none. */
+/* Returns the parameter at a position, from 0, or NULL if there is none. */
 CUBED_API const cubed_param *cubed_function_param(const cubed_function *function, int position);
 
 /* Writes a description of the values that a parameter accepts ("an integer or None") into a buffer, with a terminating NUL;
@@ -171,13 +169,14 @@ CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size
 /* Returns whether an operation accepts integers that the type of its array cannot represent: comparisons, and operations that
  * convert integers to floats. */
 CUBED_API bool cubed_op_takes_any_integer(cubed_op op);
-/* Returns the type of a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) in an operation with an array of type `beside`, by the
- * rules for Python's scalars. If `beside` is CUBED_BOOL, there is no array. With `any_integer`, an integer that the array's
- * type cannot represent is int64. */
+/* Returns the type of a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) in an operation with an array of type `beside`, by
+ * the rules for Python's scalars. CUBED_BOOL as `beside` also stands for no array. With `any_integer`, the type is int64 for
+ * an integer that the array's type cannot represent. */
 CUBED_API cubed_dtype cubed_number_dtype(const cubed_value *number, cubed_dtype beside,
                                          bool any_integer);
-/* Converts a number to an element of a type. Returns false if the type cannot represent its value. For times, the number must
- * be whole, in the type's unit, or NaN for "not a time". */
+/* Converts a number to an element of a type. Returns false if the type has no such value: an integer out of range, a fraction
+ * in an integer type, or a complex number in a real type. Floating-point types round. For times, the number must be whole, in
+ * the type's unit, or NaN for "not a time". */
 CUBED_API bool cubed_number_scalar(const cubed_value *number, cubed_dtype dtype, cubed_scalar *out);
 
 /* --- Calls -------------------------------------------------------------------------------------------- */
@@ -201,28 +200,29 @@ typedef struct cubed_results {
  * arguments  n arguments: first positional ones in the order of the parameters, then named ones in any order
  * results    receives the arrays; free it with cubed_results_free
  *
- * Errors: CUBED_E_TYPE if an argument is missing, unknown, given twice or of another kind; CUBED_E_ARG if it is out of
- * range; err->argument is 1 + its number in `arguments`. Also the errors of the typed function.
- * Ownership: borrows the arguments; the results belong to the caller. Thread safety: as the arrays. */
+ * Errors: CUBED_E_TYPE if an argument is missing, unknown, given twice or of another kind; CUBED_E_ARG if it is out of range;
+ * err->argument is 1 + its number in `arguments`. Also the errors of the typed function.
+ * Ownership: borrows the arguments; the results belong to the caller. Thread safety: any thread, if no other thread uses the
+ * context or the arguments in a way that its header forbids. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_call(cubed_context *ctx,
                                                    const cubed_function *function,
                                                    const cubed_argument *arguments, int n,
                                                    cubed_results *results, cubed_error *err);
-/* For a function that counts: makes the int64 array whose last element is the number of elements of its results. The caller
- * computes the array, and passes it and the number to cubed_call as the arguments `offsets` and `count`.
+/* Makes the int64 array whose last element is the number of elements of a function's results, for a function with `counts`.
+ * The caller computes the array, and passes the array and the number to cubed_call as the arguments `offsets` and `count`.
  *
  * arguments  the arguments of the call, without `offsets` and `count`
- * out        receives the array; NULL if this call does not depend on values, as `repeat` with one number
+ * out        receives the array; NULL if the number does not depend on values, as for `repeat` with one number
  * most       receives the greatest possible number; may be NULL
  *
- * Errors: those of cubed_call; CUBED_E_ARG for a function whose results have known extents. */
+ * Errors: those of cubed_call; CUBED_E_ARG for a function without `counts`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_call_offsets(cubed_context *ctx,
                                                            const cubed_function *function,
                                                            const cubed_argument *arguments, int n,
                                                            cubed_array **out, int64_t *most,
                                                            cubed_error *err);
-/* Releases the arrays that are still in *results, and the list itself, and empties *results. Members that the caller has taken
- * and set to NULL are skipped. */
+/* Releases the arrays in *results and the list itself, and empties *results. The caller may take an array out of the list by
+ * setting its entry to NULL. */
 CUBED_API void cubed_results_free(cubed_context *ctx, cubed_results *results);
 
 #ifdef __cplusplus

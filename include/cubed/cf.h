@@ -43,27 +43,29 @@ typedef struct cubed_cf_packing {
 /* Reads the packing of x from its attributes `_Unsigned`, `_FillValue`, `missing_value`, `scale_factor`, `add_offset` and
  * `dtype`, and from the fill value of Zarr format 2.
  *
- * The type of values follows Xarray: integers with missing values become float32 (of at most 16 bits) or float64; packed
+ * The type of values follows Xarray. Integers with missing values become float32 (of at most 16 bits) or float64. Packed
  * values have the type of scale_factor and add_offset if these agree, else float64. Bools with missing values become float64
- * (1, 0 and NaN), as Xarray makes objects of them. Complex numbers may be missing but are not packed. Strings and dates are
- * neither packed nor missing: a string that equals the fill value is kept.
+ * (1, 0 and NaN), because Xarray makes objects of them. Complex numbers may be missing but are not packed. Strings and dates
+ * are neither packed nor missing: a string that equals the fill value is kept.
  *
- * out  NULL in *out if x is not packed; freed with cubed_cf_packing_free */
+ * out  receives a packing, which cubed_cf_packing_free frees; NULL if x is not packed */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_packing_of(const cubed_array *x,
                                                             cubed_cf_packing **out,
                                                             cubed_error *err);
 /* Frees a packing that cubed_cf_packing_of made. NULL is allowed. */
 CUBED_API void cubed_cf_packing_free(cubed_cf_packing *packing);
-/* Returns whether two packings give equal values for equal elements. */
+/* Returns whether two packings from cubed_cf_packing_of give equal values for equal elements. Does not compare `fill`, which
+ * is NaN in such packings. */
 CUBED_API bool cubed_cf_packing_equal(const cubed_cf_packing *a, const cubed_cf_packing *b);
 /* Makes the values of x, whose elements have this packing. The result has the attributes of x, except those for which
- * cubed_cf_packing_describes returns true. The caller may also make the packing without cubed_cf_packing_of.
+ * cubed_cf_packing_describes returns true. The caller may also fill in the packing itself.
  *
  * Errors: CUBED_E_TYPE if the packing does not fit the type of x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_unpack(cubed_array *x,
                                                         const cubed_cf_packing *packing,
                                                         cubed_array **out, cubed_error *err);
-/* cubed_cf_packing_of and cubed_cf_unpack in one call. Returns a reference to x itself if x is not packed. */
+/* Makes the values of x by the packing that its attributes describe (cubed_cf_packing_of, then cubed_cf_unpack). If x is not
+ * packed, *out is another reference to x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_decode(cubed_array *x, cubed_array **out,
                                                         cubed_error *err);
 /* Returns whether an attribute describes the stored elements of this packing, and not their values: `_FillValue`,
@@ -73,7 +75,8 @@ CUBED_API bool cubed_cf_packing_describes(const cubed_cf_packing *packing, const
 /* Joins an array of characters ("S1") along its last axis into strings of that axis's length. Keeps the names of the other
  * dimensions, and the attributes.
  *
- * Errors: CUBED_E_TYPE for another type, CUBED_E_ARG for an array without axes, or a last axis without elements. */
+ * Errors: CUBED_E_TYPE for another type, CUBED_E_ARG for an array without axes, or if the last axis has no elements or more
+ * than 2^23 - 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_join_characters(cubed_array *x, cubed_array **out,
                                                                  cubed_error *err);
 

@@ -1,4 +1,5 @@
-/* A context owns the state that would otherwise be global: allocator, kernel tables, open stores. Thread-safe. */
+/* A context owns the state that would otherwise be global: allocator, kernel tables, open stores. Thread-safe. It lives until
+ * the last reference is released; arrays, plans and weights hold references. */
 #ifndef CUBED_CONTEXT_H
 #define CUBED_CONTEXT_H
 
@@ -23,52 +24,51 @@ typedef struct cubed_context_options {
         sizeof(cubed_context_options), NULL, NULL                                                  \
     }
 
-/* Makes a context with one reference. `options` may be NULL.
- *
- * Errors: CUBED_E_NOMEM, CUBED_E_ARG for an instruction set that the machine does not have. */
+/* Makes a context with one reference. `options` may be NULL. CUBED_E_ARG for an instruction set that the machine does not
+ * have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_new(const cubed_context_options *options,
                                                           cubed_context **out, cubed_error *err);
-/* Take a reference and return ctx; release a reference (NULL is allowed). Arrays and plans hold references of their own. */
+/* Take a reference and return ctx; release a reference (NULL is allowed). Arrays and plans hold their own references. */
 CUBED_API cubed_context *cubed_context_ref(cubed_context *ctx);
 CUBED_API void cubed_context_unref(cubed_context *ctx);
-/* Returns the instruction set in use. */
+/* Returns the name of the instruction set in use, such as "x86-64-v3"; a static string. */
 CUBED_API const char *cubed_context_isa(const cubed_context *ctx);
 
 /* Sets credentials and endpoints of object stores from strings in the form of environment variables, such as
  * AWS_ACCESS_KEY_ID=... The library itself does not read the environment. The variables replace those of earlier calls, for
- * stores that are opened from then on.
+ * stores that are opened after this call.
  *
- * variables  "NAME=VALUE" strings, the list ends with NULL, such as `environ`; variables that no store uses are ignored */
+ * variables  a list of "NAME=VALUE" strings that ends with NULL, such as `environ`; variables that no store uses are ignored */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_variables(cubed_context *ctx,
                                                                     const char *const *variables,
                                                                     cubed_error *err);
-/* Sets a storage option of a URL and of everything below it, by the names that fsspec and obstore use ("key",
- * "access_key_id", "endpoint_url"). Options take precedence over variables.
+/* Sets a storage option of a URL and of everything below it. Options have the names that fsspec and obstore use ("key",
+ * "access_key_id", "endpoint_url"), and take precedence over variables.
  *
  * name   NULL: removes all options of the URL
  * value  NULL: removes the option
  *
- * Errors: an unknown name is reported when the store is opened. */
+ * An unknown name is reported only when the store is opened. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_storage_option(
     cubed_context *ctx, const char *url, const char *name, const char *value, cubed_error *err);
-/* Allows documents that are not on this machine (references of kerchunk, repositories of Icechunk) to refer to objects at
- * or below a prefix. Without it, a document may refer only to its own scheme and host: to the same server, bucket or container.
- * A document on this machine may refer to any place.
+/* Allows documents that are not on this machine (references of kerchunk, repositories of Icechunk) to refer to objects at or
+ * below a prefix. Without this permission, a document may refer only to its own scheme and host: to the same server, bucket
+ * or container. A document on this machine may refer to any place.
  *
- * document  the URL that the documents are at or below; NULL: all documents that are opened from now on
+ * document  the URL that the documents are at or below; NULL: all documents that are opened after this call
  * prefix    a path, or a URL with a host; compared by whole parts
  *
- * The storage option "allow_references" of a document's URL is such a list, one prefix per line, and replaces the list of this
- * function. */
+ * The storage option "allow_references" of a document's URL is a list of such prefixes, one per line. It replaces the list of
+ * this function for the document. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_allow_references(cubed_context *ctx,
                                                                        const char *document,
                                                                        const char *prefix,
                                                                        cubed_error *err);
-/* Serialises all storage options as a string for the variable CUBED_STORAGE_OPTIONS of a process that works on the same
- * plan; cubed_context_set_variables reads it. The string may hold secrets.
+/* Serialises all storage options as a string for the variable CUBED_STORAGE_OPTIONS of a process that works on the same plan;
+ * cubed_context_set_variables reads this variable. The string may hold secrets.
  *
  * out   receives at most `cap` bytes, including the terminating NUL
- * size  receives the size of the whole string */
+ * size  receives the size of the whole string, including the terminating NUL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_storage_options(cubed_context *ctx, char *out,
                                                                       size_t cap, size_t *size,
                                                                       cubed_error *err);

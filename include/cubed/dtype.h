@@ -29,8 +29,8 @@ typedef enum cubed_dtype {
     CUBED_FLOAT16 = 16,
     CUBED_BFLOAT16 = 17,
     /* Families of types that are stored, viewed and copied. The parameters of a type are in its higher bits: see
-     * cubed_dtype_time and cubed_dtype_fixed. The first two, times, are cast from and to numbers, and used in computations, as
-     * int64. */
+     * cubed_dtype_time and cubed_dtype_fixed. The first two families are times: they are cast from and to numbers, and used
+     * in computations, as int64. */
     CUBED_DATETIME64 = 32, /* int64 units since 1970-01-01; the smallest int64 means "not a time" */
     CUBED_TIMEDELTA64 = 33, /* int64 units; the smallest int64 means "not a time" */
     CUBED_BYTES = 34,       /* a fixed number of bytes, padded with zeros */
@@ -74,7 +74,7 @@ typedef enum cubed_kind {
  * cubed_dtype_fixed  CUBED_BYTES or CUBED_STRING with `length` bytes or code points (1 to 2^23 - 1), or CUBED_RECORD with
  *                    `length` bytes (1 to 65535)
  *
- * Errors: CUBED_E_ARG for another family, and for a number out of range. */
+ * Errors: CUBED_E_ARG for a family that the function does not make, and for a number out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_time(cubed_dtype family, cubed_unit unit,
                                                          int multiple, cubed_dtype *out,
                                                          cubed_error *err);
@@ -82,27 +82,29 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_fixed(cubed_dtype family, in
                                                           cubed_dtype *out, cubed_error *err);
 /* Returns the family of a type, or the type itself if it has no parameters. */
 CUBED_API cubed_dtype cubed_dtype_family(cubed_dtype dtype);
-/* Gets the unit and the multiple of a type of CUBED_DATETIME64 or CUBED_TIMEDELTA64. */
+/* Gets the unit and the multiple of a type of the family CUBED_DATETIME64 or CUBED_TIMEDELTA64. For other types both are
+ * meaningless. */
 CUBED_API void cubed_dtype_get_time(cubed_dtype dtype, cubed_unit *unit, int *multiple);
-/* Returns the name of a unit: "ns", "D", "generic". */
+/* Returns the name of a unit: "ns", "D", "generic"; "unknown" for another number. A static string. */
 CUBED_API const char *cubed_unit_name(cubed_unit unit);
 /* Gets a unit by the name that cubed_unit_name returns. CUBED_E_TYPE if no unit has this name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unit_parse(const char *name, cubed_unit *out,
                                                          cubed_error *err);
 /* Returns whether a number is a valid type. */
 CUBED_API bool cubed_dtype_is_valid(cubed_dtype dtype);
+#define CUBED_DTYPE_TEXT_CAP 32
 /* Writes the full name of a type, with parameters, into `text` and returns `text`: "float32", "datetime64[ns]",
  * "timedelta64[10us]", "S5", "U7", "V12". */
-#define CUBED_DTYPE_TEXT_CAP 32
 CUBED_API const char *cubed_dtype_text(cubed_dtype dtype, char text[CUBED_DTYPE_TEXT_CAP]);
 
-/* Returns the number of bytes of one element. */
+/* Returns the number of bytes of one element of a valid type. */
 CUBED_API size_t cubed_dtype_size(cubed_dtype dtype);
-/* Returns the standard's name of a type ("bool", "int8", ... "complex128"), or the name of its family without parameters. */
+/* Returns the standard's name of a type ("bool", "int8", ... "complex128"), or the name of its family without parameters;
+ * "unknown" for an invalid type. A static string. */
 CUBED_API const char *cubed_dtype_name(cubed_dtype dtype);
 /* Returns the kind of a valid type. */
 CUBED_API cubed_kind cubed_dtype_kind(cubed_dtype dtype);
-/* Parses a name as cubed_dtype_text writes it. CUBED_E_TYPE if no type has this name. */
+/* Parses a full name, such as cubed_dtype_text writes. CUBED_E_TYPE if no type has this name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_parse(const char *name, cubed_dtype *out,
                                                           cubed_error *err);
 /* Returns the type that two types promote to, by the rules of the standard. Cases that the standard leaves open follow NumPy:
@@ -111,14 +113,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_parse(const char *name, cube
  * two lengths give the longer length. CUBED_DTYPE_COUNT if the types have nothing in common, such as times or strings with
  * other types. */
 CUBED_API cubed_dtype cubed_dtype_promote(cubed_dtype a, cubed_dtype b);
-/* Returns whether every value of `from` has an equal value in `to`, up to floating-point rounding, like NumPy's "same_kind"
- * casting. */
+/* Returns whether a cast is allowed by NumPy's rule "same_kind": to the same kind or a later one in the order bool, integers,
+ * floats, complex numbers, but not from signed to unsigned integers. Values may be rounded, or exceed the range of `to`:
+ * int64 to int8 is allowed. Times, strings and records are cast only to the same type. */
 CUBED_API bool cubed_dtype_can_cast(cubed_dtype from, cubed_dtype to);
 
-/* Writes an element of a time or string type as UTF-8 into text[cap], truncated if necessary, with a terminating NUL. Returns
- * the length of the untruncated string without the NUL. Datetimes are written in ISO 8601 down to their unit, timedeltas as
- * numbers; "not a time" is "NaT". Strings are written without padding; characters that cannot be printed become \\x.. or
- * \\U......... Records are written as hexadecimal bytes. Nothing is written for other types. */
+/* Writes an element of a time, string or record type as UTF-8 into text[cap], truncated if necessary, with a terminating NUL.
+ * Returns the length of the untruncated string without the NUL. Datetimes are written in ISO 8601 down to their unit,
+ * timedeltas as numbers; "not a time" is "NaT". Strings are written without padding; characters that cannot be printed become
+ * \\x.. or \\U......... Records are written as hexadecimal bytes. For other types the string is empty. */
 CUBED_API size_t cubed_element_text(cubed_dtype dtype, const void *element, char *text, size_t cap);
 /* Returns the value of an element of a half-precision type. */
 CUBED_API double cubed_half_value(cubed_dtype dtype, uint16_t bits);

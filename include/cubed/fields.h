@@ -1,4 +1,5 @@
-/* Areas of grid cells, and statistics of fields with weights. Lazy, like everything in cubed/array.h.
+/* Areas of grid cells, and statistics of fields with weights. All functions are lazy: they return arrays, which a plan
+ * computes.
  *
  * Missing elements are NaN. They and their weights are left out, unless the comment of a function states otherwise. */
 #ifndef CUBED_FIELDS_H
@@ -34,16 +35,16 @@ typedef struct cubed_area_options {
 
 /* Computes the areas of the cells of a grid on a sphere, as float64. Angles are in degrees.
  *
- * lat, lon  centres of cells. 1-D without bounds, or with bounds of shape (n, 2): the axes of a regular or Gaussian grid, the
- *           result has shape (nlat, nlon). With bounds of more corners: the cells themselves, as many as bounds have, and the
- *           result has the shape of `lat`
+ * lat, lon  centres of cells. 1-D without bounds, or with bounds of shape (n, 2): the axes of a regular or Gaussian grid, and
+ *           the result has shape (nlat, nlon). With bounds of more corners: the cells themselves, as many as bounds have, and
+ *           the result has the shape of `lat`
  *
- * Without bounds, cells of the outermost latitudes extend outwards as far as inwards. Edges beyond latitude 88 degrees are moved
- * to the pole, as in CDO. Longitudes may jump by 360 degrees. Cells 180 degrees wide or wider have circles of latitude as edges.
- * A cell that is given by corners may contain a pole.
+ * Without bounds, cells of the outermost latitudes extend outwards as far as inwards. Edges beyond latitude 88 degrees are
+ * moved to the pole, as in CDO. Longitudes may jump by 360 degrees. Cells 180 degrees wide or wider have circles of latitude
+ * as edges. A cell that is given by corners may contain a pole.
  *
- * Errors: CUBED_E_ARG if shapes do not fit, an axis of one element has no bounds, or cells with corners are to have circles of
- * latitude as edges. CUBED_E_TYPE unless all arrays have real numbers. */
+ * Errors: CUBED_E_ARG if shapes do not fit, if an axis of one element has no bounds, or if `edges` is CUBED_EDGES_LATITUDES
+ * for cells with corners. CUBED_E_TYPE unless all arrays have real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_area(cubed_array *lat, cubed_array *lon,
                                                         const cubed_area_options *options,
                                                         cubed_array **out, cubed_error *err);
@@ -76,14 +77,14 @@ typedef struct cubed_field_options {
         sizeof(cubed_field_options), NULL, 0, false                                                \
     }
 
-/* Reduces x along axes. Computed in float64; the result has the type of x, or float64 for integers. VAR, VAR1, STD and STD1
- * read x twice.
+/* Reduces x along axes. Computed in float64. The result has the type of x if that is a floating-point type, or for MIN and
+ * MAX; otherwise float64. VAR, VAR1, STD and STD1 read x twice.
  *
- * weights  one for each element along the axes, in the order of `axes`, or of a shape that broadcasts to x's; NULL: 1. A weight
- *          that is NaN leaves the element out. SUM, MIN, MAX and RANGE do not accept weights.
+ * weights  one for each element along the axes, in the order of `axes`, or of a shape that broadcasts to x's; NULL: 1. A
+ *          weight that is NaN leaves the element out. SUM, MIN, MAX and RANGE do not accept weights.
  *
- * Errors: CUBED_E_TYPE unless x and weights have real numbers; CUBED_E_ARG for weights of another shape, and for weights of a
- * statistic that does not accept them. */
+ * Errors: CUBED_E_TYPE unless x and weights have real numbers; CUBED_E_AXIS for an axis that x does not have; CUBED_E_ARG for
+ * weights of another shape, and for weights of a statistic that does not accept them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_field_reduce(cubed_array *x, cubed_array *weights,
                                                            cubed_field_statistic which,
                                                            const cubed_field_options *options,

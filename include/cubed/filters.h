@@ -24,8 +24,8 @@ typedef struct cubed_filter_options {
     double value; /* value beyond the ends for CUBED_BOUNDARY_CONSTANT */
     /* A boundary for each axis; NULL: `boundary` for all axes. */
     const cubed_filter_boundary *boundaries;
-    /* Shift of the box for each axis: element number extent / 2 + origin of a box is the filtered element itself and must
-     * exist. NULL: 0. Functions that have an argument `origin`, or no box, ignore this field. */
+    /* Shift of the box for each axis; NULL: 0. Element number extent / 2 + origin of a box is the filtered element itself and
+     * must exist. Functions that have an argument `origin`, or no box, ignore this field. */
     const int64_t *origins;
     const cubed_dtype *dtype; /* type of the result; NULL: x's type */
 } cubed_filter_options;
@@ -34,28 +34,29 @@ typedef struct cubed_filter_options {
         sizeof(cubed_filter_options), CUBED_BOUNDARY_REFLECT, 0.0, NULL, NULL, NULL                \
     }
 
-/* All filters: the result has x's shape, and x's type unless options say another. Blocks are read with the elements around
- * them, which are part of the projection. Sums and means are computed in float64 along one axis after another and stored in
- * the result's type between two axes; integers are truncated as by cubed_astype. bool is converted to uint8 for filtering, half
- * precision to float32. If the result has another type than x, or `value` is not of x's type, elements are read as float64.
- * Stored.
+/* All filters: the result has x's shape, and x's type unless options name another type. The result is stored. Blocks are read
+ * with the elements around them, which are part of the projection. Sums and means are computed in float64 along one axis
+ * after another and stored in the result's type between two axes; integers are truncated as by cubed_astype. bool is
+ * converted to uint8 for filtering, half precision to float32. If the result has another type than x, or `value` is not of
+ * x's type, elements are read as float64.
  *
  * options  NULL: the defaults
  *
- * Errors: CUBED_E_TYPE for times and strings; CUBED_E_ARG for origins outside a box. */
+ * Errors: CUBED_E_TYPE for times and strings; CUBED_E_AXIS for an axis, or a bit of `axes`, that x does not have; CUBED_E_ARG
+ * for origins outside a box, and for an unknown boundary. */
 
 /* Smooths x with Gaussians, or computes Gaussian derivatives.
  *
  * sigma     standard deviation in elements for each axis, 0 or more; axes with 0 are not filtered
  * order     order of the derivative for each axis; NULL: 0
- * truncate  number of standard deviations at which Gaussians end */
+ * truncate  number of standard deviations at which Gaussians end; truncate * sigma is at most 2^20 */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian(cubed_array *x, const double *sigma,
                                                               const int *order, double truncate,
                                                               const cubed_filter_options *options,
                                                               cubed_array **out, cubed_error *err);
-/* Correlates x with `n` weights along an axis: each element becomes the weighted sum of its neighbours. Negative axes count
- * from the last. Weight number n / 2 + origin multiplies the element itself and must exist. For a convolution, pass the weights
- * in reverse order. */
+/* Correlates x with `n` weights (1 to 2^20) along an axis: each element becomes the weighted sum of its neighbours. Negative
+ * axes count from the last. Weight number n / 2 + origin multiplies the element itself and must exist. For a convolution,
+ * pass the weights in reverse order. */
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_filter_correlate1d(cubed_array *x, int axis, const double *weights, int64_t n, int64_t origin,
                          const cubed_filter_options *options, cubed_array **out, cubed_error *err);
@@ -78,8 +79,8 @@ typedef enum cubed_filter_rank_kind {
     CUBED_FILTER_MAXIMUM,
     CUBED_FILTER_RANKS
 } cubed_filter_rank_kind;
-/* Computes the minimum, median or maximum of boxes, for real numbers and bool. NaN is greater than all numbers. Boxes are
- * placed as by cubed_filter_mean.
+/* Computes the minimum, median or maximum of boxes, for real numbers and bool. NaN is greater than all numbers. `size` has
+ * the extent of a box for each axis; element number extent / 2 of a box is the filtered element itself.
  *
  * footprint  a byte for each element of a box in C order: 0 if the element is ignored. At least one is not 0. NULL: no
  *            element is ignored */
@@ -88,13 +89,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_rank(
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
 
 /* Selects the element of a given rank among the elements of a box that the footprint selects. Rank 0 is the smallest element;
- * negative ranks count from the greatest, -1. */
+ * negative ranks count from the greatest, -1. CUBED_E_ARG for a rank that the elements do not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_by_rank(cubed_array *x, int64_t rank,
                                                              const int64_t *size,
                                                              const uint8_t *footprint,
                                                              const cubed_filter_options *options,
                                                              cubed_array **out, cubed_error *err);
-/* Selects the element at a percentile (0 to 100; 50 is the median) among the elements of a box that the footprint selects.
+/* Selects the element at a percentile (-100 to 100; 50 is the median) among the elements of a box that the footprint selects.
  * Negative percentiles count from 100. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_percentile(
     cubed_array *x, double percentile, const int64_t *size, const uint8_t *footprint,
@@ -104,10 +105,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_percentile(
 
 typedef enum cubed_filter_derivative_kind {
     CUBED_FILTER_PREWITT, /* differences along an axis, summed along all others with weights 1, 1, 1 */
-    CUBED_FILTER_SOBEL, /* like CUBED_FILTER_PREWITT, with weights 1, 2, 1 */
+    CUBED_FILTER_SOBEL, /* differences along an axis, summed along all others with weights 1, 2, 1 */
     CUBED_FILTER_DERIVATIVES
 } cubed_filter_derivative_kind;
-/* Computes the derivative along an axis; negative axes count from the last. */
+/* Computes the derivative `kind` along an axis; negative axes count from the last. */
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_filter_derivative(cubed_array *x, cubed_filter_derivative_kind kind, int axis,
                         const cubed_filter_options *options, cubed_array **out, cubed_error *err);
@@ -115,12 +116,16 @@ cubed_filter_derivative(cubed_array *x, cubed_filter_derivative_kind kind, int a
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_laplace(cubed_array *x, uint32_t axes,
                                                              const cubed_filter_options *options,
                                                              cubed_array **out, cubed_error *err);
-/* Computes the sum of second Gaussian derivatives along axes; other axes are not filtered. sigma and truncate: as for
- * cubed_filter_gaussian. Each derivative uses the boundary of its own axis for all axes of its Gaussian. */
+/* Computes the sum of second Gaussian derivatives along the axes whose bit is set in `axes`; other axes are not filtered.
+ * Each derivative uses the boundary of its own axis for all axes of its Gaussian.
+ *
+ * sigma     standard deviation in elements for each axis of x, 0 or more
+ * truncate  number of standard deviations at which Gaussians end */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian_laplace(
     cubed_array *x, uint32_t axes, const double *sigma, double truncate,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
-/* Computes the magnitude of the gradient from first Gaussian derivatives along axes. All axes are smoothed. */
+/* Computes the magnitude of the gradient from first Gaussian derivatives along the axes whose bit is set in `axes`. All axes
+ * are smoothed. `sigma` and `truncate`: see cubed_filter_gaussian. CUBED_E_TYPE for results of bool or complex numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian_gradient(
     cubed_array *x, uint32_t axes, const double *sigma, double truncate,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
@@ -145,12 +150,12 @@ typedef enum cubed_morphology {
     CUBED_MORPHOLOGY_GRADIENT,  /* dilation minus erosion */
     CUBED_MORPHOLOGY_LAPLACE,   /* dilation plus erosion minus twice x */
     CUBED_MORPHOLOGY_WHITE_HAT, /* x minus its opening */
-    CUBED_MORPHOLOGY_BLACK_HAT, /* closing less x */
+    CUBED_MORPHOLOGY_BLACK_HAT, /* closing of x minus x */
     CUBED_MORPHOLOGIES
 } cubed_morphology;
 
-/* Applies a function of grey-scale morphology, for real numbers and bool. Differences of integers wrap around. Hats of bool are
- * computed as exclusive or; other differences of bool are refused. Options are those of filters. */
+/* Applies a function of grey-scale morphology, for real numbers and bool. Differences of integers wrap around. Hats of bool
+ * are computed as exclusive or; CUBED_E_TYPE for GRADIENT and LAPLACE of bool. `options` are those of filters. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grey_morphology(cubed_array *x,
                                                               cubed_morphology which,
                                                               const cubed_structure *structure,

@@ -17,10 +17,10 @@ extern "C" {
  *
  * attrs  text of a JSON object; NULL: no attributes */
 char cubed_coordinate_kind(const char *name, const char *attrs);
-/* Returns whether units, the attribute of a coordinate, are radians; NULL: no. */
+/* Returns whether `units`, an attribute of a coordinate, are radians; false for NULL. */
 bool cubed_units_are_radians(const char *units);
-/* Sets pole to the argument of cubed_grid_new_rotated if `attrs` are those of a grid mapping rotated_latitude_longitude (CF);
- * returns false for other attributes. A number that is missing is NaN, which cubed_grid_new_rotated refuses.
+/* Sets `pole` to the argument of cubed_grid_new_rotated if `attrs` are those of a grid mapping rotated_latitude_longitude
+ * (CF); returns false for other attributes. A number that is missing is NaN, which cubed_grid_new_rotated refuses.
  *
  * attrs  text of a JSON object; NULL: no attributes */
 bool cubed_rotated_pole(const char *attrs, double pole[3]);
@@ -30,14 +30,14 @@ typedef struct cubed_grid_names {
     char lat[256], lon[256];
     char dim[2][256]; /* names of the grid's dimensions, in the order of its shape */
 } cubed_grid_names;
-/* Makes the grid of the first variable in a file or store that has coordinates of latitude and longitude. If no variable has any,
- * uses the first coordinates. Axes about a rotated pole (CF: rotated_latitude_longitude) give the places of their cells on the
- * earth, if no variable has latitudes and longitudes. SCRIP grid files (grid_center_lat, grid_corner_lat, ...) are also read,
- * with their grid_imask. Coordinates are in degrees or, by their attribute "units", in radians.
+/* Makes the grid of the first variable in a file or store that has coordinates of latitude and longitude. If no variable has
+ * such coordinates, uses the first coordinates. If there are only axes about a rotated pole (CF: rotated_latitude_longitude),
+ * the grid has the places of their cells on the earth. SCRIP grid files (grid_center_lat, grid_corner_lat, ...) are also
+ * read, with their grid_imask. Coordinates are in degrees or, by their attribute "units", in radians.
  *
- * place  URL or path, as for cubed_zarr_walk
- * names  may be NULL
- * out    freed with cubed_grid_free
+ * place  URL or path: STORE or STORE::PATH
+ * names  receives the names of coordinates and dimensions; may be NULL
+ * out    receives the grid, which cubed_grid_free frees
  *
  * Errors: CUBED_E_NOT_FOUND if there is nothing at `place`; CUBED_E_ARG if it has no latitudes and longitudes. */
 CUBED_MUST_CHECK cubed_status cubed_grid_open(cubed_context *ctx, const char *place,
@@ -46,17 +46,18 @@ CUBED_MUST_CHECK cubed_status cubed_grid_open(cubed_context *ctx, const char *pl
 
 /* --- Methods ------------------------------------------------------------------------------------------- */
 
-/* Finds a method by its name ("conservative"). Returns false if no method has this name. */
+/* Finds a method by its name, such as "conservative". Returns false if no method has this name. */
 bool cubed_remap_method_find(const char *name, cubed_remap_method *out);
-/* Finds a method by the name that CDO's operators have after "remap" and "gen" ("con"). */
+/* Finds a method by the name that CDO's operators have after "remap" and "gen", such as "con". Returns false if no method has
+ * this name. */
 bool cubed_remap_method_of_cdo(const char *name, cubed_remap_method *out);
 /* Returns the name of a method; NULL if there is no such method. */
 const char *cubed_remap_method_name(cubed_remap_method method);
 
 /* --- Files of weights ---------------------------------------------------------------------------------- */
 
-/* Supplies the arrays of a file of weights: of CDO and SCRIP (src_address, dst_address, remap_matrix), or of ESMF and xESMF
- * (col, row, S). */
+/* Supplies the arrays of a file of weights in the format of CDO and SCRIP (src_address, dst_address, remap_matrix), or of
+ * ESMF and xESMF (col, row, S). */
 typedef struct cubed_weights_input {
     size_t struct_size;
     const char *name; /* for messages */
@@ -72,12 +73,12 @@ typedef struct cubed_weights_input {
     {                                                                                              \
         sizeof(cubed_weights_input), "weights", NULL, NULL, {0, 0, {0, 0}, {0, 0}}, 0              \
     }
-/* Reads weights.
+/* Reads weights from the arrays that `input` supplies.
  *
- * out  freed with cubed_weights_unref
+ * out  receives the weights, which cubed_weights_unref frees
  *
- * Errors: CUBED_E_ARG if there are no links, or if they are for other grids than `shape`; CUBED_E_UNSUPPORTED if links have
- * several weights; CUBED_E_FORMAT for sizes that no grid has; CUBED_E_BUDGET. */
+ * Errors: CUBED_E_ARG if there are no links, or if they are for other grids than `input->shape`; CUBED_E_UNSUPPORTED if links
+ * have several weights; CUBED_E_FORMAT for sizes that no grid has; CUBED_E_BUDGET if reading needs more than `input->memory`. */
 CUBED_MUST_CHECK cubed_status cubed_weights_read(cubed_context *ctx,
                                                  const cubed_weights_input *input,
                                                  cubed_weights **out, cubed_error *err);

@@ -39,7 +39,8 @@ typedef struct cubed_group_options {
     /* An element of the result's type. NULL: NaN or NaT; -1 for argmin and argmax; false for any, true for all; 0
      * otherwise. */
     const cubed_scalar *fill;
-    /* Bytes that a task may use; 0: unknown. The states of a block use at most a fraction of it. Values do not depend on it. */
+    /* Bytes that a task may use; 0: unknown. The states of a block use at most a quarter of these bytes. Values do not depend
+     * on task_mem. */
     uint64_t task_mem;
     /* The result of groups without any code is `fill`, even for count, sum and prod with min_count 0. Unlike min_count, this
      * option counts elements that skip_nan skips. */
@@ -50,19 +51,20 @@ typedef struct cubed_group_options {
         sizeof(cubed_group_options), false, 0.0, 0, NULL, 0, false                                 \
     }
 
-/* Reduces the groups of x's elements along `axes`. The axis of groups replaces the first of these axes in the result; the other
- * ones are removed.
+/* Reduces the groups of x's elements along `axes`. The axis of groups replaces the first of these axes in the result; the
+ * other ones are removed.
  *
  * codes  integers with the extents of x's `axes`, in their order: the group of each element, 0 to ngroups - 1; negative: the
  *        element is in no group
  *
- * x is read once, block by block. A task holds the states of all groups for a block across the other axes: 8 to 24 bytes
- * for each group and element of the block, in addition to a block of x. Blocks are smaller than chunks if the states exceed a
- * quarter of task_mem, or if the task does not fit. Floats are added in float64, in the order of the elements within each of up
- * to 16 parts of the grouped axes; the number of parts depends only on shape, chunks and types. Variances are computed by
+ * x is read once, block by block. A task holds the states of all groups for a block across the other axes: 8 to 24 bytes for
+ * each group and element of the block, in addition to a block of x. Blocks are smaller than chunks if the states exceed a
+ * quarter of task_mem, or if the task does not fit. Floats are added in float64, in the order of the elements within each of
+ * up to 16 parts of the grouped axes; the number of parts depends only on shape, chunks and types. Variances are computed by
  * Welford's method and merged by Chan's formula.
  *
- * Errors: CUBED_E_TYPE for complex numbers and strings; a run fails with CUBED_E_INDEX if a code is not less than ngroups. */
+ * Errors: CUBED_E_TYPE for complex numbers and strings, and unless `codes` has integers; CUBED_E_ARG for codes of another
+ * shape; a run fails with CUBED_E_INDEX if a code is not less than ngroups. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_groupby_reduce(cubed_array *x, cubed_array *codes,
                                                              const int *axes, int naxes,
                                                              int64_t ngroups,
@@ -77,9 +79,9 @@ typedef struct cubed_groups {
     int64_t ngroups;
 } cubed_groups;
 
-/* Computes the exact quantiles q[0..n) of each group, with the given options, whose axes are ignored. The result has an axis of
- * n elements in front, and the axis of groups in place of the axes of the codes. It is float64 if `wide` or if x is not a
- * floating-point type, else x's type. Groups without elements give NaN.
+/* Computes the exact quantiles q[0..n) of each group. The axes in `options` are ignored. The result has an axis of n elements
+ * in front, and the axis of groups in place of the axes of the codes. It is float64 if `wide` or if x is not a floating-point
+ * type, else x's type. Groups without elements give NaN.
  *
  * x is read once. A task holds x whole along these axes, and a copy of some lines. The plan is refused (CUBED_E_BUDGET) if a
  * task cannot hold them. */
@@ -90,10 +92,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_group_quantiles(cubed_array *x,
                                                               cubed_array **out, cubed_error *err);
 /* Returns the name of a reduction, such as "sum"; NULL for another number. */
 CUBED_API const char *cubed_group_reduction_name(cubed_group_reduction reduction);
-/* Looks up a reduction by name. The prefix "nan" sets *skip_nan. Returns false if there is no such reduction. */
+/* Looks up a reduction by name. The prefix "nan" sets *skip_nan to true; without it, *skip_nan does not change. Returns false
+ * if there is no such reduction. */
 CUBED_API bool cubed_group_reduction_parse(const char *name, cubed_group_reduction *out,
                                            bool *skip_nan);
-/* Gets the type of the result. */
+/* Gets the type of the result of a reduction by group of elements of type `dtype`. CUBED_E_TYPE if the reduction does not
+ * accept the type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_group_result_dtype(cubed_group_reduction reduction,
                                                                  cubed_dtype dtype,
                                                                  cubed_dtype *out,

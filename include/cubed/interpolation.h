@@ -42,19 +42,21 @@ typedef struct cubed_spline_options {
  * boundary out of range, an image without axes, and an empty image. */
 
 /* Computes the coefficients of the splines through x's elements, along the axes whose bit is set in `axes`. Orders 0 and 1
- * only cast x to the type of the result. The recursive filter is applied as a finite convolution, truncated where its response
- * is less than 2**-60. A block is therefore read with 24 to 50 elements around it. */
+ * only cast x to the type of the result. The recursive filter is applied as a finite convolution, truncated where its
+ * response is less than 2**-60. A block is therefore read with 24 to 50 elements around it. CUBED_E_AXIS for a bit of an axis
+ * that x does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_spline_filter(cubed_array *x, uint32_t axes,
                                                             const cubed_spline_options *options,
                                                             cubed_array **out, cubed_error *err);
 
 /* Maps elements of a result to positions in an image with the same number of axes. */
 typedef struct cubed_affine {
-    /* ndim rows of ndim factors: position = matrix * index + offset. If `matrix` is NULL, `factors` has one factor for each axis:
-     * position = (index + offset) * factor, for each axis. */
+    /* `matrix` has ndim rows of ndim factors: position = matrix * index + offset. If `matrix` is NULL, `factors` has one
+     * factor for each axis: position = (index + offset) * factor. */
     const double *matrix, *factors;
     const double *offset; /* NULL: 0 */
-    bool centred;  /* positions of `factors` count from the edges of elements, not from centres */
+    bool
+        centred; /* with `factors`: positions and indices count from the edges of elements, not from their centres */
     uint32_t kept; /* bit d: no interpolation along axis d of x; the nearest element is used */
     const int64_t *shape; /* shape of the result; NULL: x's shape */
 } cubed_affine;
@@ -64,9 +66,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_affine_transform(cubed_array *x,
                                                                const cubed_affine *map,
                                                                const cubed_spline_options *options,
                                                                cubed_array **out, cubed_error *err);
-/* Computes values of x at coordinates: an array of real numbers, whose first axis has the position along each axis of x. The
- * result has the other axes of this array. Because coordinates may be anywhere, each block of the result reads all of x, one
- * chunk after another. A coordinate of NaN counts as beyond the ends. */
+/* Computes values of x at coordinates: `coordinates` is an array of real numbers, whose first axis has the position along
+ * each axis of x. The result has the other axes of this array. Because coordinates may be anywhere, each block of the result
+ * reads all of x, one chunk after another. A coordinate of NaN counts as beyond the ends. CUBED_E_ARG if the first axis has
+ * another extent than the number of x's axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_map_coordinates(cubed_array *x,
                                                               cubed_array *coordinates,
                                                               const cubed_spline_options *options,

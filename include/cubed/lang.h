@@ -1,8 +1,8 @@
 /* The expression language: text such as "mean(u*v, axis=0)" becomes lazy arrays.
  *
  * It is a separate library, libcubed_lang.a, which uses only the public functions of libcubed. `cubed eval` uses the same
- * language; its help lists the functions. No elements are read or computed, except by functions of the host, and for
- * coordinates and labels that determine the shape of a result. */
+ * language; its help lists the functions. Making arrays reads and computes no elements, with two exceptions: the host's
+ * functions may do so, and coordinates and labels that determine the shape of a result are read. */
 #ifndef CUBED_LANG_H
 #define CUBED_LANG_H
 
@@ -20,27 +20,28 @@ typedef struct cubed_expr_results cubed_expr_results;
 
 /* Supplies an expression with arrays. */
 typedef struct cubed_expr_host {
-    /* Sets *out to a new reference to the array named `name`. If there is none, leaves NULL in *out, and sets *known to a list of
-     * the known names for the error message. Required. */
+    /* Sets *out to a new reference to the array named `name`. If there is no such array, leaves NULL in *out, and sets *known
+     * to a list of the known names for the error message. Required. */
     cubed_status (*lookup)(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
     void *ctx; /* first argument of `lookup` and `coordinate` */
     bool raw;  /* packed arrays are not decoded: the values are the stored elements */
     bool
-        named; /* operands that broadcast by position must have the same names of dimensions, else it is an error */
+        named; /* operands that broadcast by position must have the same names of dimensions, else the build fails */
     uint64_t task_mem; /* bytes that a task may use; 0: not known */
-    /* Computes the int64 elements of x, of at most one dimension, which determine a shape. *numbers receives a new array of the
-     * elements, and *last the last element. It is at most `most`, except for the length of a repeated axis. If the expression
-     * is only planned, *numbers may be a reference to x itself, and *last may be `most`. NULL: functions whose shapes depend on
-     * values are refused. */
+    /* Computes the int64 elements of x, which has at most one dimension; they determine a shape. *numbers receives a new
+     * array of the elements, and *last the last element, which is at most `most`, except for the length of a repeated axis.
+     * If the expression is only planned, *numbers may be another reference to x, and *last may be `most`. NULL: functions
+     * whose shapes depend on values are refused. */
     cubed_status (*count)(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                           int64_t *last, cubed_error *err);
     void *count_ctx; /* first argument of `count` */
-    /* Sets *out to a new reference to the decoded coordinate of dimension `name`, or leaves NULL in *out if there is
-     * none. NULL: there are no coordinates. */
+    /* Sets *out to a new reference to the decoded coordinate of dimension `name`, or leaves NULL in *out if the dimension has
+     * no coordinate. NULL: no dimension has a coordinate. */
     cubed_status (*coordinate)(void *ctx, const char *name, cubed_array **out, cubed_error *err);
-    /* Like `coordinate`, but prefers the coordinate that is stored with the array named `of`. Inputs from several stores may have
-     * dimensions of one name and different coordinates. NULL: `coordinate` is used. */
+    /* Sets *out to a new reference to the decoded coordinate of dimension `name` that is stored with the array named `of`, or
+     * else to another coordinate of this name; leaves NULL in *out if the dimension has no coordinate. Inputs from several
+     * stores may have dimensions of one name and different coordinates. NULL: `coordinate` is used. */
     cubed_status (*coordinate_of)(void *ctx, const char *of, const char *name, cubed_array **out,
                                   cubed_error *err);
 } cubed_expr_host;
@@ -48,7 +49,7 @@ typedef struct cubed_expr_host {
 /* One array that an expression makes. */
 typedef struct cubed_expr_result {
     /* The assigned name. A bare expression has the name of the only array that it reads, apart from coordinates and their
-     * bounds; if it reads none or several, or if that name is taken, it is "result", "result2", ... */
+     * bounds. If it reads no array or several, or if that name is taken, its name is "result", "result2", ... */
     char *name;
     bool is_bare;       /* the statement assigns no name */
     cubed_array *array; /* decoded values, with their attributes */
@@ -65,7 +66,7 @@ typedef struct cubed_expr_coord {
     cubed_slice part;
     char *
         key; /* identifies a new coordinate: equal keys mean equal coordinates; NULL: the input's coordinate */
-    cubed_array *made;   /* the new coordinate; NULL: the input's coordinate stays */
+    cubed_array *made;   /* the new coordinate; NULL: the input's coordinate is kept */
     cubed_array *bounds; /* bounds of `made`; may be NULL */
     /* The coordinate is optional: it may be omitted if the array is stored alone. */
     bool aside;
@@ -73,7 +74,7 @@ typedef struct cubed_expr_coord {
 
 /* Parses statements that are separated by ';' or newlines. The text may be untrusted: its depth and size are limited.
  *
- * out  freed with cubed_expr_free
+ * out  receives the expression, which cubed_expr_free frees
  *
  * Errors: CUBED_E_ARG; the message shows the text and a mark below the place. */
 CUBED_MUST_CHECK cubed_status cubed_expr_parse(const char *text, cubed_expr **out,
@@ -92,7 +93,7 @@ const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
  * the order of the statements.
  *
  * ctx   context of the arrays that `host` finds
- * out   freed with cubed_expr_results_free; does not refer to `expr` or `host`
+ * out   receives the results, which cubed_expr_results_free frees; they do not refer to `expr` or `host`
  *
  * Errors: those of the functions that the text calls; the message shows the text and a mark below the place. */
 CUBED_MUST_CHECK cubed_status cubed_expr_build(const cubed_expr *expr, cubed_context *ctx,
@@ -102,13 +103,13 @@ CUBED_MUST_CHECK cubed_status cubed_expr_build(const cubed_expr *expr, cubed_con
 void cubed_expr_results_free(cubed_expr_results *results);
 /* Returns the number of results. */
 int cubed_expr_results_count(const cubed_expr_results *results);
-/* Returns result number `i`, from 0. Valid until cubed_expr_results_free. */
+/* Returns result number `i`, from 0 to the number of results - 1. Valid until cubed_expr_results_free. */
 const cubed_expr_result *cubed_expr_results_at(const cubed_expr_results *results, int i);
 
 /* Returns the coordinate of dimension `dim` of a result from cubed_expr_results_at, or NULL if the input's coordinate
  * describes the dimension. Valid until cubed_expr_results_free. */
 const cubed_expr_coord *cubed_expr_result_coord(const cubed_expr_result *result, const char *dim);
-/* Returns whether two arrays have the same elements along a dimension. NULL stands for the input's coordinate. */
+/* Returns whether two coordinates select the same elements along a dimension. NULL stands for the input's coordinate. */
 bool cubed_expr_coord_equal(const cubed_expr_coord *a, const cubed_expr_coord *b);
 
 #ifdef __cplusplus

@@ -9,23 +9,24 @@ extern "C" {
 #endif
 
 typedef enum cubed_measurement {
-    /* Numbers as float64 or complex; x's own type of sums if there is one object. 0 for an object without elements. */
+    /* Of numbers, as float64 or complex; if there is one object, in the type that sums of x have. 0 for an object without
+     * elements. */
     CUBED_MEASURE_SUM,
-    /* Numbers as float64 or complex. This and the next two measurements are NaN for an object without elements. */
+    /* Of numbers, as float64 or complex. This and the next two measurements are NaN for an object without elements. */
     CUBED_MEASURE_MEAN,
-    CUBED_MEASURE_VARIANCE, /* numbers as float64; the divisor is the number of elements */
+    CUBED_MEASURE_VARIANCE, /* of numbers, as float64; the divisor is the number of elements */
     CUBED_MEASURE_STANDARD_DEVIATION,
-    /* Real numbers and times in x's type. 0 for an object without elements. */
+    /* Of real numbers and times, in x's type. 0 for an object without elements. */
     CUBED_MEASURE_MINIMUM,
     CUBED_MEASURE_MAXIMUM,
-    /* Real numbers in x's floating-point type, or float64. NaN for an object without elements. */
+    /* Of real numbers, in x's floating-point type, or float64. NaN for an object without elements. */
     CUBED_MEASURE_MEDIAN,
-    /* As int64, the first position of the extreme along each axis of x. The axes of x are numbered by the last axis of the
-     * result. 0 for an object without elements. */
+    /* As int64, the first position of the extreme along each axis of x. The last axis of the result numbers the axes of x. 0
+     * for an object without elements. */
     CUBED_MEASURE_MINIMUM_POSITION,
     CUBED_MEASURE_MAXIMUM_POSITION,
-    /* Types as for the mean: weighted mean positions along each axis of x. The axes of x are numbered by the last axis of the
-     * result. */
+    /* Mean position along each axis of x, weighted by the elements, as float64 or complex. The last axis of the result
+     * numbers the axes of x. */
     CUBED_MEASURE_CENTER_OF_MASS,
     CUBED_MEASUREMENTS
 } cubed_measurement;
@@ -34,21 +35,23 @@ typedef enum cubed_measurement {
 typedef struct cubed_objects {
     cubed_array *
         labels; /* integers or bools that broadcast with the image; NULL: all elements are one object */
-    /* Labels of the measured objects: an array in C order. A label may be repeated, and need not occur in `labels`.
-     * NULL: the elements with labels above 0 are one object, and `ndim` is 0. Without `labels` it has no effect. */
+    /* Labels of the measured objects: an array in C order. A label may be repeated, and need not occur in `labels`. NULL: the
+     * elements with labels above 0 are one object, and `ndim` is 0. Without `labels`, `index` has no effect on
+     * cubed_measure_objects. */
     const int64_t *index;
     int ndim;             /* number of axes of `index`; 0: one label */
     const int64_t *shape; /* extents of `index` */
 } cubed_objects;
 
-/* Measures the objects of an image. The result has the shape of the index. NaN and NaT are the measurement of their object.
+/* Measures the objects of an image. The result has the shape of the index. An object with NaN or NaT has the measurement NaN
+ * or NaT.
  *
  * x         numbers or times; broadcasts with the labels
  * task_mem  bytes that a task may use; 0: unknown
  *
  * x and the labels are read once, chunk by chunk (twice for centres of mass). A task holds 8 to 24 bytes for each object in
- * addition to a chunk of each. For a median that does not fit in a task, x is read once for each object and every 8 to 16 bits
- * of an element.
+ * addition to a chunk of each. For a median that does not fit in a task, x is read once for each object and every 8 to 16
+ * bits of an element.
  *
  * Errors: CUBED_E_TYPE for labels that are not integers, and for elements of a type that the measurement does not accept;
  * CUBED_E_ARG for shapes that do not broadcast, and for positions in an image without axes. */
@@ -57,11 +60,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_measure_objects(cubed_array *x,
                                                               cubed_measurement which,
                                                               uint64_t task_mem, cubed_array **out,
                                                               cubed_error *err);
-/* Counts the elements of each object in `bins` intervals of equal width from `low` to `high`, which belongs to the last
- * interval. The result is int64, in the shape of the index and an axis of `bins` elements. NaN is in no interval.
+/* Counts the elements of each object in `bins` intervals of equal width from `low` to `high`; `high` belongs to the last
+ * interval. The result is int64, in the shape of the index with an additional last axis of `bins` elements. NaN is in no
+ * interval.
  *
- * Errors: as cubed_measure_objects; CUBED_E_ARG for less than 1 interval, for ends that are not finite or not in
- * order, and for an index without labels. */
+ * Errors: CUBED_E_TYPE unless x has real numbers and the labels are integers; CUBED_E_ARG for shapes that do not broadcast,
+ * for less than 1 interval or 2^31 and more, for ends that are not finite or not ascending, and for an index without labels. */
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_histogram_objects(cubed_array *x, const cubed_objects *objects, double low, double high,
                         int64_t bins, uint64_t task_mem, cubed_array **out, cubed_error *err);

@@ -9,17 +9,17 @@
 extern "C" {
 #endif
 
-/* The exclusive right of a process to write results to a file: a ZIP archive, a NetCDF file, or another kind. */
+/* The exclusive right of a process to write results to one file: a ZIP archive, a NetCDF file, or a file of another kind. */
 typedef struct cubed_new_file cubed_new_file;
-/* Suffix that is appended to the file's path: the path of the store to which results are written first, with `overwrite` in
- * their targets. */
+/* The store to which results are written first has the file's path and this suffix as its path. Targets in it have
+ * `overwrite` set. */
 #define CUBED_NEW_FILE_STORE ".cubed-new/data"
 typedef struct cubed_new_file_options {
     size_t struct_size;
     bool
         replace; /* publishing replaces an existing file at the path; false: an existing file is CUBED_E_EXISTS */
-    /* Keeps results that an earlier process left in the store, if that process can no longer write and passed the same string as
-     * `contents`. Otherwise removes these results. A typical string is the list of the names of the arrays. */
+    /* Keeps results that an earlier process left in the store, if that process can no longer write and passed the same string
+     * as `contents`. Otherwise removes these results. A typical string is the list of the names of the arrays. */
     bool resume;
     const char *contents; /* NULL: "" */
 } cubed_new_file_options;
@@ -40,19 +40,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_begin(cubed_context *ctx,
                                                              const cubed_takeover_options *takeover,
                                                              cubed_new_file **out,
                                                              cubed_error *err);
-/* Returns the path at which the caller writes a file of another kind before publishing it. */
+/* Returns the path at which the caller writes a file of another kind (CUBED_FILE_NONE) before publishing it. Valid until
+ * cubed_new_file_end. */
 CUBED_API const char *cubed_new_file_draft(const cubed_new_file *f);
 /* Makes the file from all contents of the store, chunk by chunk, and moves it to its path atomically. cubed_new_file_end then
  * removes the store. After an error, a store that has chunks is kept for a process that resumes.
  *
- * kind     CUBED_FILE_ZIP: an archive like zarr-python's ZipStore. CUBED_FILE_NETCDF: written by libnetcdf from a store of
- *          format 3: groups, arrays as variables (at the root: "data"), dimensions by their names, attributes. The codecs gzip
- *          and zlib set the level of deflation, "bytes" alone turns it off, and all other codecs mean level 1. CUBED_FILE_NONE:
- *          the draft that the caller has written
+ * kind     CUBED_FILE_ZIP: an archive with the layout of zarr-python's ZipStore. CUBED_FILE_NETCDF: written by libnetcdf from
+ *          a store of format 3: groups, arrays as variables (at the root: "data"), dimensions by their names, attributes. The
+ *          codecs gzip and zlib set the level of deflation, "bytes" alone turns it off, and all other codecs mean level 1.
+ *          CUBED_FILE_NONE: the draft that the caller has written
  * durable  makes the file survive a power failure
  *
  * Errors: CUBED_E_EXISTS if another process has taken over the right, or if the path exists and may not be replaced.
- * CUBED_E_UNSUPPORTED without libnetcdf. */
+ * CUBED_E_UNSUPPORTED for NetCDF if libnetcdf is not installed. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_publish(cubed_new_file *f,
                                                                cubed_file_kind kind, bool durable,
                                                                cubed_error *err);

@@ -23,9 +23,9 @@ typedef struct cubed_target {
     /* Chunks of the Zarr array. NULL: the chunks of `array`, or shorter chunks if those of a function on whole blocks do not
      * fit into memory. */
     const int64_t *chunks;
-    /* Shape of shards (format 3). A shard holds several chunks, and one task writes the whole shard. Along each axis a
-     * multiple of the chunk, or -1 for the whole axis. CUBED_CHUNKS_KEPT: the array's own chunks along the axis, which may
-     * be irregular, are the shards, and `chunks` is the shape of the chunks within. NULL: every chunk is an object. */
+    /* Shape of shards (format 3); NULL: every chunk is an object. A shard holds several chunks, and one task writes the whole
+     * shard. Each length is a multiple of the chunk's length, or -1 for the whole axis. CUBED_CHUNKS_KEPT: the array's own
+     * chunks along the axis, which may be irregular, are the shards, and `chunks` is the shape of the chunks within. */
     const int64_t *shards;
     bool skip_empty; /* chunks that hold only the fill value are not stored */
     bool durable;    /* written data survive a power failure: slow */
@@ -51,11 +51,12 @@ typedef struct cubed_target {
 
 /* Makes *target a region: x is written into the part of `into` that begins at start[ndim].
  *
- * A chunk (shard) that x covers in part is read when it is written, and keeps its other elements. Other tasks, plans or processes
- * may write these at the same time: the chunk is put only if it still is the chunk that was read, else it is read again. Several
- * targets of one plan may therefore be regions of one array. Every chunk is put as a whole: readers always see either the old
- * chunk or the new one. An element that several writers write at once gets the value of one of them. Chunks that a failed run has
- * written are kept; such a run cannot be resumed, only repeated. The plan must not read the array. This function reads nothing.
+ * A chunk (shard) that x covers in part is read when it is written, and keeps its other elements. Other tasks, plans or
+ * processes may write these elements at the same time: the chunk is put only if it still is the chunk that was read, else it
+ * is read again. Several targets of one plan may therefore be regions of one array. Every chunk is put as a whole: readers
+ * always see either the old chunk or the new one. An element that several writers write at once gets the value of one of
+ * them. Chunks that a failed run has written are kept; such a run cannot be resumed, only repeated. The plan must not read
+ * the array. This function reads nothing.
  *
  * into    an array of cubed_array_open, which outlives *target
  * target  `target->array` receives a new reference: x, extended to whole chunks
@@ -66,27 +67,28 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, cons
                                                             const int64_t *start,
                                                             cubed_target *target, cubed_error *err);
 
-/* Makes *target append x to an array: x is written after the last element of `into` along `axis`. A complete run increases
- * the length of `axis` by the length of x.
+/* Makes *target append x to an array: x is written after the last element of `into` along `axis` (0 to ndim - 1). A complete
+ * run increases the length of `axis` by the length of x.
  *
- * The run changes the length in the metadata after it has written all chunks, in the order of the targets. Until then
- * readers find the old array, whose elements stay the same. If the length of one of several arrays cannot be changed, the run
- * restores the lengths of earlier arrays. A failed run leaves chunks after the end; the next run overwrites them. A process that
- * appends must hold the array (cubed_place_hold) from before it opens `into` until the run has ended; otherwise another process
- * may write the same elements.
+ * After all chunks are written, the run changes the length in the metadata, in the order of the targets. Until then readers
+ * find the old array, whose elements stay the same. If the length of one of several arrays cannot be changed, the run
+ * restores the lengths of earlier arrays. A failed run leaves chunks after the end; the next run overwrites them. A process
+ * that appends must hold the array (cubed_place_hold) from before it opens `into` until the run has ended; otherwise another
+ * process may write the same elements.
  *
  * x       has the shape of `into` except along `axis`; its elements are converted to the type of `into`
  * into    an array of cubed_array_open, which outlives *target
- * target  as for cubed_region_target
+ * target  `target->array` receives a new reference: x, extended to whole chunks
  *
- * Errors: those of cubed_region_target; CUBED_E_UNSUPPORTED for irregular chunks along `axis`. A run fails with CUBED_E_EXISTS
- * if the length has changed since `into` was opened. */
+ * Errors: those of cubed_region_target; CUBED_E_AXIS for an axis that `into` does not have; CUBED_E_UNSUPPORTED for irregular
+ * chunks along `axis`. A run fails with CUBED_E_EXISTS if the length has changed since `into` was opened. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_append_target(cubed_array *x, const cubed_array *into,
                                                             int axis, cubed_target *target,
                                                             cubed_error *err);
 
 /* Checks whether stored results can become a NetCDF file by cubed_new_file_publish: types, codecs, chunks, and whether
- * dimensions of one name have the same length. *mem receives the largest number of bytes that publishing uses after the run. */
+ * dimensions of one name have the same length. *mem receives the largest number of bytes that publishing uses after the run.
+ * CUBED_E_UNSUPPORTED for irregular chunks. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_netcdf_check(const cubed_target *targets, int n,
                                                            uint64_t *mem, cubed_error *err);
 
@@ -148,7 +150,8 @@ typedef struct cubed_plan_options {
             false, false, 0, 0, NULL, NULL, NULL, NULL                                             \
     }
 
-/* Makes a plan: decides stages and memory. Writes nothing.
+/* Makes a plan: decides stages and memory. Writes nothing. A target that exists and may not be overwritten is reported by the
+ * run.
  *
  * Errors: CUBED_E_BUDGET if a task or the machine has too little memory. The message gives the operation, the memory that it
  * needs, and the memory that is allowed. It also gives a sufficient allowed_mem (err->enough_mem), with fewer workers if the
@@ -159,14 +162,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        cubed_plan **out, cubed_error *err);
 /* Checks that several computations, which will run one after another, fit the same limits. Writes nothing.
  *
- * targets  the targets of all computations, those of the first computation first
+ * targets  the targets of all computations, those of the first computation first; `options->remake` makes the arrays of all
+ *          of them
  * counts   the number of targets of each computation
  * nplans   the number of computations; the groups of `options` belong to the last one
  *
- * `options->remake` makes the arrays of all targets.
- *
- * Errors: those of cubed_plan_new for the first computation that is refused. The advice of CUBED_E_BUDGET (err->enough_mem) is
- * sufficient for all computations. */
+ * Errors: those of cubed_plan_new for the first computation that is refused. The advice of CUBED_E_BUDGET (err->enough_mem)
+ * is sufficient for all computations. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_check(cubed_context *ctx,
                                                          const cubed_target *targets,
                                                          const int *counts, int nplans,
@@ -185,9 +187,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_groups_make(cubed_context *ctx,
 CUBED_API cubed_plan *cubed_plan_ref(cubed_plan *plan);
 CUBED_API void cubed_plan_unref(cubed_plan *plan);
 
-/* Sets the buffer of result number `target` (in the order of the targets), which has no url. `size` must be the bytes of
- * the result, and the buffer must not overlap memory that the plan reads. Must not be called while the plan runs. A loaded plan
- * has no addresses: bind its results in memory again before it runs. */
+/* Sets the buffer of result number `target` (in the order of the targets), which has no url. `size` must be the bytes of the
+ * result, and the buffer must not overlap memory that the plan reads. Must not be called while the plan runs. A loaded plan
+ * has no addresses: bind its results in memory again before it runs. CUBED_E_ARG for a wrong target, size or buffer. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_bind_result(cubed_plan *plan, int target,
                                                                void *data, size_t size,
                                                                cubed_error *err);
@@ -199,25 +201,25 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_set_limits(cubed_plan *plan,
                                                               const cubed_plan_options *options,
                                                               cubed_error *err);
 
-/* Serialises a plan. The bytes have a version and a checksum, but no secrets. Relative paths become absolute, so that the plan
- * means the same in any directory.
+/* Serialises a plan. The bytes have a version and a checksum, but no secrets. Relative paths become absolute, so that the
+ * plan means the same in any directory.
  *
- * data  freed with cubed_plan_free_bytes
+ * data  receives the bytes, which cubed_plan_free_bytes frees
  *
- * Errors: CUBED_E_UNSUPPORTED if the plan reads borrowed memory of more than 64 KiB. Smaller sources are part of the
- * bytes. */
+ * Errors: CUBED_E_UNSUPPORTED if the plan reads borrowed memory of more than 64 KiB. Smaller sources are part of the bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_save(const cubed_plan *plan, void **data,
                                                         size_t *size, cubed_error *err);
 CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t size);
 /* Makes a plan from the bytes of cubed_plan_save. Checks all bytes. Opens the sources, which must still have their shapes and
- * types. Refuses a plan that carries code: a user-defined function, which can do whatever this process may.
+ * types. Refuses a plan that carries code: a user-defined function, which has all rights of this process.
  *
- * Errors: CUBED_E_FORMAT for bytes that are not a plan, CUBED_E_UNSUPPORTED for bytes of another version. */
+ * Errors: CUBED_E_FORMAT for bytes that are not a plan; CUBED_E_UNSUPPORTED for bytes of another version, and for functions
+ * that the context does not know; CUBED_E_ARG for code. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load(cubed_context *ctx, const void *data,
                                                         size_t size, cubed_plan **out,
                                                         cubed_error *err);
-/* Makes a plan from the bytes of cubed_plan_save, also if the plan carries code: a user-defined function. Use it only for plans
- * from people who may run programs on this machine. Errors: those of cubed_plan_load. */
+/* Makes a plan from the bytes of cubed_plan_save, and accepts code: a user-defined function. Use it only for plans from
+ * people who may run programs on this machine. Errors: those of cubed_plan_load, except for code. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load_code(cubed_context *ctx, const void *data,
                                                              size_t size, cubed_plan **out,
                                                              cubed_error *err);
@@ -268,13 +270,14 @@ typedef struct cubed_plan_info {
 /* Gets the totals of a plan. work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
 
-/* Gets the places that documents of the plan (references of kerchunk, repositories of Icechunk) may refer to, as
- * cubed_context_allow_references allowed them when their arrays were opened. Saved plans keep them.
+/* Gets the places that a document of the plan (references of kerchunk, a repository of Icechunk) may refer to, as
+ * cubed_context_allow_references allowed them when the arrays were opened. Saved plans keep them.
  *
- * i         number of the document, from 0 on
+ * i         number of the document, from 0
  * document  receives the URL of the document
  *
- * Returns the places, one per line; NULL if there is no document with that number. Both strings belong to the plan. */
+ * Returns the places, one per line; NULL, with an unspecified *document, if there is no document with that number. Both
+ * strings belong to the plan. */
 CUBED_API const char *cubed_plan_get_references(const cubed_plan *plan, int i,
                                                 const char **document);
 /* Gets number `i` of the sources whose servers are known not to report versions of objects. Servers without a request so far
@@ -345,18 +348,19 @@ typedef struct cubed_operation_info {
     size_t item_size; /* bytes of the largest element among the operands */
     double seconds;   /* processor time; part of compute_seconds of the stage */
 } cubed_operation_info;
-/* Gets at most `cap` operations of a stage; *n receives an upper bound of their total number. */
+/* Gets at most `cap` operations of a stage; *n receives an upper bound of their total number. CUBED_E_INDEX if there is no
+ * such stage. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_operations(const cubed_plan *plan, int stage,
                                                                   cubed_operation_info *list,
                                                                   int cap, int *n,
                                                                   cubed_error *err);
-/* Gets the index, along each axis, of the first output chunk of a task. CUBED_E_INDEX if there is no such task. */
+/* Gets the index, along each axis, of the first output chunk of a task. CUBED_E_INDEX if there is no such stage or task. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_block(const cubed_plan *plan, int stage,
                                                              int64_t task,
                                                              int64_t block[CUBED_MAX_NDIM],
                                                              int *ndim, cubed_error *err);
-/* Gets at most `cap` distinct numbers of cubed_array_set_origin of the arrays that a stage computes or reads from sources, the
- * last array first; *n receives their total number. */
+/* Gets at most `cap` distinct origins (cubed_array_set_origin) of the arrays that a stage computes or reads from sources, the
+ * last array first; *n receives their total number. CUBED_E_INDEX if there is no such stage. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan *plan, int stage,
                                                                uint32_t *origins, int cap, int *n,
                                                                cubed_error *err);
@@ -378,9 +382,10 @@ typedef struct cubed_store_traffic {
      * all chunks of a shard are read together. */
     uint64_t saved;
     uint64_t bytes_read, bytes_written; /* decoded */
-    /* Highest number of gets, and of puts, copies and deletions, per second to one prefix of keys. All workers are assumed to
-     * begin at once and to run at the assumed speeds. A prefix is an array, or a part of an intermediate. The limits of the
-     * service for a prefix, and the seconds that waiting for these limits adds to the run; 0 if no limits are known. */
+    /* Requests per second to one prefix of keys, which is an array or a part of an intermediate. get_rate and put_rate: the
+     * highest number of gets, and of puts, copies and deletions, if all workers begin at once and run at the assumed speeds.
+     * get_limit and put_limit: limits of the service for a prefix. limit_seconds: time that waiting for these limits adds to
+     * the run. 0: no limits are known. */
     double get_rate, put_rate, get_limit, put_limit, limit_seconds;
 } cubed_store_traffic;
 /* Gets the traffic of each scheme, at most `cap` schemes; *n receives the number of all schemes. The strings live as long as
@@ -403,13 +408,15 @@ typedef struct cubed_store_price {
 /* Gets approximate list prices of the service that a scheme ("s3", "gs", "az") names, for requests from its region; all 0 for
  * services that charge nothing. Returns false, with all 0, for a scheme without traffic. */
 CUBED_API bool cubed_store_list_price(const char *scheme, cubed_store_price *price);
+/* Returns the cost of traffic in US dollars: gets and heads at the price of a get, puts, lists and copies at the price of a
+ * put, and the bytes read and written. Deletions are free. */
 CUBED_API double cubed_traffic_cost(const cubed_store_traffic *traffic,
                                     const cubed_store_price *price);
-/* Gets warning number i: a slow part of the plan and a faster alternative, for people, truncated to `cap` bytes,
+/* Gets warning number i, from 0: a slow part of the plan and a faster alternative, for people, truncated to `cap` bytes,
  * terminating NUL included. Returns false if there are no more. */
 CUBED_API bool cubed_plan_get_warning(const cubed_plan *plan, int i, char *text, size_t cap);
 /* Returns a sentence that states why two stages read the same array separately; NULL if they read no array in common, or are
- * the same stage. */
+ * the same stage. A static string. */
 CUBED_API const char *cubed_plan_why_apart(const cubed_plan *plan, int stage, int other);
 
 #ifdef __cplusplus

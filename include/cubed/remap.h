@@ -13,7 +13,8 @@ extern "C" {
 
 /* --- Grids --------------------------------------------------------------------------------------------- */
 
-/* A horizontal grid: cells on the sphere, with centres and, optionally, corners. Never changes; threads may share it. */
+/* A horizontal grid: cells on the sphere, with centres and, optionally, corners. Threads may share it, because it does not
+ * change after cubed_grid_set_mask. The context must outlive it. */
 typedef struct cubed_grid cubed_grid;
 
 /* The cells of a grid, in degrees.
@@ -42,7 +43,10 @@ typedef struct cubed_grid_cells {
 
 /* Makes a grid; all numbers are copied.
  *
- * Errors: CUBED_E_ARG for numbers that are not finite, latitudes beyond the poles, or axes that are not monotonic. */
+ * out  receives the grid, which cubed_grid_free frees before the last reference to `ctx` is released
+ *
+ * Errors: CUBED_E_ARG for numbers that are not finite, latitudes beyond the poles, or axes that are not monotonic;
+ * CUBED_E_UNSUPPORTED for too many cells or corners. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
                                                        const cubed_grid_cells *cells,
                                                        cubed_grid **out, cubed_error *err);
@@ -50,34 +54,35 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
  * mapping rotated_latitude_longitude of the CF conventions.
  *
  * cells  regular, in degrees of the rotated grid
- * pole   grid_north_pole_latitude, grid_north_pole_longitude and north_pole_grid_longitude (0 if the file has none), in degrees;
- *        NULL: like cubed_grid_new
+ * pole   grid_north_pole_latitude, grid_north_pole_longitude and north_pole_grid_longitude (0 if the file has none), in
+ *        degrees; NULL: the grid is not rotated, and the result is that of cubed_grid_new
  *
- * Errors: those of cubed_grid_new; CUBED_E_ARG for a pole that is not on the earth. */
+ * Errors: those of cubed_grid_new; CUBED_E_ARG for a pole that is not on the earth, and for cells that are not regular. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new_rotated(cubed_context *ctx,
                                                                const cubed_grid_cells *cells,
                                                                const double pole[3],
                                                                cubed_grid **out, cubed_error *err);
 /* Makes the grid that a string describes: a grid name of CDO, or the contents of a grid description file.
  *
- * "r360x180"     regular: 360 longitudes from 0, 180 latitudes from south to north. An odd number of latitudes includes
- *                the poles, an even number begins half a step from them.
+ * "r360x180"     regular: 360 longitudes from 0, 180 latitudes from south to north. An odd number of latitudes includes the
+ *                poles, an even number begins half a step from them.
  * "global_0.25"  regular: steps of 0.25 degrees from the date line and the south pole
  * "n80", "F80"   Gaussian: 160 latitudes from north to south, 320 longitudes from 0
  * "lon=10_lat=50"  one point
  *
  * A description has a line "key = value" for each key: gridtype (lonlat, gaussian, curvilinear or unstructured), gridsize,
- * xsize, ysize, xfirst, xinc, xvals, xbounds, yfirst, yinc, yvals, ybounds, nvertex, mask (0 for cells that are not in use), and
- * xunits and yunits (degrees or radians). Values may continue on the next lines; # begins a comment.
+ * xsize, ysize, xfirst, xinc, xvals, xbounds, yfirst, yinc, yvals, ybounds, nvertex, mask (0 for cells that are not in use),
+ * and xunits and yunits (degrees or radians). Values may continue on the next lines; # begins a comment.
  *
- * Errors: CUBED_E_ARG for any other string; CUBED_E_UNSUPPORTED for other grids of CDO. */
+ * Errors: CUBED_E_ARG for any other string; CUBED_E_UNSUPPORTED for a description with another gridtype of CDO. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_parse(cubed_context *ctx, const char *text,
                                                          cubed_grid **out, cubed_error *err);
 /* Makes a grid from arrays of float64 or float32 in memory (cubed_array_from_memory), which are read immediately. `lat` and
- * `lon` with one dimension are the axes of a regular grid, or the cells of an unstructured grid; with two dimensions they are
- * the cells of a curvilinear grid. Bounds have one more dimension, of corners; NULL: the grid has no bounds.
+ * `lon` with two dimensions are the cells of a curvilinear grid. With one dimension they are the cells of an unstructured
+ * grid if `unstructured` is set, otherwise the axes of a regular grid. Bounds have one more dimension, of corners; if either
+ * is NULL, the grid has no bounds.
  *
- * Errors: CUBED_E_ARG if shapes do not agree, or if an array is not in memory. */
+ * Errors: CUBED_E_ARG if shapes do not agree, or if an array is not in memory; CUBED_E_TYPE for another type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_from_arrays(cubed_array *lat, cubed_array *lon,
                                                                cubed_array *lat_bounds,
                                                                cubed_array *lon_bounds,
@@ -100,8 +105,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_mask(cubed_context *ctx, cons
                                                         cubed_array **out, cubed_error *err);
 /* Frees a grid. NULL is allowed. */
 CUBED_API void cubed_grid_free(cubed_grid *grid);
-/* Sets *out to the cells of a grid, whose numbers belong to the grid. out->struct_size must be set. Bounds of a regular grid
- * are always set, unless they were not given and an axis has only one number. */
+/* Sets *out to the cells of a grid, whose numbers belong to the grid. out->struct_size must be set, else CUBED_E_ARG. Bounds
+ * of a regular grid are always set, unless they were not given and an axis has only one number. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_get(const cubed_grid *grid,
                                                        cubed_grid_cells *out, cubed_error *err);
 
@@ -113,7 +118,7 @@ typedef enum cubed_remap_method {
     CUBED_REMAP_DISTANCE, /* means of the nearest centres, weighted by the inverse of the distance */
     CUBED_REMAP_CONSERVATIVE, /* means over the areas that cells share */
     CUBED_REMAP_BICUBIC, /* interpolates between the 16 centres around a point, by cubic polynomials in longitude and latitude */
-    CUBED_REMAP_CONSERVATIVE2, /* like CUBED_REMAP_CONSERVATIVE, with a linear gradient inside each cell of the source */
+    CUBED_REMAP_CONSERVATIVE2, /* means over the areas that cells share, with a linear gradient inside each cell of the source */
     CUBED_REMAP_LARGEST, /* the value that has the largest part of a cell's area, such as a class */
     CUBED_REMAP_METHODS
 } cubed_remap_method;
@@ -167,7 +172,7 @@ typedef struct cubed_weights_shape {
  *
  * rows, columns  positions of cells in C order, from 0
  *
- * Errors: CUBED_E_INDEX if a link is outside the grids; CUBED_E_ARG if a weight is not finite. */
+ * Errors: CUBED_E_INDEX if a link is outside the grids; CUBED_E_ARG if a weight is not finite, or `n` is negative. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_from_links(
     cubed_context *ctx, const cubed_weights_shape *shape, int64_t n, const int64_t *rows,
     const int64_t *columns, const double *values, cubed_weights **out, cubed_error *err);
@@ -177,10 +182,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_from_links(
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_weights_from_arrays(const cubed_weights_shape *shape, cubed_array *rows, cubed_array *columns,
                           cubed_array *values, cubed_weights **out, cubed_error *err);
-/* Declares that each row copies the element of its only weight, as CUBED_REMAP_NEAREST does. Call it before the weights are
- * used.
+/* Declares that each row copies the element of its only weight, as weights of CUBED_REMAP_NEAREST do. Call it before the
+ * weights are used.
  *
- * Errors: CUBED_E_ARG if a row has several weights, or one that is not 1. */
+ * Errors: CUBED_E_ARG if a row has several weights, or a weight that is not 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_set_nearest(cubed_weights *weights,
                                                                   cubed_error *err);
 /* Makes arrays of the links of weights, by row: rows and columns (int64), values (float64). out[3] are new references for the
@@ -216,18 +221,18 @@ typedef struct cubed_remap_options {
         sizeof(cubed_remap_options), true, 1.0, 0, false                                           \
     }
 
-/* Makes an array on the target's grid. The last axes of x are the source's grid; they become those of the target. Other
- * axes keep their extents. Stored.
+/* Makes an array on the target's grid. The last axes of x are the source's grid; they become those of the target. Other axes
+ * keep their extents. Stored.
  *
- * Sums are computed in float64. The result has x's type if that is a float, float64 for integers and bools. If all cells of the
- * target have a value, CUBED_REMAP_NEAREST keeps any type of x, and CUBED_REMAP_LARGEST keeps integers and bools. The source is
- * read in bands of the target's first dimension if a plane is larger than a quarter of the task's memory. The array holds a
- * reference to the weights.
+ * Sums are computed in float64. The result has x's type if that is a float, float64 for integers and bools. If all cells of
+ * the target have a value, CUBED_REMAP_NEAREST keeps any type of x, and CUBED_REMAP_LARGEST keeps integers and bools. The
+ * source is read in bands of the target's first dimension if a plane is larger than a quarter of the task's memory. The array
+ * holds a reference to the weights.
  *
  * options  NULL: the defaults
  *
- * Errors: CUBED_E_ARG if the last axes are not the source's grid; CUBED_E_TYPE for complex numbers, times and strings,
- * unless values are copied. */
+ * Errors: CUBED_E_ARG if the last axes are not the source's grid, or if na_threshold is not from 0 to 1; CUBED_E_TYPE for
+ * complex numbers, times and strings, unless values are copied. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_remap(cubed_array *x, cubed_weights *weights,
                                                     const cubed_remap_options *options,
                                                     cubed_array **out, cubed_error *err);

@@ -13,8 +13,7 @@ typedef enum cubed_event_kind {
     CUBED_EVENT_PLAN_START,
     CUBED_EVENT_STAGE_START, /* the stage's first task starts */
     CUBED_EVENT_TASK_START,
-    CUBED_EVENT_TASK_RETRY, /* a task failed; see `status` and `message` for the cause, and `again` for whether it will run
-                             * again */
+    CUBED_EVENT_TASK_RETRY, /* a task failed: `status` and `message` give the cause, and `again` whether it will run again */
     CUBED_EVENT_TASK_END,
     CUBED_EVENT_STAGE_END, /* the stage's last task ended */
     CUBED_EVENT_PLAN_END,
@@ -33,9 +32,9 @@ typedef struct cubed_event {
     const char *host;
     /* For the first task of a range: nanoseconds between its submission to the executor and its start. */
     int64_t queued_ns;
-    /* The task was given to two workers, and the event is about one of these two attempts. */
+    /* The task was given to two workers; the event is about one of these two attempts. */
     bool backup;
-    /* Number of workers that performed the task together: 1, or all workers 0 to coop - 1 of the run. */
+    /* Number of workers that performed the task together: 1, or for a cooperative task the workers 0 to coop - 1 of the run. */
     unsigned coop;
     unsigned attempt; /* 0 for the first attempt */
     /* Duration of the task, stage or plan; for TASK_END, STAGE_END and PLAN_END. */
@@ -44,8 +43,8 @@ typedef struct cubed_event {
     uint64_t bytes_written;  /* TASK_END: decoded bytes of the chunks that the task stored */
     uint64_t stored_read;    /* TASK_END: encoded bytes read from stores */
     uint64_t stored_written; /* TASK_END: encoded bytes written to stores */
-    /* TASK_END: peak bytes of the task's arena and of memory that libraries allocated. For a cooperative task: of the
-     * worker that used most. */
+    /* TASK_END: peak bytes of the task's arena and of memory that libraries allocated. For a cooperative task: of the worker
+     * that used most. */
     uint64_t measured_mem;
     uint64_t projected_mem; /* TASK_END: bound on measured_mem */
     /* TASK_END: bytes that a user-defined function reported as its own memory, and the part of projected_mem that is reserved
@@ -124,7 +123,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_executor_get_caps(const cubed_cont
                                                                 cubed_executor_caps *caps,
                                                                 cubed_error *err);
 /* Returns the name of executor number `i`, from 0, or NULL if `i` is too large. The library's own executors come first,
- * beginning with the default. `ctx` may be NULL, as above. */
+ * beginning with the default. `ctx` may be NULL: only the library's own executors are found. */
 CUBED_API const char *cubed_executor_name(const cubed_context *ctx, int i);
 
 /* A range of tasks of one stage, first to last - 1, which a worker executes once, in this order. Reports of the range contain
@@ -136,7 +135,7 @@ typedef struct cubed_task_range {
 } cubed_task_range;
 
 /* The result of one task of a range. An executor gives one report for each task, in order. After a report with an error, the
- * executor neither executes nor reports the rest of the range. */
+ * executor neither executes nor reports the remaining tasks of the range. */
 typedef struct cubed_task_report {
     uint64_t token;
     int64_t task;
@@ -150,9 +149,9 @@ typedef struct cubed_task_report {
     uint64_t measured_mem,
         function_mem;    /* peak bytes; for a cooperative task, the highest peak of its workers */
     uint64_t cache_peak; /* peak of the worker's process so far: see cubed_run_stats */
-    /* For workers that do not limit their memory. process_mem: bytes of code that the process held before its first task of the
-     * run, if the remainder of allowed_mem is less than a task needs; otherwise 0. process_tasks: number of tasks that the
-     * process executes now. */
+    /* For workers that do not limit their memory. process_mem: bytes of code that the process held before its first task of
+     * the run, if the remainder of allowed_mem is less than a task needs; otherwise 0. process_tasks: number of tasks that
+     * the process executes now. */
     uint64_t process_mem;
     uint32_t process_tasks;
     cubed_error error; /* error.status is CUBED_OK if the task is complete */
@@ -265,7 +264,7 @@ typedef enum cubed_fence {
     CUBED_FENCE_PROCESS
 } cubed_fence;
 
-/* The protection of a target in a store, and its cost. */
+/* The protection of a target in a store from late writes, and its cost. */
 typedef struct cubed_promise {
     const char *url; /* lives as long as the plan */
     cubed_fence fence;
@@ -288,14 +287,14 @@ typedef struct cubed_promise {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_promise(const cubed_plan *plan, int i,
                                                                cubed_promise *out,
                                                                cubed_error *err);
-/* Writes a promise as a sentence without a full stop into text[cap], with a terminating NUL. */
+/* Writes a promise as a sentence without a full stop into text[cap], with a terminating NUL; truncates a longer sentence. */
 CUBED_API void cubed_promise_text(const cubed_promise *promise, char *text, size_t cap);
 #define CUBED_PROMISE_TEXT_CAP 384
 /* Returns "conditions", "exchange", "lock", "process" or "none". */
 CUBED_API const char *cubed_fence_name(cubed_fence fence);
 
-/* Returns when a process of this machine was started, in clock ticks since the start of the machine; 0 if it does not run, or if
- * the system does not report it. */
+/* Returns the start time of a process of this machine in clock ticks after the start of the machine; 0 if the process does
+ * not run, or if the system does not report it. */
 CUBED_API uint64_t cubed_process_start(int64_t pid);
 
 typedef struct cubed_run_stats {
@@ -334,13 +333,14 @@ typedef struct cubed_run_stats {
 
 /* Returns the peak resident memory of this process in bytes, as reported by the operating system. */
 CUBED_API uint64_t cubed_peak_rss(void);
-/* Returns the resident memory of this process in bytes; 0 if the system does not report it. Before a run starts, this is
- * what the reserved_mem of all workers in this process must cover. */
+/* Returns the resident memory of this process in bytes; 0 if the system does not report it. Before a run starts, the
+ * reserved_mem of all workers in this process must cover this memory. */
 CUBED_API uint64_t cubed_resident_mem(void);
 /* Returns the memory of this machine in bytes, or the limit of this process's cgroups or address space if that is lower. */
 CUBED_API uint64_t cubed_machine_mem(void);
-/* Returns the private memory of this process in bytes, resident or not; 0 if the system does not report it. For a worker
- * process before its first task, this is what reserved_mem must cover: the system limits private memory to allowed_mem. */
+/* Returns the private memory of this process in bytes, resident or not; 0 if the system does not report it. The reserved_mem
+ * of a worker process must cover the private memory that it has before its first task, because the system limits private
+ * memory to allowed_mem. */
 CUBED_API uint64_t cubed_private_mem(void);
 
 /* Resident bytes of this process in anonymous memory and in mapped files; 0 if the system does not report them. */
@@ -349,17 +349,16 @@ typedef struct cubed_resident {
 } cubed_resident;
 CUBED_API cubed_resident cubed_resident_kinds(void);
 /* Counts the memory that became resident since `before`, for example during an import, as memory of code (programs, libraries
- * and their tables). If all of `before` is 0, counts all resident memory, for a process that has no data yet. Thread-safe, like
- * the next two functions. */
+ * and their tables). If all of `before` is 0, counts all resident memory, for a process that has no data yet. Thread-safe. */
 CUBED_API void cubed_code_count(cubed_context *ctx, cubed_resident before);
-/* Counts `resident` bytes of this process as memory of code. For a process that has no data yet. */
+/* Counts `resident` bytes of this process as memory of code. For a process that has no data yet. Thread-safe. */
 CUBED_API void cubed_code_measured(cubed_context *ctx, uint64_t resident);
-/* Returns the resident bytes of code if they exceed `limit`, else 0. Mapped files of libraries count as code. */
+/* Returns the resident bytes of code if they exceed `limit`, else 0. Mapped files of libraries count as code. Thread-safe. */
 CUBED_API uint64_t cubed_code_above(cubed_context *ctx, uint64_t limit);
 
 /* Loads the code of the plan's functions on blocks, and the libraries that the code imports, as a run in this process does
  * before its first task. The caller can then measure the effect on this process's memory. The code stays loaded until a run
- * of the plan has ended. */
+ * of the plan has ended. Errors of the code are reported by the run. */
 CUBED_API void cubed_plan_load_functions(const cubed_plan *plan);
 
 /* Runs a plan to completion.
@@ -392,7 +391,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
 /* Begins a run in parts: claims its targets, so that no other run writes to them.
  *
  * run       name for the run, of letters, digits, "-", "_" and "."; no other run in the work directory may have the name.
- *           NULL if the library is to make a new name
+ *           NULL: the library makes a new name
  * takeover  conditions for taking over targets from a run on another machine that gives no signs of life; NULL: the defaults
  * name      receives the name of the run
  *
@@ -404,7 +403,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_begin(cubed_plan *plan, const 
 /* Loads the plan of a run for a worker of an executor with `finds_plan`, together with the driver's memory that the plan
  * reads. Code in the plan is accepted: anyone who can write to the work directory can run programs on this machine.
  *
- * work_dir, key  those of cubed_executor_args
+ * work_dir, key  work_dir and plan_key of cubed_executor_args
  *
  * Errors: CUBED_E_NOT_FOUND if the run is over. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_fetch(cubed_context *ctx, const char *work_dir,
@@ -446,36 +445,42 @@ typedef struct cubed_driver_options {
  *
  * options  NULL: the defaults
  * stats    receives statistics during the run, so it must outlive the driver; may be NULL
+ * out      receives the driver, which cubed_driver_free frees
  *
  * Errors: CUBED_E_NOT_FOUND if the run has not begun, or is over. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_driver_new(cubed_plan *plan, const char *run,
                                                          const cubed_driver_options *options,
                                                          cubed_run_stats *stats, cubed_driver **out,
                                                          cubed_error *err);
-CUBED_API void cubed_driver_free(cubed_driver *driver); /* NULL is allowed */
-/* Gets at most `cap` ranges that are ready. A range is in flight until all of its tasks, or one that failed, are reported.
- * *n is 0 if no range is ready before another report or the end of a pause. */
+/* Frees a driver; NULL is allowed. If the run is not over, on_event gets CUBED_EVENT_PLAN_END with CUBED_E_CANCELLED. The run
+ * itself continues to exist, and a new driver can continue it. */
+CUBED_API void cubed_driver_free(cubed_driver *driver);
+/* Gets at most `cap` ranges that are ready. A range is in flight until all of its tasks, or one that failed, are reported. *n
+ * is 0 if no range is ready before another report or the end of a pause.
+ *
+ * Errors: CUBED_E_CANCELLED if the run is cancelled; CUBED_E_ARG if an earlier call has failed, because the driver can then
+ * no longer be used. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_ready(cubed_driver *driver,
                                                         cubed_task_range *ranges, int cap, int *n,
                                                         cubed_error *err);
 /* Reports the result of a task of a range in flight, in the order of its tasks. Ignores results that were reported already,
- * and ranges that are not in flight: a range may be performed twice.
+ * and ranges that are not in flight, because a range may be performed twice.
  *
  * Errors: the error of a failed task that is not retried; the driver can then no longer be used. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_report(cubed_driver *driver,
                                                          const cubed_task_report *report,
                                                          cubed_error *err);
 /* Reports that a range is lost: its worker will send no more reports. `why` is the reason, for messages. Unreported tasks of
- * the range are retried. */
+ * the range are retried. CUBED_E_IO with this reason if a task has no retries left. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_lost(cubed_driver *driver, uint64_t token,
                                                        const char *why, cubed_error *err);
 /* Returns whether all tasks are done, so that the run can be finished. */
 CUBED_API bool cubed_run_is_over(const cubed_driver *driver);
 
-/* Gets the ID of a plan, 32 hexadecimal digits and a terminating NUL. It identifies the computation, its intermediates and the
- * places of their chunks. The computation of the ID reads all arrays in memory. "" if the plan reads from functions, because
- * their values are not known. */
 #define CUBED_PLAN_ID_CAP 33
+/* Gets the ID of a plan, 32 hexadecimal digits and a terminating NUL. The ID identifies the computation, its intermediates
+ * and the places of their chunks. To compute it, all arrays in memory are read. "" if the plan reads from functions, because
+ * their values are not known. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_id(const cubed_plan *plan,
                                                           char id[CUBED_PLAN_ID_CAP],
                                                           cubed_error *err);
@@ -485,13 +490,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_id(const cubed_plan *plan
  * fd      file descriptor of the connection; the descriptors after it are results in memory
  * cancel  ends the service when it is set; may be NULL
  *
- * On Linux this limits the private memory of the process to the plan's allowed_mem, so the process should do nothing else. */
+ * On Linux this limits the private memory of the process to the plan's allowed_mem, and the process is killed when its parent
+ * ends. So the process should do nothing else. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, int fd,
                                                            const cubed_cancel *cancel,
                                                            cubed_error *err);
 
 /* Looks for an unfinished array at `url`, which a run has begun and a later run can complete. Sets *format to the Zarr format
- * of this array (2 or 3), or to 0 if there is no such array. */
+ * of this array (2 or 3), or to 0 if there is no such array, also if there is nothing at `url`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *ctx, const char *url,
                                                                 int *format, cubed_error *err);
 
@@ -510,7 +516,7 @@ typedef struct cubed_hold cubed_hold;
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
                                                          const cubed_takeover_options *takeover,
                                                          cubed_hold **out, cubed_error *err);
-/* Ends a hold and frees it. NULL is allowed. Does nothing in a forked child of the process that holds the place. */
+/* Ends a hold and frees it; NULL is allowed. Does nothing in a forked child of the process that holds the place. */
 CUBED_API void cubed_place_release(cubed_hold *hold);
 
 typedef enum cubed_leftover {
@@ -527,15 +533,15 @@ typedef enum cubed_leftover {
 typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
 #define CUBED_CLEAN_DRY_RUN  1u /* report, and remove nothing */
 #define CUBED_CLEAN_DETACHED 2u /* also remove runs in parts that no known process executes */
-/* Removes what interrupted runs left below `url` (a target's STORE or STORE::PATH, or a work directory): chunks and intermediates
- * that runs kept (CUBED_KEEP_*) or left when they were killed, files under temporary names, and multipart uploads. A file or an
- * upload is removed if its writer has ended. If the writer is unknown, or was on another machine or in another container, it is
- * removed after one day. Complete arrays, all other objects with metadata, and the objects of running runs are kept. A dry run
- * writes nothing, so it cannot detect a store that ignores conditions.
+/* Removes what interrupted runs left below `url` (a target's STORE or STORE::PATH, or a work directory): chunks and
+ * intermediates that runs kept (CUBED_KEEP_*) or left when they were killed, files under temporary names, and multipart
+ * uploads. A file or an upload is removed if its writer has ended. If the writer is unknown, or was on another machine or in
+ * another container, it is removed after one day. Complete arrays, all other objects with metadata, and the objects of
+ * running runs are kept. A dry run writes nothing, so it cannot detect a store that ignores conditions.
  *
- * flags     CUBED_CLEAN_*
+ * flags     CUBED_CLEAN_*; CUBED_E_ARG for others
  * takeover  which runs of other machines count as gone; NULL: the defaults
- * fn        may be NULL */
+ * fn        receives each leftover; may be NULL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_clean(cubed_context *ctx, const char *url,
                                                     unsigned flags,
                                                     const cubed_takeover_options *takeover,

@@ -1,6 +1,6 @@
-/* Statistics of samples, with SciPy's names: of real numbers along axes (options NULL: all axes). Lazy, like everything in
- * cubed/array.h. Integers are computed as float64, other types in their own type. `correction` of cubed_reduce_options is
- * not used. CUBED_E_TYPE for types other than real numbers, except for cubed_variance. */
+/* Statistics of samples, with SciPy's names: of real numbers along axes (options NULL: all axes). All functions are lazy:
+ * they return arrays, which a plan computes. Integers are computed as float64, other types in their own type. `correction` of
+ * cubed_reduce_options is not used. CUBED_E_TYPE for types other than real numbers, except for cubed_variance. */
 #ifndef CUBED_STATS_H
 #define CUBED_STATS_H
 
@@ -12,7 +12,8 @@ extern "C" {
 
 /* --- Moments ---------------------------------------------------------------------------------------- */
 
-/* Computes the mean of powers of the distances from the mean, or from *center if that is not NULL. */
+/* Computes moments: the mean of the `order`-th powers of the distances from the mean, or from *center if `center` is not
+ * NULL. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_moment(cubed_array *x, double order,
                                                      const double *center,
                                                      const cubed_reduce_options *options,
@@ -20,8 +21,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_moment(cubed_array *x, double orde
 /* Flags of cubed_kurtosis. */
 #define CUBED_KURTOSIS_FISHER 1u /* 0 for a normal distribution; without this flag 3 */
 #define CUBED_KURTOSIS_BIAS   2u /* the result is not corrected for the bias of small samples */
-/* Compute the skewness and the kurtosis; NaN if all elements are equal. Unless `bias` is set, the result is corrected for the
- * number of elements. Each reads x twice. CUBED_E_ARG for other flags. */
+/* Compute the skewness and the kurtosis; NaN if all elements are equal. The result is corrected for the number of elements,
+ * unless `bias` or CUBED_KURTOSIS_BIAS is set. Each reads x twice. CUBED_E_ARG for unknown flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_skew(cubed_array *x, bool bias,
                                                    const cubed_reduce_options *options,
                                                    cubed_array **out, cubed_error *err);
@@ -37,14 +38,14 @@ typedef struct cubed_variance_options {
     int naxes;
     bool keepdims;
     bool root;         /* compute the standard deviation, the square root of the variance */
-    bool skip_nan;     /* skip NaN, as cubed_nan_reduce */
+    bool skip_nan;     /* NaN is skipped; false: one NaN makes the result NaN */
     double correction; /* the divisor is the number of elements minus `correction` */
 } cubed_variance_options;
 #define CUBED_VARIANCE_OPTIONS_INIT                                                                \
     {                                                                                              \
         sizeof(cubed_variance_options), NULL, 0, false, false, false, 0.0                          \
     }
-/* Computes variances, also of complex numbers: the sum of the variances of both parts.
+/* Computes variances. The variance of complex numbers is the sum of the variances of both parts.
  *
  * where  bools that broadcast to x's shape: true for the elements that count; NULL: all elements
  *
@@ -77,20 +78,21 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_1samp(cubed_array *x, cubed_
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_rel(cubed_array *a, cubed_array *b,
                                                         const cubed_reduce_options *options,
                                                         cubed_array **out, cubed_error *err);
-/* Computes Student's t of two samples with equal variances (equal_var), or Welch's t.
+/* Computes Student's t of two samples with equal variances (equal_var), or Welch's t for unequal variances.
  *
- * df  receives the degrees of freedom: Welch's, or the number of elements minus 2 (a number); may be NULL */
+ * df  receives the degrees of freedom: Welch's, or the number of elements minus 2 (a 0-d array); may be NULL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_ind(cubed_array *a, cubed_array *b,
                                                         bool equal_var,
                                                         const cubed_reduce_options *options,
                                                         cubed_array **out, cubed_array **df,
                                                         cubed_error *err);
-/* Computes the statistic F of a one-way analysis of variance of n samples, n >= 2, whose expected means are equal. */
+/* Computes the statistic F of a one-way analysis of variance of n samples, n >= 2 (else CUBED_E_ARG), whose expected means
+ * are equal. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_f_oneway(cubed_array *const *samples, int n,
                                                        const cubed_reduce_options *options,
                                                        cubed_array **out, cubed_error *err);
-/* Computes the distance of counts from expected counts (NULL: all equal) by the statistic of Cressie and Read with this
- * power: 1 is chi-square, 0 the log-likelihood ratio. Powers 0 and -1 give float64. */
+/* Computes the distance of counts from expected counts by the statistic of Cressie and Read with this power: 1 is chi-square,
+ * 0 the log-likelihood ratio. `expected` NULL: all counts are expected to be equal. Powers 0 and -1 give float64. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_power_divergence(cubed_array *observed,
                                                                cubed_array *expected, double power,
                                                                const cubed_reduce_options *options,

@@ -28,9 +28,9 @@ typedef enum cubed_file_kind {
 /* Returns the kind of STORE in the URL, from its name alone. */
 CUBED_API cubed_file_kind cubed_url_file_kind(const char *url);
 
-/* Receives a place: the root of the store with symbolic links resolved, the path in the store, and both in one string. This
- * string is the same for all spellings of the place, except for bind mounts. URLs have no user and password. Valid during the
- * callback. */
+/* Receives a place. `store` is the root of the store with symbolic links resolved, `path` the path in the store, and `text`
+ * both in one string. The text is the same for all spellings of the place, except for bind mounts. URLs have no user and
+ * password. All strings are valid during the callback. */
 typedef cubed_status (*cubed_place_fn)(void *ctx, const char *store, const char *path,
                                        const char *text, cubed_error *err);
 /* Calls `fn` once with the place of the URL (STORE or STORE::PATH). Nothing needs to exist there. */
@@ -58,7 +58,7 @@ typedef struct cubed_zarr_info {
     const char *path; /* path in the store, "" for its root */
     bool is_array;
     int zarr_format;
-    const char *attrs; /* text of a JSON object, as from cubed_array_attrs */
+    const char *attrs; /* text of a JSON object: see cubed_array_attrs */
     /* Arrays only: */
     cubed_dtype dtype;
     int ndim;
@@ -86,7 +86,7 @@ typedef struct cubed_zarr_info {
     /* The least precise validator of the store and of the stores that it refers to, as far as their servers have reported. */
     cubed_validator validator;
     const char *
-        fields; /* description of the fields of records, as from cubed_array_fields; NULL for other types */
+        fields; /* description of the fields of records (see cubed_array_fields); NULL for other types */
 } cubed_zarr_info;
 
 typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *info,
@@ -96,7 +96,8 @@ typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *inf
  *
  * count  also counts the stored objects of each array, by listing its chunks
  *
- * A status other than CUBED_OK from `fn` ends the walk and is returned. */
+ * A status other than CUBED_OK from `fn` ends the walk and is returned. CUBED_E_NOT_FOUND if there is no group or array at
+ * `url`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url,
                                                         bool count, cubed_zarr_info_fn fn,
                                                         void *fn_ctx, cubed_error *err);
@@ -114,28 +115,32 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_members(cubed_context *ctx, c
 #define CUBED_GROUP_OVERWRITE 1u /* removes everything in an existing group */
 #define CUBED_GROUP_DURABLE   2u /* the group survives a power failure */
 /* Makes an empty group at `url`, and groups above it. An existing group is kept; its attributes are replaced by `attrs` if
- * these are given and the format is the same.
+ * `attrs` is not NULL and the format is the same.
  *
- * attrs  text of a JSON object, or NULL
+ * zarr_format  2 or 3
+ * attrs        text of a JSON object, or NULL
  *
- * CUBED_E_ARG for other flags. */
+ * Errors: CUBED_E_ARG for another format, for unknown flags, and if `attrs` is not an object; CUBED_E_FORMAT if `attrs` is
+ * not JSON. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
                                                               int zarr_format, const char *attrs,
                                                               unsigned flags, cubed_error *err);
-/* Removes everything at `url`, if something exists there. The caller must have made it, and no process may be reading or
- * writing it. */
+/* Removes everything at `url`. Does nothing if nothing exists there. Only remove what the caller has made, and when no
+ * process reads or writes it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url,
                                                           cubed_error *err);
 /* Changes the length of the array at `url` along an axis from `from` to `to`, in its metadata; chunks are neither written nor
  * removed. New elements have the values in existing chunks, or else the fill value.
  *
- * Errors: CUBED_E_EXISTS if the array has another length than `from`, CUBED_E_UNSUPPORTED if its chunks along the axis are
- * irregular. */
+ * Errors: CUBED_E_NOT_FOUND if there is no array, CUBED_E_ARG for a negative axis or length, CUBED_E_EXISTS if the array has
+ * another length than `from`, CUBED_E_UNSUPPORTED if its chunks along the axis are irregular. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_set_length(cubed_context *ctx, const char *url,
                                                               int axis, int64_t from, int64_t to,
                                                               cubed_error *err);
 /* Copies all metadata below the group at `url` into the group's own metadata (consolidated metadata), which other libraries
- * read first. `durable`: the metadata survive a power failure. */
+ * read first. CUBED_E_NOT_FOUND if there is no group.
+ *
+ * durable  the metadata survive a power failure */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url,
                                                                bool durable, cubed_error *err);
 

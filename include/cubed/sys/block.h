@@ -44,13 +44,14 @@ typedef struct cubed_block_call {
     const cubed_cancel *cancel;
 } cubed_block_call;
 
+/* Returns whether the call is cancelled. */
 static inline bool cubed_block_cancelled(const cubed_block_call *call)
 {
     return cubed_cancel_is_set(call->cancel);
 }
 
-/* Memory of a call in addition to its operands. `library` is an upper bound on the memory that libraries allocate during
- * the call. */
+/* Memory of a call in bytes, in addition to its operands. `scratch` is passed to the call; `library` is an upper bound on the
+ * memory that libraries allocate during the call. */
 typedef struct cubed_block_need {
     size_t scratch;
     size_t library;
@@ -82,26 +83,25 @@ typedef struct cubed_block_fn {
     /* Returns a description for people of a call with these parameters, which `check` has accepted. NULL: the description is
      * `name`. */
     const char *(*title)(const void *params);
-    /* The parameters contain a program: plans with it are loaded only where that is permitted. */
+    /* The parameters contain a program: plans with it are loaded only by cubed_plan_load_code. */
     bool code;
-    void *ctx;
+    void *ctx; /* last argument of the functions; may be NULL */
     /* Bit k: output k is state that later calls need, and has memory even if no caller needs it as a result. */
     uint32_t carried;
     /* Called when a run in this process that used the function with these parameters is over. Data that `run` keeps between
      * calls may then be freed; another run may still call `run`. NULL: `run` keeps no data. */
     void (*ended)(const void *params, size_t params_size, void *ctx);
-    /* Loads the code that the parameters hold, and the libraries that the code imports. Called before the first task of a
-     * run in this process, so that no task loads them: their memory is part of reserved_mem. A failure is reported by
-     * `run`, which loads the code again. NULL: there is nothing to load. */
+    /* Loads the code that the parameters hold, and the libraries that the code imports. Called before the first task of a run
+     * in this process, so that no task loads them: their memory is part of reserved_mem. If loading fails, `run` loads the
+     * code again and reports the failure. NULL: there is nothing to load. */
     void (*load)(const void *params, size_t params_size, void *ctx);
 } cubed_block_fn;
 
 /* Adds a function to a context. A plan that names a function that its context does not know is refused when it is loaded.
  * `fn` must outlive the context.
  *
- * Errors: CUBED_E_ARG if `fn` was made for another version of this header, or lacks a name or `run`; CUBED_E_EXISTS if a
- * function has this name.
- * Thread-safe. */
+ * Errors: CUBED_E_ARG if `fn` was made for another version of this header, or lacks a name without ":" or `run`;
+ * CUBED_E_EXISTS if a function has this name. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_block_fn(cubed_context *ctx,
                                                                    const cubed_block_fn *fn,
                                                                    cubed_error *err);

@@ -1,8 +1,8 @@
 /* Interface for programs that add an executor.
  *
- * The driver decides order, retries, resume and events; an executor only moves ranges of tasks. One thread, the driver's,
- * uses an executor. The executor runs tasks in this process by cubed_runner, or in other processes by cubed_work
- * (cubed/sys/message.h). It passes the plan's bytes to cubed_work, and a message that names the run and the range. */
+ * The driver decides order, retries, resume and events; an executor only moves ranges of tasks. Only the driver's thread
+ * calls the functions of an executor. The executor runs tasks in this process by cubed_runner, or in other processes by
+ * cubed_work (cubed/sys/message.h). It passes the plan's bytes to cubed_work, and a message that names the run and the range. */
 #ifndef CUBED_SYS_EXECUTOR_H
 #define CUBED_SYS_EXECUTOR_H
 
@@ -42,7 +42,7 @@ typedef struct cubed_executor_vtable {
     cubed_status (*open)(const cubed_executor_args *args, cubed_executor **out, cubed_error *err);
     /* Submits a range without blocking. The driver keeps at most `slots` ranges in flight. */
     cubed_status (*submit)(cubed_executor *ex, const cubed_task_range *range, cubed_error *err);
-    /* Waits until a task is done, or until timeout_ms is over; then *got is false. */
+    /* Waits for the next report, at most timeout_ms milliseconds. *got is true if *report was set, and false after this time. */
     cubed_status (*poll)(cubed_executor *ex, int timeout_ms, cubed_task_report *report, bool *got,
                          cubed_error *err);
     /* Stops running tasks as soon as possible, waits for them, and frees the executor. */
@@ -75,9 +75,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_executor(cubed_context
                                                                    void *executor_ctx,
                                                                    cubed_error *err);
 
-/* Runs tasks in this process, one at a time, within the memory of one worker. For executors that share memory: one runner
- * for each of their threads. `args` are those that the executor was opened with. */
+/* Runs tasks in this process, one at a time, within the memory of one worker. For executors that share memory: one runner for
+ * each of their threads. */
 typedef struct cubed_runner cubed_runner;
+/* Makes a runner. `args` are those that the executor was opened with. The caller frees it with cubed_runner_free. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_runner_new(const cubed_executor_args *args,
                                                          cubed_runner **out, cubed_error *err);
 /* Announces the next tasks, in order, so that their chunks are prefetched while earlier tasks run. Optional. */

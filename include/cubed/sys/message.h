@@ -53,9 +53,10 @@ typedef struct cubed_range_message {
         driven; /* the driver gets a report of every task (cubed_run), so no notes of completed tasks are read */
 } cubed_range_message;
 
+/* Writes a range as bytes. Names of the run and the plan are truncated to 39 bytes. */
 CUBED_API void cubed_range_write(const cubed_range_message *message,
                                  uint8_t bytes[CUBED_RANGE_BYTES]);
-/* Reads a range. CUBED_E_UNSUPPORTED for another version, CUBED_E_FORMAT for bytes that are not a range. */
+/* Reads a range from its bytes. CUBED_E_UNSUPPORTED for another version, CUBED_E_FORMAT for bytes that are not a range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_range_read(const void *bytes, size_t size,
                                                          cubed_range_message *message,
                                                          cubed_error *err);
@@ -66,11 +67,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_write(const cubed_context *
                                                            const cubed_task_report *report,
                                                            cubed_source_sink put, void *sink,
                                                            cubed_error *err);
-/* Gets the size of the report whose first CUBED_REPORT_BYTES bytes are given. Fails like the next function. */
+/* Gets the size of the report whose first CUBED_REPORT_BYTES bytes are given. CUBED_E_UNSUPPORTED for another version,
+ * CUBED_E_FORMAT for bytes that are not a report. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_size(const void *bytes, size_t *size,
                                                           cubed_error *err);
-/* Reads the first report in `bytes`, and its size. CUBED_E_UNSUPPORTED for another version, CUBED_E_FORMAT for bytes that
- * are not a report, or not a whole one. */
+/* Reads the first report in `bytes`; *used receives its size. CUBED_E_UNSUPPORTED for another version, CUBED_E_FORMAT for
+ * bytes that are not a report, or not a whole one. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *ctx,
                                                           const void *bytes, size_t size,
                                                           cubed_task_report *report, size_t *used,
@@ -81,8 +83,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *c
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_read(cubed_context *ctx, const char *url,
                                                           size_t max, cubed_source_sink put,
                                                           void *sink, cubed_error *err);
-/* Writes a whole object, replacing an existing object: the answer of a worker to a driver that it can reach only through
- * stores. In a directory, only this user can read the object. */
+/* Writes a whole object at STORE/KEY or STORE::KEY, replacing an existing object: the answer of a worker to a driver that it
+ * can reach only through stores. In a directory, only this user can read the object. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_write(cubed_context *ctx, const char *url,
                                                            const void *bytes, size_t size,
                                                            cubed_error *err);
@@ -116,7 +118,7 @@ typedef struct cubed_worker_options {
     {                                                                                              \
         sizeof(cubed_worker_options), false, 0, false, false, NULL, NULL, false                    \
     }
-/* Makes a worker. `options` may be NULL; `ctx` may be NULL if they name a plan. */
+/* Makes a worker. `options` may be NULL; `ctx` may be NULL if the options name a plan, else CUBED_E_ARG. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_new(cubed_context *ctx,
                                                          const cubed_worker_options *options,
                                                          cubed_worker **out, cubed_error *err);
@@ -150,16 +152,17 @@ typedef struct cubed_work_input {
  *
  * *reports receives the reports of the tasks, one after another; if the worker fetches plans, they follow a head. They belong
  * to the worker until its next call. Failures are in the last report: a task failed; the run has not begun or is over
- * (CUBED_E_NOT_FOUND); the plan is not the expected one, cannot be loaded, or is of another version of the library. Only an
- * unreadable message is an error of the call. */
+ * (CUBED_E_NOT_FOUND); the plan is not the expected one, cannot be loaded, or is of another version of the library. Errors of
+ * the call: an unreadable message; CUBED_E_ARG if a plan is passed to a worker that was made for a plan. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker,
                                                    const cubed_work_input *input,
                                                    const void **reports, size_t *reports_size,
                                                    cubed_error *err);
 
 /* Runs this process as a worker in AWS Lambda: executes invocations from the runtime interface at `api` (HOST:PORT, the value
- * of AWS_LAMBDA_RUNTIME_API) until the interface fails or the call is cancelled. An invocation is {"cubed": a message with
- * everything that a worker needs, in base64}. CUBED_E_UNSUPPORTED in a library without libcurl. */
+ * of AWS_LAMBDA_RUNTIME_API) until the interface fails or the call is cancelled. An invocation is the JSON object {"cubed":
+ * MESSAGE}. MESSAGE is a message with everything that a worker needs, in base64. CUBED_E_UNSUPPORTED in a library without
+ * libcurl. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lambda_serve(cubed_context *ctx, const char *api,
                                                            const cubed_cancel *cancel,
                                                            cubed_error *err);

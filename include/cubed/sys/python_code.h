@@ -24,7 +24,7 @@ typedef struct cubed_python_params {
     char title[40];     /* name that is shown to users; NUL-terminated */
 } cubed_python_params;
 
-/* `check` of cubed_block_fn: the parameters have a header and code. Errors: CUBED_E_FORMAT. */
+/* The `check` of cubed_block_fn: fails with CUBED_E_FORMAT unless the parameters have a header and code. */
 static inline cubed_status cubed_python_check(const cubed_block_call *call, void *ctx,
                                               cubed_error *err)
 {
@@ -39,7 +39,7 @@ static inline cubed_status cubed_python_check(const cubed_block_call *call, void
     return CUBED_E_FORMAT;
 }
 
-/* Size of an operand; SIZE_MAX if it does not fit into a size_t. */
+/* Returns the size of an operand in bytes; SIZE_MAX if it does not fit into a size_t. */
 static inline size_t cubed_python_bytes(const cubed_block *b)
 {
     size_t bytes = cubed_dtype_size(b->dtype);
@@ -49,8 +49,8 @@ static inline size_t cubed_python_bytes(const cubed_block *b)
     return bytes;
 }
 
-/* `need` of cubed_block_fn: the library memory of a call is its results, which are copied, and the declared extra memory. The
- * function itself stays in memory until the run ends. It uses about the size of its code, and is counted with the plan. */
+/* The `need` of cubed_block_fn. The library memory of a call is its results, which are copied, and the declared extra memory.
+ * The function itself stays in memory until the run ends. It uses about the size of its code, and is counted with the plan. */
 static inline cubed_block_need cubed_python_need(const cubed_block_call *largest, void *ctx)
 {
     cubed_block_need need = {0, 0};
@@ -63,7 +63,7 @@ static inline cubed_block_need cubed_python_need(const cubed_block_call *largest
     return need;
 }
 
-/* `title` of cubed_block_fn. */
+/* The `title` of cubed_block_fn: returns the name that is shown to users. */
 static inline const char *cubed_python_title(const void *params)
 {
     return ((const cubed_python_params *)params)->title;

@@ -1,6 +1,6 @@
-/* Objects of errors in user-defined functions, such as the exceptions of a language: for programs that embed the
- * library. The library carries the object's number (cubed_error.raised) from the failed task to the caller of the run. From a
- * worker process to the driver, it carries the object itself. */
+/* Objects of errors in user-defined functions, such as the exceptions of a language: for programs that embed the library. The
+ * library passes the object's number (cubed_error.raised) from the failed task to the caller of the run. From a worker
+ * process to the driver, it passes the object itself. */
 #ifndef CUBED_SYS_RAISED_H
 #define CUBED_SYS_RAISED_H
 

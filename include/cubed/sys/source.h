@@ -64,7 +64,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_source_fn(cubed_contex
                                                                     cubed_error *err);
 
 /* Makes an array that `fn` reads through the handle, which is closed when the last array and the last plan that use it are
- * freed. If this call fails, the handle stays the caller's. `chunks` NULL: about 1 MiB each, whole trailing axes first. */
+ * freed. If this call fails, the handle stays the caller's. `chunks` NULL: about 1 MiB each, whole trailing axes first.
+ * CUBED_E_ARG if `handle` is NULL; CUBED_E_TYPE for an invalid type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_source(
     cubed_context *ctx, const cubed_source_fn *fn, void *handle, cubed_dtype dtype, int ndim,
     const int64_t *shape, const int64_t *chunks, cubed_array **out, cubed_error *err);

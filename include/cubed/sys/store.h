@@ -104,8 +104,8 @@ struct cubed_store_request {
     /* The object must have another version, or with "*" must not exist, else the request is CUBED_E_EXISTS. */
     const char *if_none_match;
 
-    /* get: ranges of one version of the object. dst has the requested size of each range, one range after the other, also if
-     * a range has fewer bytes; `got` is the total number of bytes read. Without ranges, the whole object is read if
+    /* get: ranges of one version of the object. dst has room for the requested size of each range, one range after the other,
+     * even if a range has fewer bytes; `got` is the total number of bytes read. Without ranges, the whole object is read if
      * it has at most `cap` bytes. If it is larger, nothing is read, and info.size reports its size. */
     const cubed_range *ranges;
     size_t nranges;
@@ -222,8 +222,9 @@ struct cubed_store_vtable {
      * writers are not disturbed. `flags`: CUBED_SWEEP_*. NULL: there are no such leftovers. */
     cubed_status (*sweep)(cubed_store *store, const char *prefix, unsigned flags,
                           cubed_store_list_fn fn, void *ctx, cubed_error *err);
-    /* Exchanges everything below prefix `a`, which exists, and everything below `b`; if nothing is below `b`, moves it.
-     * Atomic if the system can; otherwise there is a moment with nothing at `a`. NULL: not possible. */
+    /* Exchanges everything below prefix `a`, which exists, and everything below `b`. If nothing is below `b`, moves
+     * everything from `a` to `b`. Atomic if the system can; otherwise there is a moment with nothing at `a`. NULL: not
+     * possible. */
     cubed_status (*swap)(cubed_store *store, const char *a, const char *b, cubed_error *err);
     /* Opens a new store, which the caller closes, in which everything at the prefix is a single name. The name has at most
      * `cap` bytes including the terminating NUL. NULL: the store cannot replace a prefix as a whole. */
@@ -261,10 +262,11 @@ struct cubed_store {
     const char *url;              /* shown in messages; owned by the store */
 };
 
-/* Adds a store to a context: URLs of its scheme belong to it from then on. The vtable must not change while the context
- * exists. Worker processes and the command know only the library's own stores.
+/* Adds a store to a context: URLs of its scheme belong to this store from then on. The vtable must not change while the
+ * context exists. Worker processes and the command know only the library's own stores.
  *
- * Errors: CUBED_E_EXISTS if a store has this scheme, CUBED_E_ARG if it was compiled for another version of this header. */
+ * Errors: CUBED_E_EXISTS if a store has this scheme; CUBED_E_ARG if the store was compiled for another version of this
+ * header, has an invalid scheme, or lacks open, close or submit. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_store(cubed_context *ctx,
                                                                 const cubed_store_vtable *vt,
                                                                 cubed_error *err);
@@ -280,7 +282,7 @@ typedef struct cubed_store_functions {
     cubed_status (*head)(cubed_store *store, cubed_store_request *r, cubed_error *err);
 } cubed_store_functions;
 
-/* A whole `submit` for a store with CUBED_STORE_AT_ONCE. */
+/* The `submit` of a store with CUBED_STORE_AT_ONCE: performs each request by a function of `f`, and completes it. */
 static inline void cubed_store_serve(cubed_store *store, const cubed_store_functions *f,
                                      cubed_store_request *const *requests, size_t n)
 {
@@ -318,7 +320,7 @@ static inline cubed_range cubed_range_within(cubed_range r, uint64_t size)
     return r;
 }
 
-/* Performs a get of an object in memory. */
+/* Performs a get of an object that is in memory at `object`: copies its ranges to dst, and sets got and info.size. */
 static inline void cubed_store_copy(cubed_store_request *r, const void *object, size_t size)
 {
     const cubed_range whole = {0, size};
