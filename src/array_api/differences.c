@@ -110,8 +110,8 @@ static cubed_array *part(const line *l, int64_t start, int64_t n)
     return cb_step_part(l->s, l->f, l->axis, start, n, 1);
 }
 
-/* Computes weighted sums of three adjacent elements, at n positions from `start` on. The sign of term number `minus` is negative.
- * */
+/* Computes weighted sums of three adjacent elements, at n positions from `start` on. The sign of term number `minus` is
+ * negative. */
 static cubed_array *weighed(const line *l, int64_t start, cubed_array *const w[3], int minus,
                             int64_t n)
 {

@@ -90,8 +90,8 @@ static cubed_status one_pass(const cb_transform *t, cubed_array *x, int axis, in
     return cb_fft_blocks(t, x, &pass, out, err);
 }
 
-/* Maximum length of the parts into which by_chirp's lengths can be split. It chooses these lengths for axes that cannot be split.
- * */
+/* Maximum length of the parts into which by_chirp's lengths can be split. It chooses these lengths for axes that cannot be
+ * split. */
 #define LEAST_PART 16
 
 /* The recursion depth is at most the number of factors of n, because each factor takes one or several steps. */

@@ -63,7 +63,7 @@ static bool look_at(int64_t pid, uint64_t *start, bool *ended)
         if (field + 1 == 20) threads = strtol(at, NULL, 10);
     }
     *start = strtoull(at, NULL, 10);
-    /* The first thread of a process may end before the other threads. */
+    /* The first thread of a process may end before the other threads do. So also check whether other threads run. */
     *ended = state == 'X' || (state == 'Z' && threads <= 1);
     return true;
 }

@@ -43,8 +43,8 @@ static size_t divider(const char *at)
     return strncasecmp(at, "%3f", 3) == 0 || strncmp(at, "%26", 3) == 0 ? 3 : 0;
 }
 
-/* Returns true if the name is that of a secret query parameter: signatures of Azure, S3 and Google, and keys of other services.
- * */
+/* Returns true if the name is that of a secret query parameter: signatures of Azure, S3 and Google, and keys of other
+ * services. */
 static bool is_secret(const char *name, size_t n)
 {
     static const char *const names[] = {"sig",

@@ -409,7 +409,7 @@ static void write_kubernetes(batch_submission *s)
         "#!/bin/sh\nkubectl get jobs --namespace %s -l cubed-run=%s -o "
         "jsonpath='{range .items[?(@.status.active)]}{.metadata.name}{\" active\\n\"}{end}'\n",
         space, s->run);
-    /* The driver is deleted first, because it would start further jobs. */
+    /* Delete the driver before the jobs, because it would start further jobs. */
     write_file(s, "cancel",
                "#!/bin/sh\nkubectl delete --namespace %s --ignore-not-found --cascade=foreground "
                "job/%s\nkubectl delete jobs --namespace %s -l cubed-run=%s\n",
@@ -503,7 +503,8 @@ static void write_coiled_batch(batch_submission *s)
     for (int i = 0; i < s->njobs && start; i++) {
         const batch_job *j = &s->jobs[i];
         char name[80];
-        if (i == s->njobs - 1) { /* the last job only ends the run, so the script `start` runs it */
+        /* the last job only ends the run, so the script itself does that */
+        if (i == s->njobs - 1) {
             fprintf(start, "%s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
             break;
         }

@@ -293,8 +293,8 @@ static void free_positions(const cb_call *c, positions *p)
     cb_free(&c->ctx->alloc, p->made, (size_t)p->n * sizeof *p->made);
 }
 
-/* Gets the array and its axis. If the argument at position `i` gives no axis, flattens the array. The caller releases the array.
- * */
+/* Gets the array and its axis. If the argument at position `i` gives no axis, flattens the array. The caller releases the
+ * array. */
 static cubed_status get_line(const cb_call *c, int i, cubed_array **x, int *axis)
 {
     *axis = 0;

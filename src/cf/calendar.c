@@ -82,7 +82,8 @@ static int leap_days(cubed_calendar c) { return c == CUBED_CALENDAR_ALL_LEAP; }
 
 static const int before_month[13] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
 
-/* Returns the number of days before a month (0 to 12), for calendars whose years all have the same length. */
+/* Returns the number of days of a year before a month (0: January, 12: the end of the year), for calendars in which all years
+ * have the same length. */
 static int days_before(cubed_calendar c, int month)
 {
     return before_month[month] + (month > 1) * leap_days(c);

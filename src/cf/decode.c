@@ -107,7 +107,7 @@ cubed_status cubed_cf_unpack(cubed_array *x, const cubed_cf_packing *p, cubed_ar
     cb_buf_init(&attrs, &x->ctx->alloc);
     s.st = value_attrs(x, p, &attrs, s.err);
     raw = cb_step_cast(&s, x, p->stored);
-    /* Operations on half precision are computed in float32. */
+    /* Half precision is converted to float32 for the operations. */
     const bool half = cb_cf_is_float(p->dtype) && cubed_dtype_size(p->dtype) == 2;
     const cubed_dtype dtype = half ? CUBED_FLOAT32 : p->dtype;
     cubed_scalar fill = p->fill;

@@ -53,7 +53,7 @@ static int last_day(cubed_calendar c, int64_t year, int month)
 /* Maximum year for which microseconds since the origin of a calendar fit in int64. */
 enum { MOST_YEAR = 290000 };
 
-/* The last component of a date that was given. Components are ordered from the year to the fraction. */
+/* The last component of a date in a string. Components are ordered from the year to the fraction of a second. */
 typedef enum depth { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, FRACTION } depth;
 
 /* Parses 2000, 2000-1, 2000-1-1, 2000/01/01 or 20000101. */
@@ -120,7 +120,7 @@ static bool take_named_day(const char **s, cubed_calendar c, int64_t *days, int6
         if (!has_day || (!take(&at, ',') && !isspace((unsigned char)*at))) return false;
         skip_blanks(&at);
     }
-    /* The year must have four digits. Two digits could mean any century. */
+    /* Require four digits for the year: two digits could mean any century. */
     if (count_digits(at) != 4 || !take_int(&at, 4, &year) || day < 1 ||
         day > last_day(c, year, month))
         return false;
@@ -216,7 +216,7 @@ typedef struct named_unit {
     const char *names[9]; /* names in lower case, with a NULL at the end */
     int64_t us;
     int divide;
-    int calendar; /* the only calendar in which the unit has a fixed length; -1 for all calendars */
+    int calendar; /* the calendar in which the unit has a fixed length; -1: in all calendars */
 } named_unit;
 
 static const named_unit known[] = {

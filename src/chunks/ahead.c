@@ -63,7 +63,7 @@ static cubed_status visit(void *ctx, int node, const cb_box *chunks, cubed_error
     do {
         const bool on = look(w, node, idx);
         w->a->at += on || w->found;
-        if (!on) return CUBED_E_CANCELLED; /* ends the walk; not reported as an error */
+        if (!on) return CUBED_E_CANCELLED; /* this status only ends the walk */
     } while (cb_odometer_next(chunks, idx));
     return CUBED_OK;
 }

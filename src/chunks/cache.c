@@ -13,9 +13,10 @@ struct cb_cache_entry {
     entry *next;          /* next in the bucket */
     entry *older, *newer; /* order of last use; entries without further reads are the oldest */
     cb_cache_key key;
-    size_t taken;  /* size of the entry in bytes, including its header */
-    size_t left;   /* number of future reads; SIZE_MAX if unknown */
-    unsigned pins; /* number of threads that load or use the entry */
+    size_t taken; /* size of the entry in bytes, including its header */
+    size_t left;  /* number of future reads; SIZE_MAX if unknown */
+    /* number of threads that load or use this entry, which therefore must not be evicted */
+    unsigned pins;
     bool filled;
 };
 
@@ -26,7 +27,8 @@ _Static_assert(sizeof(entry) <= HEADER_BYTES && HEADER_BYTES % CB_ARENA_ALIGN ==
 struct cb_cache {
     const cubed_allocator *alloc;
     cb_mutex lock;
-    cb_cond changed; /* an entry was filled, removed after a failure, or unpinned */
+    /* signalled after an entry was filled, unpinned, or removed because its load failed */
+    cb_cond changed;
     cb_budget used;
     cb_budget *shared;
     entry *oldest CB_GUARDED_BY(&lock), *newest CB_GUARDED_BY(&lock);

@@ -39,7 +39,7 @@ cubed_status cb_pieces_put(cb_chunks *c, int node, int64_t chunk, const void *sr
     int target;
     CB_TRY(begin(c, node, &pieces, &target, err));
     const size_t whole = cb_chunk_bytes(c->plan, target);
-    /* The last piece may extend beyond the array. */
+    /* Do not write the part of the last piece that is beyond the end of the array. */
     CB_TRY(cb_zarr_put_piece(c->nodes[target].array, pieces, offset, src,
                              cb_min_size(bytes, whole - offset), &holds, err));
     cb_mutex_lock(&c->lock);

@@ -21,12 +21,12 @@ typedef struct stored_read {
     cb_chunks *c;
     const cb_chunk_reader *r;
     const cb_want *want;
-    const cb_zarr_array *array; /* NULL: the chunk is not in an array */
-    cb_box box;                 /* the chunk's elements, as a box in the array */
+    const cb_zarr_array *array; /* array that has the chunk; NULL if the chunk is not in an array */
+    cb_box box;                 /* box of the chunk's elements within the array */
     void *dst;
-    cb_zarr_extract part; /* used only if want->subread is set */
+    cb_zarr_extract part; /* the part to read; used only if want->subread is set */
     cb_pinned *out;
-    uint64_t stored; /* receives the bytes that were read */
+    uint64_t stored; /* number of bytes that were read from the store */
 } stored_read;
 
 /* Reads from a source function, and charges its library memory. */
@@ -38,7 +38,8 @@ static cubed_status read_function(stored_read *x, cubed_error *err)
     const size_t bytes = (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
     const size_t library = cb_source_need(n->source, bytes);
     const size_t size = w->subread ? bytes : cb_chunk_bytes_at(x->c->plan, w->node, w->idx);
-    if (bytes < size) memset(x->dst, 0, size); /* padding beyond the array's end */
+    /* Set the part of the chunk beyond the end of the array to zero. */
+    if (bytes < size) memset(x->dst, 0, size);
     CB_TRY(cb_arena_charge(x->r->arena, library, "what a source allocates", err));
     const cubed_status st = cb_source_read(n->source, box, x->out->stride, x->dst, err);
     cb_arena_uncharge(x->r->arena, library);

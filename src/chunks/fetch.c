@@ -18,7 +18,7 @@ typedef enum state { UNUSED, COMING, THERE } state;
 
 typedef struct part {
     int64_t number;
-    /* offset and size of the bytes that the reader requested, within the request's range; 0 and SIZE_MAX for a whole object */
+    /* position and size, within the request, of the bytes that the reader needs; 0 and SIZE_MAX: the whole object */
     size_t at, size;
     bool taken;
 } part;
@@ -31,7 +31,7 @@ struct cb_fetch {
     /* taken: bytes of the buffer including this struct; cap: maximum size of the object */
     size_t taken, cap;
     unsigned users; /* number of threads that wait for the buffer, use it or cancel it */
-    unsigned left;  /* number of parts that readers have not finished with */
+    unsigned left;  /* number of parts that readers still wait for or use */
     unsigned nparts;
     int node;
     cb_cache_kind kind;
@@ -228,7 +228,7 @@ static void came(cubed_store_request *r)
 {
     cb_fetch *x = r->data;
     cb_fetcher *f = x->fetcher;
-    /* The requested version no longer exists. */
+    /* The object no longer has the version that was requested. */
     if (r->status == CUBED_E_EXISTS)
         r->status = cb_fail(&x->err, CUBED_E_FORMAT, "%s of %s was replaced while it was read",
                             x->path, x->store->url);

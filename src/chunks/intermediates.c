@@ -166,7 +166,7 @@ const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_tas
     there = data;
     while (there) {
         const void *chunk = x->kept[cb_grid_ravel(n->grid, idx)];
-        /* A resumed run may have found chunks in the work folder. */
+        /* Use the memory only if all chunks are in it: a resumed run may have found some in the work folder. */
         there = chunk && chunk != cb_chunks_in_work(c);
         if (!cb_odometer_next(&cover, idx)) break;
     }
@@ -222,7 +222,7 @@ static chunks_released *add_released(cb_chunks *c, int node, int64_t chunk)
     cb_mutex_lock(&c->lock);
     if (!c->released) c->released = cb_alloc_zero(&c->plan->ctx->alloc, sizeof *c->released);
     chunks_released *x = c->released;
-    /* Without memory the chunk stays until the run deletes its folder. */
+    /* If there is no memory for the group, the chunk is not deleted now. The run deletes its folder at the end. */
     if (x) {
         x->of[x->n].node = node;
         x->of[x->n++].chunk = chunk;

@@ -148,10 +148,11 @@ cubed_status cb_chunks_take_offer(cb_chunks *c, const cb_chunk_reader *r, const 
 typedef struct search {
     const cb_helper *of;
     int64_t step;
-    bool behind; /* the search has passed the worker's current chunk */
-    bool left;   /* one chunk has been skipped, so that the worker itself need not wait */
+    bool behind; /* the search has passed the chunk that the worker uses now */
+    /* the search has left one chunk for the worker to decode itself, so that it need not wait */
+    bool left;
     int looked;
-    int node; /* node and chunk that were found; -1: none */
+    int node; /* the node and the chunk that were found; node is -1 if none was found */
     int64_t chunk;
 } search;
 
@@ -186,7 +187,7 @@ static cubed_status visit(void *ctx, int node, const cb_box *chunks, cubed_error
     do {
         if (s->looked++ == CHUNKS_AHEAD ||
             !look(s, node, cb_grid_ravel(p->ir.nodes[node].grid, idx)))
-            return CUBED_E_CANCELLED; /* not an error: the search ends here */
+            return CUBED_E_CANCELLED; /* this status only ends the search */
     } while (cb_odometer_next(chunks, idx));
     return CUBED_OK;
 }
@@ -227,8 +228,7 @@ static void make_room(cb_helper *w, cb_arena *arena, size_t bytes, size_t beside
     }
 }
 
-/* Returns an offer with memory for a chunk, unless the chunk is cached. Returns NULL if the chunk is cached or no offer is free.
- * */
+/* Returns a free offer, with memory for the chunk unless the chunk will be cached. Returns NULL if no offer is free now. */
 static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node) CB_REQUIRES(w->offers->lock)
 {
     const cubed_plan *p = w->offers->chunks->plan;

@@ -38,8 +38,8 @@ static bool is_along(const content *c, const variable *v, int kind, bool on_eart
     return false;
 }
 
-/* Returns true if the expression needs quotes around argument k of `o`: a date, or a label of a coordinate of strings or dates.
- * */
+/* Returns true if the expression needs quotes around argument k of `o`: a date, or a label of a coordinate of strings or
+ * dates. */
 static bool takes_strings(const content *c, const operation *o, int k)
 {
     const char *key = o->argument[k].key;

@@ -123,8 +123,8 @@ static void show_results(const eval *e, const cubed_run_stats *stats, const cube
     json_decref(all);
 }
 
-/* Sets the target of item i to a part of an existing array. Writes values, or stored elements if the array has the same packing.
- * */
+/* Sets the target of item i to a part of an existing array. Writes values, or stored elements if the array has the same
+ * packing. */
 static cubed_status region_target(const eval *e, int i, cubed_target *target, cubed_error *err)
 {
     const char *url = e->item[i].url;

@@ -70,8 +70,8 @@ static const char *not_for_saved(const cli_common *c)
                           : NULL;
 }
 
-/* Returns the name of a given option that a batch system does not support or handles differently. Returns NULL if there is none.
- * */
+/* Returns the name of a given option that a batch system does not support or handles differently. Returns NULL if there is
+ * none. */
 static const char *not_for_engine(const cli_common *c)
 {
     return c->executor          ? "--executor"

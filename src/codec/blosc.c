@@ -300,7 +300,7 @@ static cubed_status locate(const cubed_codec_call *call, const cubed_codec_range
     if (n > (out->total - HEADER) / ENTRY) return damaged(0, err);
     out->head = HEADER + n * ENTRY;
     if (call->src_size < out->head) return CUBED_OK;
-    size_t last = 0; /* start of the last block that is needed */
+    size_t last = 0; /* offset of the last stored block that the range needs */
     out->lo = out->total;
     for (size_t i = from / is.block; i < n && i * is.block < from + size; i++) {
         size_t at = load32(bytes + HEADER + i * ENTRY);

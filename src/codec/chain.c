@@ -92,8 +92,8 @@ static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, cb
     for (int k = 0; k < part.n; k++) {
         const int of = way == CB_DECODE ? part.n - 1 - k : k, i = part.first + of;
         const cb_codec_step *t = &c->step[i];
-        /* The mask has a bit for each step from the second one on. The last step cannot be skipped, because it removes the mask.
-         * */
+        /* The mask has a bit for each step from the second one on. The last step cannot be skipped, because it removes the
+         * mask. */
         const bool masked = of > 0 && of < 33 && of < part.n - 1 && mask >> (of - 1) & 1;
         if (t->skip || masked) continue;
         s.step[s.n] = i;

@@ -153,7 +153,7 @@ static void resize_part(cb_codec_chain *c, cb_codec_subread part, input *in)
             resize_part(c, s->index, &index);
         }
         st = end_step("", c, s, in, NULL);
-        assert(st == CUBED_OK); /* the same call succeeded for the larger chunk */
+        assert(st == CUBED_OK); /* this call succeeded for the larger chunk, so it succeeds here */
         (void)st;
     }
 }
@@ -164,7 +164,8 @@ void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_cod
     *out = *c;
     cb_codec_chain_fix(out);
     memcpy(in.shape, shape, (size_t)in.ctx.ndim * sizeof *shape);
-    in.bytes = bytes_of(&in.ctx, shape); /* cannot overflow, because the size was larger before */
+    /* no overflow: the size for the original chunk, which was larger, did not overflow */
+    in.bytes = bytes_of(&in.ctx, shape);
     out->chunk_bytes = in.bytes;
     resize_part(out, out->all, &in);
 }

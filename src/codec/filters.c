@@ -22,7 +22,7 @@ typedef struct filter_conf {
     filter kind;
     cubed_dtype dtype[2]; /* types of DECODED and ENCODED elements */
     bool swapped[2];      /* elements are not in native byte order */
-    number offset, scale; /* parameters of SCALE and SCALE_EXACTLY */
+    number offset, scale; /* parameters of the filters SCALE and SCALE_EXACTLY */
     int64_t digits;       /* for QUANTIZE */
 } filter_conf;
 CUBED_CODEC_CONF_FITS(filter_conf);

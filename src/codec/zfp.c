@@ -15,7 +15,7 @@
 
 /* Parameters, of which negative numbers mean "not given". Compression is exact if none is given. */
 typedef struct zfp_conf {
-    int64_t mode; /* a zfp_mode */
+    int64_t mode; /* a value of zfp's enumeration zfp_mode */
     double tolerance, rate;
     int64_t precision;
 } zfp_conf;

@@ -115,9 +115,10 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
 /* --- Streams ------------------------------------------------------------------------------------------ */
 
 typedef struct zstd_stream {
-    ZSTD_DStream *stream; /* is in memory directly after this struct */
+    ZSTD_DStream *stream; /* zstd's state, in the memory directly after this struct */
     size_t window;        /* maximum window in bytes */
-    bool between;         /* the last frame is complete and no other has begun */
+    /* the decoder is between frames: the last one is complete, and no other has begun */
+    bool between;
 } zstd_stream;
 
 /* Returns the maximum window in bytes that a writer may use. A writer that does not know the content size in advance states a

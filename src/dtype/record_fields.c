@@ -155,7 +155,7 @@ void cb_record_add(json_t *out, const cb_field *f, json_t *type, bool *ok)
     cb_json_add(out, item, ok);
 }
 
-/* Recursion depth: CB_RECORD_DEPTH. */
+/* The recursion depth is at most CB_RECORD_DEPTH. */
 void cb_record_spell(const json_t *fields, bool native, json_t *out, bool *ok)
 {
     cb_field f;

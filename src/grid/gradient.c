@@ -10,7 +10,7 @@ static const double ONE_LINE = 1e-6;
 /* Centroids closer than this part of the distance to the furthest neighbour belong to copies of one cell, such as the columns
  * that overlap in grids of ocean models. */
 static const double SAME_CELL = 1e-6;
-/* The centroid of half of the sphere has the radius 1/2. */
+/* The mean position of the points of a hemisphere has a distance of 1/2 from the centre of the sphere. */
 static const double LEAST_RADIUS = 0.4;
 
 enum { MOST_CORNERS = CB_POLYGON_MOST / 4 };
@@ -24,7 +24,7 @@ static int corners_of(const cubed_grid *g, int64_t i, cb_vec *out)
 
 static bool is_pole(cb_vec v) { return v.x * v.x + v.y * v.y < 1e-20; }
 
-/* The search for cells that share a corner. */
+/* Arguments of the search for cells that share a corner with a cell. */
 typedef struct search {
     const cb_gradients *g;
     cb_gradient *to;
@@ -130,7 +130,7 @@ static void fit(const cb_gradients *g, cb_gradient *to)
             u = w[k] * (yy * x[k] - xy * y[k]) / determinant;
             v = w[k] * (xx * y[k] - xy * x[k]) / determinant;
         } else if (trace > 0) {
-            /* On one line, the matrix is its trace times the projection onto the line. */
+            /* If the neighbours are on one line, the matrix is its trace times the projection onto that line. */
             u = w[k] * x[k] / trace;
             v = w[k] * y[k] / trace;
         }

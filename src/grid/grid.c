@@ -213,7 +213,7 @@ cubed_status cubed_grid_new(cubed_context *ctx, const cubed_grid_cells *cells, c
         st = cb_fail(err, CUBED_E_NOMEM, "out of memory: a grid");
         goto out;
     }
-    /* If an axis has only one cell, the width of this cell is unknown. */
+    /* The bounds of an axis with one cell cannot be computed, because its width is unknown. */
     const bool wide = taken.regular && taken.shape[0] > 1 && taken.shape[1] > 1;
     *g = (cubed_grid){.alloc = &ctx->alloc,
                       .zone = zone,

@@ -27,7 +27,7 @@ typedef struct {
 #define T        double
 #define TAG      sum_f8
 #include "kernel/reduction.inc.h"
-/* More lanes per loop, because converted values have a longer latency. */
+/* Process more lanes per loop, because conversions to double add latency. */
 #undef AT_ONCE
 #define AT_ONCE 16
 #define T       double
@@ -312,7 +312,7 @@ static void runs_m2(void *const *s, const void *x, size_t r, size_t n, int64_t c
 
 /* --- Variance of values other than NaN: s[2] is their number. Without NaN the bits equal the plain variance. --- */
 
-/* Returns the value, or 0 if it is NaN. */
+/* Replaces NaN by 0, the neutral element of a sum. */
 static inline double number(double v) { return v == v ? v : 0; }
 static inline double is_number(double v) { return v == v ? 1.0 : 0.0; }
 static inline double square_off(double v, double mean)

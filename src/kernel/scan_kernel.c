@@ -48,7 +48,7 @@ void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n)
     cubed_scalar one = {.c128 = {0, 0}};
     size_t size = cb_scan_carry_size(dtype);
     bool is_float = cubed_dtype_kind(dtype) >= CUBED_KIND_FLOAT;
-    /* as in reductions, a sum of negative zeros is a negative zero */
+    /* The initial value is -0.0, so that a sum of negative zeros is a negative zero, as in reductions. */
     if (kind == CB_REDUCE_SUM && is_float)
         one = (cubed_scalar){
             .c128 = {-0.0, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? -0.0 : 0}};
@@ -73,7 +73,8 @@ void cb_scan_box(const cb_kernels *k, cb_reduction kind, cubed_dtype dtype, int 
     size_t size = cb_scan_carry_size(dtype);
     int64_t idx[CUBED_MAX_NDIM] = {0}, n = shape[axis];
     int last = ndim - 1;
-    bool along = axis == last; /* process one line at a time, otherwise rows of the last axis */
+    /* totals run along the last axis, so process one line after another; otherwise process a row of many lines at a time */
+    bool along = axis == last;
     for (int d = 0; d < ndim; d++) {
         if (shape[d] == 0) return;
     }

@@ -67,7 +67,7 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
     CB_TRY(check_parts(args, nargs, at, &dtype, shape, err));
     cb_node n = cb_graph_like(args[0], CB_NODE_CONCAT, dtype);
     cb_grid grid;
-    /* Padding and initial values have no names: the first array with a name provides it. */
+    /* For each axis, use the first name of an array. Arrays of padding or of initial values have no names. */
     const char *names[CUBED_MAX_NDIM] = {NULL};
     for (int d = 0; d < ndim; d++) {
         for (int i = 0; i < nargs && !names[d]; i++) names[d] = args[i]->node.dim_names[d];

@@ -119,7 +119,7 @@ out:
     return st;
 }
 
-/* Sets row + k and column of every element of a matrix, as arrays that broadcast with it. */
+/* Creates two arrays that broadcast to the shape of a matrix: row index plus k, and column index. */
 static cubed_status positions(cubed_context *ctx, int64_t rows, int64_t columns, int64_t k,
                               cubed_array **row, cubed_array **column, cubed_error *err)
 {

@@ -10,8 +10,9 @@
 typedef struct layout {
     int ndim;
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
-    const cb_axis *own[CUBED_MAX_NDIM];    /* chunks of the arrays added so far */
-    cubed_chunk_list list[CUBED_MAX_NDIM]; /* chunks of axes whose blocks have different lengths */
+    const cb_axis *own[CUBED_MAX_NDIM]; /* the last array whose chunks were added, by axis */
+    /* lengths of the blocks along each axis whose blocks have different lengths */
+    cubed_chunk_list list[CUBED_MAX_NDIM];
 } layout;
 
 /* Adds an array to the layout. Axes are aligned from the last one on. An axis with one element is passed to all blocks. */

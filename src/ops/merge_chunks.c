@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* How an array takes part in the choice of chunks along an axis. */
+/* Priority of an array when the chunks of an axis are chosen. */
 typedef struct say {
     bool real; /* the array is read, or is computed chunk by chunk */
     int64_t size;
@@ -25,7 +25,7 @@ static bool says_more(const say *a, const say *b)
     return a->size != b->size ? a->size > b->size : a->from > b->from;
 }
 
-/* Chooses chunks along the axes in `loose`, for which no array has chosen chunks. */
+/* Chooses the chunk lengths of the axes in `loose`, for which no array determines them. */
 static void cut_loose(cb_grid *grid, uint32_t loose, int64_t item)
 {
     int64_t left = CB_OP_CHUNK_BYTES / item;

@@ -23,7 +23,7 @@ out:
     return st;
 }
 
-/* Numbers to be drawn with a seed, which depend on the indices of elements. */
+/* Arguments of a call that draws random numbers. The numbers depend on the seed and on the indices of elements. */
 typedef struct drawing {
     cubed_context *ctx;
     const char *what; /* name of the function in errors */

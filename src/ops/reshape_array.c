@@ -211,7 +211,8 @@ static cubed_status repeat_axis(cubed_array *x, int64_t n, int axis, cubed_array
     if (cb_mul_i64(shape[axis], n, &shape[axis]))
         return cb_fail(err, CUBED_E_ARG, "repeat: the result has more than 2**63 elements");
     CB_TRY(cb_check_shape("repeat", ndim, shape, x->node.dtype, err));
-    /* A chunk contains as many elements of x as a chunk of x, if that is not too large. */
+    /* Choose a chunk of the repeated axis that contains as many elements of x as a chunk of x does, unless it would be too
+     * large. */
     int64_t bytes =
         chunk_bytes(&grid, x->node.dtype) / cb_max_i64(1, cb_min_i64(chunk, x->shape[axis]));
     int64_t most = cb_max_i64(chunk, CB_OP_CHUNK_BYTES / cb_max_i64(1, bytes));

@@ -15,7 +15,7 @@ static cubed_dtype scan_type(cubed_dtype dtype)
     }
 }
 
-/* Puts the initial total before the other totals. */
+/* Puts the initial total at the start of the running totals x. */
 static cubed_status prepend(cubed_reduction reduction, int axis, cubed_array *x, cubed_array **out,
                             cubed_error *err)
 {
@@ -127,7 +127,8 @@ cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x, int axi
     cubed_status st = add_scan(scan_of(reduction), x, axis, type, &scan, err);
     if (st != CUBED_OK) return st;
     if (extreme) {
-        st = cb_op_cast(scan, from, out, err); /* `from` can represent every value */
+        /* `from` can represent every element, because extremes are elements of x */
+        st = cb_op_cast(scan, from, out, err);
         cubed_array_unref(scan);
         return st;
     }

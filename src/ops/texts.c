@@ -36,7 +36,7 @@ cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs, cubed_
 /* Converts strings to bool: nonempty strings are true. */
 static cubed_status is_not_empty(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    const uint32_t zero = 0; /* one character of either family */
+    const uint32_t zero = 0; /* a null character, either of bytes or of UCS4 */
     cubed_dtype one;
     cubed_array *empty;
     CB_TRY(cubed_dtype_fixed(cubed_dtype_family(x->node.dtype), 1, &one, err));
@@ -109,8 +109,9 @@ typedef struct extreme {
     uint32_t reduced;
 } extreme;
 
-/* Reduces blocks of `chunks` to their extremes: each block separately, or all blocks along the axes in order. x has strings and
- * positions (NULL before the first reduction), and is replaced by the results. */
+/* Reduces x to the extremes of its blocks, whose lengths are `chunks`. Reduces each block separately, or combines all blocks
+ * along the axes in order. x consists of the strings and their positions (NULL before the first reduction), and is replaced by
+ * the results. */
 static void reduce_blocks(cb_steps *s, const extreme *e, bool all, const int64_t *chunks,
                           cubed_array *x[2])
 {

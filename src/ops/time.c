@@ -53,7 +53,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Flags of the operands that are dates. */
+/* Flags that state which operands are dates. */
 enum { FIRST_IS_DATE = 1, SECOND_IS_DATE = 2 };
 
 /* Sets the longest period that divides both. Months have a common period with days only if the operand in months is a date, which

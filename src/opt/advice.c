@@ -151,7 +151,7 @@ static cubed_status remake(search *s, cubed_error *err)
     }
     if (!o->remake) return CUBED_OK;
     cubed_status st = o->remake(o->remake_ctx, o->allowed_mem, s->arrays, err);
-    /* Arrays that cannot be recreated are planned as they are. */
+    /* An array that cannot be recreated for another amount of memory is planned as it is. */
     if (st != CUBED_OK) return st == CUBED_E_BUDGET || st == CUBED_E_NOMEM ? st : CUBED_OK;
     for (int i = 0; i < n; i++) s->targets[i].array = s->arrays[i];
     return CUBED_OK;

@@ -372,11 +372,12 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
 
 typedef struct rewrite {
     const cb_node *was; /* nodes before their blocks were divided */
-    int *made;          /* new node numbers by old ones */
+    int *made;          /* new number of each node, by its old number */
     calls calls;
 } rewrite;
 
-/* Adds a copy after a node whose chunks differ from those that were reported to the user. */
+/* Adds node i to the new plan. If its new chunks differ from the chunks that were reported to the user, also adds a copy with the
+ * reported chunks. */
 static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                              cubed_error *err)
 {
@@ -496,7 +497,7 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
     int first = n->block ? first_of_call(&p->ir, &r->calls, i) : i;
     if (first != i) {
         node.inputs = to->nodes[r->made[first]].inputs;
-    } else if (n->block) { /* frees the stage that the trial made */
+    } else if (n->block) { /* makes the trial's stage in a temporary zone, to free it */
         CB_TRY(cb_zone_new(cb_zone_allocator(zone), &p->ir.zone, err));
         cubed_status st = store_inputs(p, to, i, &node, err);
         cb_zone_free(p->ir.zone);

@@ -171,8 +171,8 @@ static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **ou
     return CUBED_OK;
 }
 
-/* Plans again without the copies below reshapes, which were added without knowing the memory. Uses this plan if it fits and moves
- * less data. */
+/* Replaces the plan by one without the copies below reshapes, if that fits and moves less data. The copies were added before the
+ * memory was known. */
 static cubed_status without_copies(cb_request *q, cubed_plan **plan, cubed_error *err)
 {
     cubed_plan *other;

@@ -52,7 +52,7 @@ static void find_half(weights *w, int node, double half, int *best)
         double now = *best < 0                ? 0
                      : w->bytes[*best] > half ? w->bytes[*best] - half
                                               : half - w->bytes[*best];
-        /* both halves must read at least one array */
+        /* Each of the two halves must read at least one array. */
         bool divides = w->bytes[below] > 0 && w->bytes[below] < 2 * half && in->ninputs > 1;
         if (is_step(in) && divides && (*best < 0 || off < now)) *best = below;
         /* recursion depth: virtual chains have at most CB_MAX_DEPTH nodes */
@@ -112,12 +112,13 @@ cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err)
             weigh(&w);
             w.search++;
             find_half(&w, i, w.bytes[i] / 2, &half);
-            if (half < 0) continue; /* the error is reported after planning */
+            /* An expression that cannot be divided remains too large, and the checks after planning report the error. */
+            if (half < 0) continue;
             cb_node_store(&p->ir.nodes[half], CB_WHY_MEMORY);
             divisions++;
             changed = true;
         }
-        /* Newly stored nodes may be read by reductions that belonged to another stage. */
+        /* Decide again: reductions that belonged to another stage may read the newly stored nodes. */
         if (changed) CB_TRY(cb_opt_fuse(p, err));
     }
     return CUBED_OK;

@@ -88,7 +88,7 @@ static cubed_status fuse_root(cubed_plan *p, int root, bool *changed, cubed_erro
 {
     finder f = {.p = p, .root = root, .primary = -1};
     CB_TRY(cb_stage_find_reductions(&p->ir, root, in_tail, &f, err));
-    /* The remaining reductions belong to the stage. Their bodies may contain further reductions. */
+    /* Also store the reductions that the bodies of this stage's reductions contain. */
     CB_TRY(cb_stage_find_reductions(&p->ir, root, look_into_body, &f, err));
     *changed = f.changed;
     return CUBED_OK;

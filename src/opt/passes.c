@@ -41,7 +41,7 @@ static bool keeps_chunks(const cb_map *m, const cb_grid *source, const cb_grid *
     for (int k = 0; k < m->ndim_out; k++) {
         const int64_t at = m->dim[k].offset, stride = m->dim[k].stride;
         if (m->dim[k].axis < 0 || (stride != 1 && stride != -1)) return false;
-        /* The map of one piece of a concatenation may select positions outside of the source. */
+        /* If the view is a piece of a concatenation, its map may select positions outside of the source. */
         int64_t end = at + stride * (shape->axis[m->dim[k].axis].extent - 1);
         if (cb_min_i64(at, end) < 0 || cb_max_i64(at, end) >= source->axis[k].extent) return false;
         seen |= UINT64_C(1) << m->dim[k].axis;
@@ -57,7 +57,7 @@ static bool keeps_order(const cb_map *m)
     return true;
 }
 
-/* Returns the grid of a view of a stored array. */
+/* Returns the grid of a view of a stored array: one chunk for each chunk of the array that the view contains at least partly. */
 static cb_grid seen_grid(const cubed_plan *p, const cb_load *l, const cb_grid *shape)
 {
     const cb_grid from = cb_grid_evened(p->ir.nodes[l->node].grid);
@@ -71,7 +71,7 @@ static cb_grid seen_grid(const cubed_plan *p, const cb_load *l, const cb_grid *s
         const int64_t first = cb_axis_find(a, at);
         seen->first =
             l->map->dim[k].stride > 0 ? cb_axis_hi(a, first) - at : at - cb_axis_lo(a, first) + 1;
-        /* A chunk may be longer than its part in the view. */
+        /* If the view is within one chunk of the source, use the length of that chunk. */
         if (first == cb_axis_count(a) - 1 && l->map->dim[k].stride > 0) seen->first = a->chunk;
     }
     return to;
@@ -98,7 +98,7 @@ typedef struct detour {
     int root;
     bool copy;       /* the stage only copies one array chunk by chunk */
     cb_judge *judge; /* NULL if the planner's formulas are exact */
-    /* If not 0, the stage keeps its tasks unless passes through intermediates take fewer seconds. */
+    /* If not 0: only passes through intermediates that take fewer seconds replace the tasks of the stage itself. */
     double most_seconds;
     cb_rechunk_plan plan;
 } detour;
@@ -178,7 +178,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_rechunk_plan_make(&in, &d->plan, &why);
     *found = st == CUBED_OK;
-    /* An error is reported after planning. */
+    /* If there is too little memory, nothing is rewritten, and the checks after planning report the error. */
     if (st == CUBED_OK || st == CUBED_E_BUDGET) return CUBED_OK;
     if (err) *err = why;
     return st;
@@ -282,7 +282,8 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
         return plan_way(p, stage, &d, rewritten, err);
     }
     if (!cb_judge_is_needed(p, s)) return CUBED_OK;
-    /* A view through a reshape has no grid, so the search cannot find better tasks than the trials. */
+    /* The search cannot find better tasks for a stage with a reshape, because such a view has no grid. Keep the tasks that the
+     * trials found, unless passes through intermediates are much faster. */
     if (cb_stage_reshapes(s)) d.most_seconds = WORTH_A_DETOUR * cb_opt_stage_seconds(s);
     CB_TRY(cb_judge_new(p, s, &judge, err));
     d.judge = &judge;
@@ -293,7 +294,7 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
 
 cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 {
-    /* The stages of inserted passes are not checked again, because all intermediates are planned at once. */
+    /* Do not check the stages of inserted passes again: all intermediates of a stage are planned at once. */
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         const int stages = p->nstages;

@@ -24,9 +24,9 @@
 #define COMPUTED_TRIALS 30
 /* An additional pass must reduce the time to this fraction, because it creates files. */
 #define WORTH_A_PASS 0.98
-/* Number of reads of a source from which a plan is avoided at any cost. */
+/* Plans are avoided at any cost if they read a source at least this many times. */
 #define OFTEN 4
-/* Maximum number of reads of a stage that computes, relative to the minimum. Applies if its tasks need not be larger for that. */
+/* A stage that computes should read at most this many times the minimum. Its tasks are not made larger to read less than that. */
 #define NEARLY_ONCE 1.03
 
 static cubed_status check_grid(const cb_grid *g, const cb_grid *like, const char *name,
@@ -268,7 +268,7 @@ static void walk(cb_planner *p, size_t least, cb_chain *now)
     double middles = (double)(cb_chain_least_bytes(p, 2) - cb_chain_least_bytes(p, 1));
     double from = sqrt(middles / 2 * (double)CB_RECHUNK_BETA) / FRACTION;
     p->mem = p->in.mem;
-    find_direct(p, now); /* no other plan is better than one that reads each chunk once */
+    find_direct(p, now); /* A single pass that reads each chunk once is the best plan. */
     if (reads_once(p, now)) return;
     *now = (cb_chain){.npasses = 0};
     for (double mem = (double)least, rung = mem; mem <= (double)p->in.mem;) {

@@ -286,7 +286,7 @@ static void guess(const cb_planner *p, double share, int order, cb_chain *c)
         for (int i = 1; i <= k; i++) {
             double t = (double)i / k;
             int64_t to = w[d];
-            /* Along an axis, the shorter of the first and the last box divides the length of each box between them. */
+            /* Round the length of each box between the first and the last to a multiple of the shorter of these two. */
             if (i < k) {
                 double mean = pow((double)r[d], 1 - t) * pow((double)w[d], t);
                 to = round_to((int64_t)mean, unit);
@@ -355,7 +355,7 @@ static void list_lengths(const cb_chain *c, int i, int d, lengths *l)
     const cb_axis *source = &c->grid[0].axis[d], *target = &c->grid[c->npasses].axis[d];
     const cb_axis *before = &c->grid[i - 1].axis[d], *after = &c->grid[i + 1].axis[d];
     int64_t now = c->grid[i].axis[d].chunk, extent = c->grid[i].axis[d].extent;
-    /* Chunks whose length divides `common` never cross a border of a chunk. */
+    /* A chunk whose length divides `common` is within one chunk of the source and within one chunk of the target. */
     int64_t common = cb_gcd_i64(cb_gcd_i64(source->chunk, source->first),
                                 cb_gcd_i64(target->chunk, target->first));
     l->n = 0;
@@ -417,7 +417,7 @@ void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out)
     cb_chain first = {.seconds = INFINITY, .score = INFINITY}, second = first;
     cb_chain trial = {.npasses = npasses};
     double enough = cb_chain_least_seconds(p, npasses);
-    /* The additional shares of memory yield shorter pieces. Chains that make many requests in any case need them. */
+    /* The last two shares of memory yield shorter pieces. Chains that make many requests in any case need them. */
     size_t nshares = npasses > 2 ? 6 : 4;
     p->trials = trials;
     trial.grid[0] = p->in.source;

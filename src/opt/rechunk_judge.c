@@ -95,8 +95,8 @@ bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s)
         if (s->task_chunks[d] > 1) return true;
     }
     const cb_rechunk_cost least = find_least(p, s, true);
-    /* If each chunk is read once, other tasks can only save parts of chunks. Reading a few parts takes less time than the
-     * search. */
+    /* If each chunk is read once, other tasks can only avoid the decoding of unused parts of chunks. Search for such tasks only
+     * if this saves more time than the search takes. */
     if (s->chunks_read <= least.requests)
         return s->bytes_read > cb_sat_add(least.bytes, SEARCH_BYTES);
     return true;
@@ -119,7 +119,7 @@ static void add_source(cb_judge *j, const cb_tile_source *s)
     if (k < MAX_SOURCES) j->sources[k] = *s;
 }
 
-/* Finds the sources of a stage with one branch; none for concatenations and reshapes. */
+/* Finds the arrays that the search considers. There are none if the stage reads a concatenation or a reshape. */
 static cubed_status find_sources(cb_judge *j, cubed_error *err)
 {
     const cb_program *prog = &j->first.tail;
@@ -143,7 +143,7 @@ static cubed_status find_sources(cb_judge *j, cubed_error *err)
 
 /* --- Projected stages of the passes ------------------------------------------------------------------- */
 
-/* Copies the loads, because the projection modifies their flags. */
+/* Replaces the loads of the stage by copies, because projections of trial stages modify their flags. */
 static cubed_status own_loads(cb_judge *j, cubed_error *err)
 {
     cb_program *prog = &j->first.tail;

@@ -256,7 +256,7 @@ typedef struct option {
 typedef struct axis_options {
     int axis; /* axis of the output */
     int n;
-    /* Options in ascending order of length; longer tasks touch fewer chunks. */
+    /* options in ascending order of length: a longer task touches fewer chunks per element */
     option option[MAX_OPTIONS];
 } axis_options;
 
@@ -268,7 +268,8 @@ typedef struct search {
     double length; /* number of elements along fixed axes */
     int naxes;
     axis_options axes[MAX_AXES];
-    /* Lower bounds of the factors that axes k, k + 1, ... contribute. */
+    /* Lower bounds of the products of the factors that the axes from k on contribute to the length and to the cost of each
+     * source. */
     double least_length[MAX_AXES + 1], least_touched[MAX_AXES + 1][MAX_SOURCES];
     int64_t per[CUBED_MAX_NDIM]; /* current choice */
     int64_t best[CUBED_MAX_NDIM];
@@ -408,7 +409,7 @@ static void list_options(const search *s, int d, int64_t most, axis_options *a)
     }
 }
 
-/* Returns the factor by which longer tasks along an axis could reduce the number of reads. */
+/* Returns the maximum ratio by which longer tasks along an axis reduce the reads of a source. */
 static double gain(const search *s, const axis_options *a)
 {
     double most = 1;
@@ -623,7 +624,7 @@ cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err
             (double)shared.bytes_read <= (double)out->bytes_read * WORTH_A_TEAM)
             *out = shared;
     }
-    /* The tasks are large, but there are fewer tasks than workers. */
+    /* If the tasks are large and there are fewer tasks than workers, let several workers share each task. */
     if (out->coop == 1 && out->ntasks < in->coop &&
         out->bytes_read / (uint64_t)out->ntasks > in->worth) {
         cb_tile_measure(in, out->task_chunks, &shared);

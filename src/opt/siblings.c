@@ -104,13 +104,15 @@ const char *cubed_plan_why_apart(const cubed_plan *p, int stage, int other)
 /* Data about a stage while stages are joined. */
 typedef struct sibling {
     int level;
-    bool gone;     /* joined into another stage */
-    bool pending;  /* joined outputs are not compiled yet */
-    bool straight; /* the stage's programs have one branch each, and memory needs add up */
-    /* Upper bounds of the numbers of loads and instructions, of the body and of the tail. */
+    bool gone;    /* joined into another stage */
+    bool pending; /* outputs were joined to the stage, but the stage was not compiled since */
+    /* The programs of the stage have one branch each. So the memory of joined stages is at most the sum of their memory. */
+    bool straight;
+    /* Upper bounds of the numbers of loads and of instructions: [0] of the body, [1] of the tail. */
     size_t loads[2], instrs[2];
     size_t held; /* lower bound of the bytes of chunks and results that a task holds */
-    /* upper bound of a task's memory, even if the task computes instead of copying */
+    /* upper bound of a task's memory. A stage that copies may compute after a join, so it has the memory of a stage that
+     * computes. */
     cb_need need;
     int room, reads_room; /* capacities of growing lists: outputs, and nodes that it reads */
     /* values of the joiner's time when the stage was created, and when it was last joined */
@@ -220,7 +222,7 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
                                     : 1;
     }
     about->need = s->need;
-    /* copies need less memory than stages that compute */
+    /* After a join, a copy may compute. Then it needs more memory. */
     if (s->op->joined && s->op->joined != s->op) {
         cb_stage computes = *s;
         computes.op = s->op->joined;
@@ -354,7 +356,7 @@ static cubed_status join_exactly(joiner *j, cb_stage *a, sibling *about, const c
     return CUBED_OK;
 }
 
-/* Joins b, described by `other`, to stage i if that fits. */
+/* Joins b to stage i if the result fits in memory. `other` is the description of b. */
 static cubed_status try_join(joiner *j, int i, cb_stage *b, const sibling *other, bool *joined,
                              cubed_error *err)
 {
@@ -426,7 +428,7 @@ static cubed_status join_next(joiner *j, int i, bool *joined, cubed_error *err)
     find_candidates(j, &p->stages[i], i + 1);
     for (int f = 0; f < j->nfound && !*joined; f++) {
         const int k = j->found[f];
-        /* This pair was tried when the second stage was created, and neither stage has changed since. */
+        /* Skip pairs that were tried when the second stage was created, if neither stage has changed since. */
         const bool tried = j->of[k].changed == 0 && j->of[i].changed < j->of[k].born;
         if (tried || j->of[k].level != j->of[i].level || !may_join(p, &p->stages[i], &p->stages[k]))
             continue;

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "opt/opt.h"
 
-/* Result for a node that was moved above the reshape. */
+/* The reshape of `node` with the map `map` is node `out` of the new plan. */
 typedef struct sunk {
     int node, out;
     const cb_map *map;
@@ -20,7 +20,7 @@ typedef struct sinker {
     int ndone, cap;
 } sinker;
 
-/* Maximum depth below a reshape. Longer chains are always divided. */
+/* Maximum depth to which a reshape is moved. A chain below a reshape that is longer is always divided. */
 enum { MAX_SINK_DEPTH = CB_MAX_DEPTH / 2 };
 
 static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cubed_error *err)
@@ -114,7 +114,7 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
         int inputs[3];
         for (int k = 0; k < n.ninputs; k++) {
             inputs[k] = n.inputs[k];
-            /* A single element is not reshaped. */
+            /* A single element is broadcast, and needs no reshape. */
             if (s->to->nodes[n.inputs[k]].grid->ndim == 0 && grid->ndim > 0) continue;
             CB_TRY(sink(s, n.inputs[k], map, depth + 1, &inputs[k], err));
         }

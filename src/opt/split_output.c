@@ -37,7 +37,7 @@ static int64_t enough_tasks(const cubed_plan *p)
     return (int64_t)p->max_workers * (p->other_machines ? FAR_TASKS_PER_WORKER : 1);
 }
 
-/* Returns the memory of a task's buffers for a block of all arrays. */
+/* Returns the memory of a task's buffers for one chunk of each array that the stage reads. */
 static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
 {
     size_t bytes = 0;
@@ -112,7 +112,7 @@ static int64_t near_pieces(const cubed_plan *p, const cb_stage *s)
 {
     const int64_t workers = (int64_t)p->max_workers;
     if (is_encoded(p, s, true)) return workers;
-    /* From a store with latency, each piece of a chunk is at least one request. */
+    /* In a store with latency, each piece of a chunk costs at least one request, so use larger pieces. */
     const bool waits = waits_for_requests(p, s);
     const size_t share = (p->allowed_mem - p->reserved_mem) / 4 + 1;
     const size_t piece = waits ? share : cb_min_size(PIECE_BYTES, share);
@@ -133,7 +133,8 @@ static bool choose(const cubed_plan *p, const cb_stage *s, spread *out, int64_t 
     return !p->other_machines || *pieces > 1;
 }
 
-/* Returns true if the stage's outputs are states of partial reductions, which are divided themselves. */
+/* Returns true if the stage's outputs are states of partial reductions, and workers are on other machines. Such states are
+ * divided without copies. */
 static bool leaves_states(const cubed_plan *p, const cb_stage *s)
 {
     return p->other_machines && s->nouts > 0 &&
@@ -276,7 +277,7 @@ cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err)
         const cubed_plan before = *p;
         bool done = false;
         CB_TRY(split_stage(p, &before, &before.stages[i], &done, err));
-        /* Start again, because stages were reordered. Divided stages now have many tasks. */
+        /* Start again, because stages were reordered. Stages that were divided before are skipped, since they have many tasks. */
         if (done) i = -1;
     }
     return CUBED_OK;

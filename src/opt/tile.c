@@ -42,7 +42,8 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
     for (int b = 0; b < s->tail.nbranches; b++) {
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
-            if (l->reshape) continue; /* the axes of a reshape differ from the source's */
+            /* Skip a reshape, whose axes differ from those of the source. */
+            if (l->reshape) continue;
             for (int k = 0; k < l->map->ndim_out && l->kind == CB_LOAD_STORED; k++) {
                 if (l->map->dim[k].axis != d || n == MAX_COUNTS) continue;
                 int64_t chunk = p->ir.nodes[l->node].grid->axis[k].chunk;

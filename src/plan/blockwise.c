@@ -145,7 +145,8 @@ static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int
                    axis, number, halo->before, halo->after, most);
 }
 
-/* Checks a symbol that an earlier axis has as well: only inputs with equally divided axes may repeat one. */
+/* Checks axis d, whose symbol an earlier axis may have as well. Only two axes of an input may have the same symbol, and only if
+ * their blocks are equal. */
 static cubed_status check_repeated(const cb_block_operand *x, int d, bool output, const char *what,
                                    int number, cubed_error *err)
 {
@@ -183,8 +184,8 @@ static cubed_status check_operand(const cb_block_operand *x, bool output, const 
     return CUBED_OK;
 }
 
-/* Records the number of blocks of an operand along each symbol. Along one symbol, all operands must have the same number, or 1.
- * */
+/* Records the number of blocks of an operand along each symbol. Along one symbol, all operands must have the same number, or
+ * 1. */
 static cubed_status count_blocks(const cb_block_operand *x, bool output, int number,
                                  cb_symbols *out, bool *known, cubed_error *err)
 {

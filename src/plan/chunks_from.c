@@ -1,4 +1,4 @@
-/* Finds the origin of the chunks of arrays, and the axes whose chunk lengths the caller gave. */
+/* For each axis of an array, finds the origin of its chunk lengths, such as a stored source, and whether the caller gave them. */
 #include "kernel/kernel.h"
 #include "plan/kinds/kind_rows.h"
 

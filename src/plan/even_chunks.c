@@ -1,4 +1,4 @@
-/* Lengths of automatic chunks. */
+/* Computes the chunk lengths of arrays whose chunks nobody specified. */
 #include <math.h>
 
 #include "plan/graph.h"

@@ -64,7 +64,7 @@ cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before, int
         return CUBED_OK;
     }
     int64_t front = chunks_beside(cb_axis_hi(a, 0), before, longest);
-    /* If there is only one chunk, it was already extended by the elements before it. */
+    /* If there is only one chunk, the elements before it may already extend it. */
     int64_t last = a->extent - a->starts[a->n - 1] + (a->n == 1 && front == 0 ? before : 0);
     int64_t behind = chunks_beside(last, after, longest), n = 0;
     if (front > MOST_FILLED || behind > MOST_FILLED) {
@@ -128,7 +128,7 @@ bool cb_grid_is_irregular(const cb_grid *g)
     return false;
 }
 
-/* Returns the list of an axis in one of these grids that equals the axis; NULL if there is none. */
+/* Returns the list of chunk starts of an equal axis in one of these grids. Returns NULL if no axis is equal. */
 static const int64_t *find_list(const cb_axis *a, const cb_grid *const *known, int nknown)
 {
     for (int i = 0; i < nknown; i++) {

@@ -11,7 +11,7 @@ typedef enum place_use { USE_SOURCE, USE_RESULT, USE_ASSIGNED, USE_GROUP, USE_WO
 typedef struct placed {
     cb_place at;
     place_use use;
-    bool region;    /* part of an existing array is written */
+    bool region;    /* the plan writes only a part of an existing array */
     bool overwrite; /* a result that replaces existing data once it is complete */
 } placed;
 
@@ -125,7 +125,8 @@ static bool collide(const placed *a, const placed *b, cb_place_relation relation
         /* Shared chunks of regions are merged when they are put. */
         return !(a->region && b->region && relation == CB_PLACES_SAME);
     }
-    /* Functions of one plan may write several regions of an array, and determine their order. */
+    /* Functions of the caller may write several regions of one array in one plan. The functions determine the order of these
+     * writes. */
     if (a->use == USE_ASSIGNED) return b->use == USE_SOURCE;
     /* Groups and work directories may contain arrays and other places; arrays contain nothing else. */
     return relation != CB_PLACE_ABOVE;

@@ -48,8 +48,8 @@ static void find_range(const cb_reach *r, const cb_box *domain, int d, int64_t *
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-/* Returns the position of an element that is mirrored as often as needed. Segments of `length` elements run forwards and
- * backwards in turn. */
+/* Returns the element at position i of an axis that is mirrored at both ends repeatedly. Each segment of `length` positions is
+ * traversed backwards if the segment before it is traversed forwards. */
 static int64_t fold(int64_t i, int64_t length, bool reflect)
 {
     const int64_t k = floor_div(i, length), at = i - k * length;
@@ -61,13 +61,14 @@ static void mirror_range(int64_t n, bool reflect, int64_t *lo, int64_t *hi)
     const int64_t length = reflect ? n : cb_max_i64(1, n - 1);
     const int64_t first = floor_div(*lo, length), last = floor_div(*hi - 1, length);
     const int64_t a = fold(*lo, length, reflect), z = fold(*hi - 1, length, reflect);
-    if (last - first > 1) { /* the range contains all elements */
+    /* the range spans more than two segments, so it contains all elements */
+    if (last - first > 1) {
         *lo = 0;
         *hi = n;
     } else if (last == first) {
         *lo = cb_min_i64(a, z);
         *hi = cb_max_i64(a, z) + 1;
-    } else if (last % 2 == 0) { /* the range turns back at the first element */
+    } else if (last % 2 == 0) { /* the range includes the mirror at the first element */
         *lo = 0;
         *hi = cb_max_i64(a, z) + 1;
     } else {
@@ -88,7 +89,7 @@ static void wrap_range(int64_t n, int64_t period, int64_t *lo, int64_t *hi)
     *hi -= first * period;
 }
 
-/* Replaces positions beyond the ends by those of the elements whose values are used there. */
+/* Replaces a range that exceeds the axis by a range of elements that contains all values used beyond the ends. */
 static void fold_range(const cb_reach *r, int d, int64_t *lo, int64_t *hi)
 {
     const int64_t n = r->extent[d], around = r->margin + ROUNDING;
@@ -132,12 +133,12 @@ int64_t cb_reach_most(const cb_reach *r, const cb_grid *blocks, int d)
         if (a->extent == 0) return 0;
         span += fabs(row[j]) * (double)(cb_min_i64(a->extent, a->chunk) - 1);
     }
-    if (wraps) { /* A block that wraps around needs both ends. */
+    if (wraps) { /* A block that wraps around needs elements from both ends of the axis. */
         int64_t lo, hi;
         find_range(r, &all, d, &lo, &hi);
         if (lo < 0 || hi > r->extent[d]) return r->extent[d];
     }
-    /* Both ends of a range are rounded to whole positions. */
+    /* Add 2, because both ends of the range are rounded to whole positions. */
     return cb_min_i64(r->extent[d],
                       to_position(ceil(span)) + 2 * (r->margin + ROUNDING) + 2 + ROUNDING);
 }

@@ -23,7 +23,7 @@ void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, con
     r->ngroups = 0;
     for (int d = 0; d < nfrom; d++) r->from[d] = from[d];
     for (int d = 0; d < nto; d++) r->to[d] = to[d];
-    /* one group of all axes: an array without elements may have any extents */
+    /* An array without elements may be reshaped to any other empty shape, so all axes form one group. */
     bool empty = has_zero(from, nfrom);
     while (i < nfrom || j < nto) {
         int i0 = i, j0 = j;
@@ -50,13 +50,15 @@ void cb_reshape_image(const cb_reshape *r, const cb_box *to, cb_box *from)
     from->ndim = r->nfrom;
     for (int g = 0; g < r->ngroups; g++) {
         int i = r->group[g].from, j = r->group[g].to;
-        int64_t lo = 0, hi = 0; /* first and last position */
+        /* positions in C order of the first and the last element of the box `to` within this group */
+        int64_t lo = 0, hi = 0;
         for (int d = j; d < j + r->group[g].nto; d++) {
             lo = lo * r->to[d] + to->lo[d];
             hi = hi * r->to[d] + to->hi[d] - 1;
         }
         int64_t step = product(r->from + i, r->group[g].nfrom);
-        bool one = true; /* both positions are equal along the axes so far */
+        /* the coordinates of the first and the last position are equal along all axes so far */
+        bool one = true;
         for (int d = i; d < i + r->group[g].nfrom; d++) {
             step /= r->from[d];
             from->lo[d] = one ? lo / step : 0;
@@ -80,7 +82,7 @@ typedef struct walk {
 
 static bool walk_group(walk *w, int g, int64_t at);
 
-/* Divides positions [first, last) of a group into boxes of `from`, largest first from the left. */
+/* Divides positions first to last - 1 of a group into boxes of `from`. Begins on the left, with the largest possible box. */
 static bool walk_interval(walk *w, int g, int64_t first, int64_t last, int64_t unit, int64_t at)
 {
     const cb_reshape *r = w->r;
@@ -121,7 +123,7 @@ static bool walk_group(walk *w, int g, int64_t at)
     if (g == r->ngroups) return w->fn(w->ctx, &w->piece, w->stride, at);
     int j = r->group[g].to, n = r->group[g].nto, m = j + n - 1;
     if (n == 0) return walk_interval(w, g, 0, 1, 0, at);
-    /* From axis m on the box is one interval, also in memory. */
+    /* Combine axes from m on while the box covers them completely and their memory is contiguous. */
     int64_t inner = 1, unit = w->to_stride[m];
     while (m > j && w->to->lo[m] == 0 && w->to->hi[m] == r->to[m] &&
            w->to_stride[m - 1] == w->to_stride[m] * r->to[m])

@@ -49,7 +49,7 @@ static void put_slot(const cb_seen *s, int number)
     s->slot[i] = number + 1;
 }
 
-/* Makes room for one more item, with twice as many slots as items. */
+/* Makes room for one more item. If the list is full, doubles its capacity. */
 static bool widen(cb_seen *s)
 {
     if (s->n < s->cap) return true;

@@ -39,8 +39,8 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m)
                                             : cb_plan_object_grid(m);
 }
 
-/* Shares storage that the other plan has open. Its sources have the same order, so the search begins after the last match,
- * *at. */
+/* Shares the storage of this source if the other plan has it open. Both plans have sources in the same order, so the search
+ * begins after the last match, *at. */
 static void share_source(cb_storage *s, const cubed_plan *like, int *at)
 {
     const int n = like && like->storage ? like->ir.nnodes : 0;

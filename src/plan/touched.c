@@ -65,10 +65,11 @@ static uint64_t touched_by(const cb_axis *out, int64_t per, int64_t task, int64_
                       cb_axis_find(source, cb_min_i64(a, z)) + 1);
 }
 
-/* Returns the number of pieces if the same elements are divided twice: into lengths of a, and into lengths of b. */
+/* Returns the number of pieces after an axis was divided twice: at every multiple of a, and at every multiple of b. */
 static uint64_t pieces(int64_t extent, int64_t a, int64_t b)
 {
-    int64_t unit = a / cb_gcd_i64(a, b); /* both divisions have borders at multiples of unit * b */
+    /* every multiple of unit * b is a multiple of a and of b */
+    int64_t unit = a / cb_gcd_i64(a, b);
     int64_t both = unit > (extent - 1) / b ? 0 : (extent - 1) / (unit * b);
     return (uint64_t)(cb_ceil_div(extent, a) + cb_ceil_div(extent, b) - 1 - both);
 }
@@ -90,7 +91,7 @@ uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
     if (n > 1) total += touched_by(out, per, n - 1, offset, stride, source);
     if (n <= 2) return total;
     int64_t length = out->chunk * per, n_alike = n - 2;
-    /* Starts from the end with the lowest coordinate in the source. */
+    /* Start with the tasks that read the lowest coordinates of the source. */
     int64_t begin = cb_axis_lo(out, stride < 0 ? n_alike * per : per);
     int64_t a = offset + stride * begin, z = offset + stride * (begin + length - 1);
     /* Position x is in chunk (x + shift) / chunk. */

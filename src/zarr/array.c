@@ -143,7 +143,7 @@ cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_
     return CUBED_OK;
 }
 
-/* Detects a read-only store before the computation, and not only when it ends. */
+/* Fails if the store is read-only. Without this check, the run would fail only when it writes its first chunk. */
 cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_error *err)
 {
     char key[4096];

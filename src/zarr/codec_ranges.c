@@ -18,7 +18,7 @@ typedef struct encoded_chunk {
     cb_zarr_encoded *e;
     const cb_codec_step *step;
     char *bytes;
-    size_t cap, head; /* head: number of loaded first bytes */
+    size_t cap, head; /* head: number of bytes at the start of the chunk that are loaded */
     char *block;      /* last block that was decoded as a whole; NULL: blocks are not kept */
     cubed_range kept; /* the block's range in the chunk; size 0: none */
 } encoded_chunk;
@@ -80,7 +80,7 @@ static cubed_status no_room(size_t size, const encoded_chunk *x, cubed_error *er
                    size, x->cap);
 }
 
-/* Finds the encoded bytes of a range by the table of blocks. */
+/* Finds the encoded bytes of a range with the table of blocks. If the table is not loaded yet, loads more of the chunk. */
 static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_extent *out,
                            uint64_t *stored, cubed_error *err)
 {

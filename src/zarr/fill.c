@@ -159,7 +159,7 @@ static cubed_status parse_wide(const char *where, const json_t *v, cb_zone *zone
                                cubed_error *err)
 {
     const size_t size = cubed_dtype_size(m->dtype);
-    /* Base64 is decoded in groups of three bytes. */
+    /* The decoder writes groups of three bytes, so up to two bytes more than `size`. */
     unsigned char *bytes = cb_zone_alloc(zone, size + 3);
     cubed_dtype dtype;
     json_t *fields = NULL;

@@ -112,7 +112,7 @@ cubed_status cb_zarr_parse_rectilinear(const char *where, const json_t *conf, cb
 cubed_status cb_zarr_check_irregular(const char *where, const cb_zarr_meta *m, cubed_error *err)
 {
     for (int d = 0; d < m->ndim; d++) {
-        /* length that was checked when the codecs were parsed */
+        /* the length along axis d with which the codecs were parsed and checked */
         int64_t shape[CUBED_MAX_NDIM], checked = m->chunk[d];
         memcpy(shape, m->chunk, sizeof shape);
         for (int64_t i = 0; m->starts[d] && i < m->nchunks[d]; i++) {
@@ -156,7 +156,8 @@ static json_t *print_axis(const cb_zarr_meta *m, int d)
         while (i + times < m->nchunks[d] &&
                m->starts[d][i + times + 1] - m->starts[d][i + times] == length)
             times++;
-        bool run = times > 2; /* a pair for one or two equal lengths is not shorter */
+        /* write [length, count] only for at least three equal lengths, because it is not shorter for fewer */
+        bool run = times > 2;
         if (!run) times = 1;
         cb_json_add(list,
                     run ? json_pack("[I, I]", (json_int_t)length, (json_int_t)times)

@@ -10,7 +10,7 @@ typedef struct found {
     int format;
 } found;
 
-/* Paths to check, and what they contain. */
+/* List of paths: those to check, and those whose contents are known. */
 typedef struct walk_state {
     cb_zone *zone;
     found *list;

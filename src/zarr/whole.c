@@ -9,7 +9,7 @@ typedef struct object {
     cubed_store *store;
     const char *key;
     cubed_object_info info;
-    uint64_t from; /* offset of the loaded bytes in the object */
+    uint64_t from; /* position of `bytes` in the object */
     size_t n;
     char bytes[4096];
 } object;

@@ -70,8 +70,9 @@ static cubed_status encode(const cb_codec_chain *c, const void *src, const int64
     return cb_codec_chain_encode(c, src, used, encoded, size, scratch, err);
 }
 
-/* Called if the chunk is empty and need not be stored. Sets *stored if it must be stored anyway, to replace the chunk of an
- * earlier attempt: deleting it could delete another run's object, because deletions here have no conditions. */
+/* Called for an empty chunk, which need not be stored. Without a fence, deletes the chunk of an earlier attempt. With a fence,
+ * sets *stored if that chunk exists, and the caller replaces it: deletions have no conditions, so a deletion could remove another
+ * run's object. */
 static cubed_status leave_out(const cb_zarr_array *z, const char *key, bool *stored,
                               cubed_error *err)
 {

@@ -16,11 +16,12 @@ typedef struct reading {
     const char *path;
     size_t most;           /* maximum bytes of an object, of a decoded chunk, and of all strings */
     cb_zarr_outline *o;    /* outline of the array; for shards with the codecs of their indices */
-    cb_codec_chain codecs; /* codecs after "vlen-utf8" */
+    cb_codec_chain codecs; /* the codecs that encode the bytes written by "vlen-utf8" */
     cb_buf object;
     cb_arena *arena; /* memory for a decoded chunk and for decoding */
-    size_t longest;  /* maximum length of a string in code points */
-    char *to;        /* memory for the strings; NULL: only measure */
+    size_t longest;  /* length of the longest string so far, in code points */
+    /* memory that receives the strings; NULL in the first pass, which only measures them */
+    char *to;
     /* references of a file: elements of `item` bytes are references to strings */
     cb_file_texts *leads;
     size_t item;

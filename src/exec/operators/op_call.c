@@ -28,7 +28,7 @@ static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
         s->outs[o].alias = -1;
         empty = empty && cb_grid_count(n->grid) == 0;
     }
-    if (empty) { /* there are no tasks */
+    if (empty) { /* The stage has no tasks if all outputs are empty. */
         if (kept.ndim == 0) kept.ndim = 1;
         kept.axis[0] = cb_axis_regular(0, 1);
     }
@@ -189,7 +189,7 @@ static cubed_status call_function(call *r, cubed_error *err)
     if (taken > r->x.t->count->function_mem) r->x.t->count->function_mem = taken;
     cb_arena_uncharge(r->x.t->arena, r->x.c->need.library);
     cb_arena_release(r->x.t->arena, mark);
-    /* A function that sees the cancellation leaves its outputs incomplete, so they are not used. */
+    /* If the run is cancelled during the call, the function may leave its outputs incomplete. So they are never used then. */
     return cb_task_cancelled(r->x.t) ? cb_task_check(r->x.t, err) : st;
 }
 

@@ -111,7 +111,7 @@ static const char *find_together(const cb_task *t, const cb_box *kept)
     const cb_node *out = &t->plan->ir.nodes[s->outs[0].node];
     if (!is_part(t->plan, s)) return NULL;
     for (int d = 0; d < out->grid->ndim; d++) {
-        /* elements after the end of the array would have to be set to zero */
+        /* The part of the chunk after the end of the array must be zero, but memory that is used in place cannot be changed. */
         if (kept->hi[d] - kept->lo[d] != out->grid->axis[d].chunk) return NULL;
     }
     return cb_chunks_together(t->chunks, load_of(s)->node, kept, t->count);
@@ -171,7 +171,7 @@ typedef struct copier {
     const cb_task *t;
     cb_coop *coop;
     const cb_load *load;
-    const cb_grid *grid; /* grid of the output */
+    const cb_grid *grid; /* grid of the output's chunks */
     size_t item_size, chunk_bytes;
     /* Chunks of the task in this round, in C order. */
     int64_t first, last;

@@ -330,7 +330,7 @@ static cb_box kept_of(const cb_stage *s, const cb_box *box)
 }
 
 typedef struct buffers {
-    cb_state *states; /* results of the reductions */
+    cb_state *states; /* states of the reductions */
     cb_view *outs;
     cb_view *seen; /* views of the reductions' states, from which the tail loads them */
 } buffers;

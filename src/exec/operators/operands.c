@@ -572,7 +572,7 @@ cubed_status cb_operand_write(const cb_operands *r, int out, cubed_error *err)
     const cubed_block *block = &r->block[r->c->op->nin + out];
     size_t item = cubed_dtype_size(n->dtype), chunk = cb_chunk_bytes(t->plan, node);
     int64_t strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
-    /* this output is empty, but another output of the stage is not */
+    /* An output may be empty although another output of the stage is not. */
     if (dense_bytes(block) == 0) return CUBED_OK;
     if (n->to_memory) {
         const int64_t origin[CUBED_MAX_NDIM] = {0};

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* Source of a block's values: a program that computes them as they are reduced, or dense arrays. If a block is in several
- * branches, its values are computed into arrays before the reduction. */
+/* Where the values of a block come from: `vm` computes them while they are reduced; or, if `vm` is NULL, they are in the arrays
+ * `values`. */
 typedef struct source {
     cb_vm *vm;
     char *const *values;
@@ -27,10 +27,11 @@ typedef struct block_loop {
     int64_t step; /* number of elements of a vector */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
-    /* Position, among the states of the block, of of the state of element 0, and the distance to the next state along each axis.
-     * States of a run are adjacent. */
+    /* Index of the state of element 0 among the states of the block, and the distance from it to the next state along each
+     * axis. */
     int64_t first_state, state_stride[CUBED_MAX_NDIM];
-    /* Positions of elements, in C order of the reduced axes of the whole domain. */
+    /* `origin`: position of element 0 in C order of the reduced axes of the whole domain. `place`: distance between positions
+     * along each axis. */
     int64_t origin, place[CUBED_MAX_NDIM];
     /* For RUN and RUNS: number of elements of a reduced run with consecutive positions. */
     int64_t straight;
@@ -95,7 +96,7 @@ static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, cons
     }
 }
 
-/* Returns true if lanes are joined at `end`, because a stretch or the run ends. */
+/* Returns true if the lanes are joined after element `end`: at the end of a stretch or of the run. */
 static bool joins(const block_loop *b, int64_t end)
 {
     return end == b->run || end % CB_STRETCH == 0;
@@ -392,7 +393,8 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
             CB_TRY(cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err));
         return CUBED_OK;
     }
-    /* A block in one branch needs the minimum, because its values are computed while they are reduced, without arrays. */
+    /* If a block is in one branch, its values are computed while they are reduced. So such a block needs no memory here, and the
+     * minimum is 0. */
     if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
     return r->apart ? branches_frame(f, extents, err) : evaluated_frame(f, extents, err);
 }

@@ -25,7 +25,7 @@ cubed_status cb_stage_read_tail(const cubed_plan *p, const cb_stage *s, const cb
     return cb_program_reads(p, &s->tail, kept, fn, ctx, err);
 }
 
-/* Counts the bytes of all tasks, because small tasks of a large result pollute the cache just as much. */
+/* Counts the bytes that all tasks write. A large result pollutes the cache, even if each of its tasks is small. */
 bool cb_stage_streams(const cubed_plan *p, const cb_stage *s, const cb_box *kept)
 {
     size_t bytes = 0;

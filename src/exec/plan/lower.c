@@ -12,8 +12,8 @@
 typedef struct lowering {
     const cb_ir *ir;
     const cb_kernels *kernels;
-    cb_zone *zone; /* holds growing lists of the branch; freed at its end */
-    cb_zone *out;  /* holds lists that become part of the program */
+    cb_zone *zone; /* memory of growing lists, which is freed at the end of the branch */
+    cb_zone *out;  /* memory of lists that become part of the program */
     const int *reduce_nodes;
     int nreductions;
     cb_box box; /* box of the branch */
@@ -100,7 +100,7 @@ static cubed_dtype carrier(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
 }
 
-/* Adds a load of a node; `load` has all other fields. */
+/* Adds a load of a node with a map. The caller sets the other fields of `load`. */
 static cubed_status load_node(lowering *lo, cb_load load, int node, const cb_map *map, int *value,
                               cubed_error *err)
 {
@@ -477,7 +477,7 @@ static uint16_t settle(const lowering *lo, int value)
 typedef struct lowered {
     cb_lower_request q;
     cb_zone *scratch;
-    int cap; /* capacity of the list of branches in scratch memory */
+    int cap; /* capacity of out->branches, which grows in scratch memory */
     size_t widest;
     cb_program *out;
 } lowered;
@@ -551,7 +551,7 @@ static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool wh
         cb_box part = *box;
         if (i > 0) part.lo[c->first] = c->at[c->first][i - 1];
         if (i < c->n[c->first]) part.hi[c->first] = c->at[c->first][i];
-        /* the recursion ends, because each axis is divided only once */
+        /* recursion depth: at most one level per axis, because each axis is divided once */
         CB_TRY(add_branches(l, &part, false, err));
     }
     return CUBED_OK;

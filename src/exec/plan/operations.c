@@ -119,7 +119,7 @@ void cb_plan_say_origins(const cubed_plan *p, int stage, cubed_error *err)
     int n;
     if (!err) return;
     memset(err->origins, 0, sizeof err->origins);
-    /* Ignore errors here: the original error without lines is better than another error. */
+    /* Ignore an error of this call: an error without program lines is better than an unrelated error. */
     (void)!cubed_plan_get_origins(p, stage, err->origins, CUBED_ERROR_ORIGINS, &n, NULL);
 }
 

@@ -66,7 +66,7 @@ static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int 
                       .op = (uint16_t)s,
                       .quotients = (uint8_t)(inner->quotients |
                                              outer->quotients << (code->kernels->super[s].n - 1))};
-    /* An operand that is not used repeats the first one, so that every operand is valid. */
+    /* Unused operands are copies of the first one, so that every operand is valid. */
     for (int k = 0; k < 3; k++) fused.arg[k] = inner->arg[k < inner->nargs ? k : 0];
     if (outer->nargs > 1)
         fused.arg[longer ? code->kernels->super[s].place : 2] = outer->arg[1 - pos];
@@ -178,11 +178,13 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
         for (int k = 0; k < in->nargs; k++) {
             int v = in->arg[k];
             if (v < b->nloads || last[v] != i || b->instrs[v - b->nloads].reg == mine) continue;
-            last[v] = -1; /* an operand may occur twice, but is freed once */
+            /* the same operand may occur again; its register must be freed only once */
+            last[v] = -1;
             free_regs[nfree++] = b->instrs[v - b->nloads].reg;
         }
         in->reg = (uint16_t)mine;
-        if (last[b->nloads + i] == i) free_regs[nfree++] = in->reg; /* the result is not used */
+        /* no instruction uses the result */
+        if (last[b->nloads + i] == i) free_regs[nfree++] = in->reg;
     }
     *nregs = next;
     return CUBED_OK;

@@ -23,7 +23,8 @@ static cubed_status walk_reductions(reduce_walk *w, int node, const cb_map *map,
 {
     const cb_node *n = &w->ir->nodes[node];
     if (n->ninputs == 0 || (n->stored && !is_root)) return CUBED_OK;
-    if (n->kind == CB_NODE_RESHAPE) return CUBED_OK; /* the input of a reshape is stored */
+    /* the input of a reshape is stored, so no reduction is below it */
+    if (n->kind == CB_NODE_RESHAPE) return CUBED_OK;
     if (cb_node_is(n, CB_KIND_REDUCTION)) return w->fn(w->ctx, node, map, err);
     if (cb_seen_find(&w->seen, node, map, NULL)) return CUBED_OK;
     CB_TRY(cb_seen_add(&w->seen, node, map, NULL, 0, err));
@@ -177,7 +178,7 @@ cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *b
         f.box = *box;
     else
         largest_box(s, &f.box);
-    /* No error is possible: measuring arenas have room for everything. */
+    /* This call cannot fail, because a measuring arena never runs out of room. */
     cubed_status st = s->op->frame(&f, buffers, NULL);
     if (high_water) *high_water = cb_arena_high_water(&arena);
     return st == CUBED_OK ? cb_arena_measured(&arena) : (cb_need){SIZE_MAX, SIZE_MAX};

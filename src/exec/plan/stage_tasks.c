@@ -154,7 +154,7 @@ cubed_status cb_stage_box_writes(const cubed_plan *p, const cb_stage *s, const c
         const cb_grid *g = p->ir.nodes[s->outs[o].node].grid;
         cb_box chunks;
         chunks.ndim = g->ndim;
-        /* this output is empty, but another output of the stage is not */
+        /* An output may be empty although another output of the stage is not. */
         if (cb_grid_count(g) == 0) continue;
         for (int d = 0; d < chunks.ndim; d++) {
             int j = s->outs[o].axis[d];

@@ -7,7 +7,7 @@
 #include "context/context.h"
 #include "plan/reduction.h"
 
-/* Limits of a title: characters, nested operations, operands of a function, and visited nodes. */
+/* Maximum numbers for a title: characters of text, levels of nested operations, operands of one function, and visited nodes. */
 enum { MOST_TEXT = 60, MOST_DEPTH = 8, MOST_OPERANDS = 3, MOST_VISITS = 300 };
 
 /* Precedence of operators, as in Python. */
@@ -17,10 +17,10 @@ typedef struct title {
     const cubed_plan *plan;
     const cb_ir *ir;
     cb_buf *text;
-    size_t start; /* length of `text` where the title begins */
-    int depth;    /* remaining levels of nested operations */
+    size_t start; /* position in `text` at which the title begins */
+    int depth;    /* number of levels of nested operations that may still be written */
     int visits;
-    bool full; /* too long: the rest is omitted */
+    bool full; /* the text has reached its maximum length, and the rest of the title is omitted */
 } title;
 
 static void put_node(title *t, int node, rank at_least);
@@ -235,7 +235,7 @@ static bool is_sequence(title *t, int node)
     return of >= 0 && ++t->visits < MOST_VISITS && is_sequence(t, of);
 }
 
-/* a function and the node of its operand */
+/* A call of a function of one operand: its name, and the node of the operand. */
 typedef struct call {
     const char *name; /* NULL: the node is not the result of such a function */
     int of;
@@ -421,7 +421,7 @@ static void put_operation(title *t, int node, rank at_least)
         put_call(t, name, n->inputs, 1);
         break;
     }
-    /* The mask's counts, the third input, are internal. */
+    /* Omit the third input, the counts of true elements: it is internal. */
     case CB_NODE_COMPRESS: put_call(t, "compress", n->inputs, 2); break;
     default: put_call(t, cb_kinds[n->kind]->name, n->inputs, n->ninputs);
     }

@@ -226,7 +226,7 @@ static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, 
     const cb_need read = cb_read_need(p, l->node);
     const size_t whole = cb_sat_add(chunk, cb_sat_add(read.arena, read.library));
     if (cb_sat_add(whole, kept) <= p->allowed_mem) return false;
-    if (run == 0) return false; /* empty parts need no chunk */
+    if (run == 0) return false; /* if the part is empty, no chunk is read */
     if (cb_node_parts(p, l->node) == CB_ZARR_NO_PARTS) return false;
     const cb_need part = cb_read_subread_need(p, l->node);
     if (cb_sat_add(bytes, cb_sat_add(part.arena, part.library)) >= whole) return false;

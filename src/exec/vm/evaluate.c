@@ -46,7 +46,7 @@ cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e, cons
 {
     const size_t n = (size_t)e->prog->nresults + (size_t)e->nstates;
     int i = 0, last = e->prog->nbranches;
-    void *list = *views; /* for a single view, *views is a variable of the caller */
+    void *list = *views; /* for a single view, the caller provides the memory in *views */
     if (n > 1) CB_TRY(cb_arena_alloc(arena, n * sizeof **views, "views", &list, err));
     *views = list;
     if (!cb_arena_measures(arena) || (anywhere && arena->kind == CB_ARENA_LEAST)) return CUBED_OK;

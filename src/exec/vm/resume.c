@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 
-/* The smallest box that contains the missing chunks of a task. */
+/* Collects the smallest box that contains all chunks of a task that are not stored yet. */
 typedef struct absent {
     const cb_task *t;
-    const cb_box *all; /* chunks of the task */
+    const cb_box *all; /* box of all chunks of the task */
     cb_box box;
-    int next; /* number of the next output */
+    int next; /* number of the output that is checked next */
 } absent;
 
 static cubed_status find_absent(void *ctx, int node, const cb_box *chunks, cubed_error *err)
@@ -50,7 +50,7 @@ cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks, cubed_error 
         a.box.hi[j] = chunks->lo[j];
     }
     CB_TRY(cb_stage_box_writes(t->plan, s, chunks, find_absent, &a, err));
-    /* The box is empty if another attempt of the task has written all chunks. */
+    /* If nothing is missing, another attempt of the task has written all chunks. Leave *chunks unchanged. */
     if (!cb_box_empty(&a.box)) *chunks = a.box;
     return CUBED_OK;
 }

@@ -140,7 +140,7 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view
                               cubed_error *err)
 {
     vm_load *l = &vm->loads[v];
-    /* The other fields are set before they are read. */
+    /* All other fields are set before they are read. */
     l->resident = false;
     l->how = LOAD_DIRECT;
     for (int d = 0; d < vm->ndim; d++) l->stride[d] = 0;
@@ -261,7 +261,7 @@ static void resolve_instrs(cb_vm *vm)
             x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
         else
             resolve_elem(k, in, x);
-        /* An operand that is not used repeats the first one. */
+        /* Unused operands are copies of the first one. */
         for (int a = 0; a < 3; a++) x->arg[a] = in->arg[a < in->nargs ? a : 0];
         x->size = cubed_dtype_size((cubed_dtype)in->to);
         x->dst = vm->regs + (size_t)in->reg * vm->prog->reg_size;
@@ -287,7 +287,7 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
                         int inner, cb_vm **out, cubed_error *err)
 {
     cb_machine m;
-    /* The struct of the virtual machine is stored in the slot of the extra load. */
+    /* This frame has one load more than the program. The virtual machine is in the memory of that load. */
     _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
     CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
     cb_vm *vm = m.loads;

@@ -126,7 +126,7 @@ static void put_concat(cb_buf *b, const cb_node *n) { cb_put_u(b, (uint64_t)n->a
 
 static void get_concat(cb_reader *r, cb_node *n) { n->axis = cb_get_n(r, CUBED_MAX_NDIM); }
 
-/* Drops the starts of the parts, which were computed for another list of nodes. `derive` computes them again. */
+/* Deletes the starts of the parts, which were computed for another list of nodes. `derive` computes them again. */
 static bool own_concat(cb_zone *zone, cb_node *n)
 {
     (void)zone;
@@ -134,7 +134,8 @@ static bool own_concat(cb_zone *zone, cb_node *n)
     return true;
 }
 
-/* Sets the starts of parts. Inputs are not checked yet, so the sums may be wrong, but their number is right. */
+/* Computes the position at which each part of the concatenation starts. The inputs are not checked yet, so the sums may be wrong,
+ * but their number is right. */
 static bool find_begins(const cb_ir *ir, cb_node *n)
 {
     int64_t *begins = cb_zone_alloc(ir->zone, ((size_t)n->ninputs + 1) * sizeof *begins);

@@ -52,8 +52,8 @@ static cubed_status loop(const cb_schedule_args *a, cb_driver *d, cubed_error *e
         CB_TRY(submit_ready(d, ex, err));
         if (cb_driver_in_flight(d) == 0) {
             if (cb_driver_is_over(d)) break; /* an earlier run had completed the remaining tasks */
-            /* If no range is in flight, a range must be waiting for a retry. Otherwise tasks would wait for each other forever.
-             * */
+            /* If no range is in flight, a range must be waiting for a retry. Otherwise tasks would wait for each other
+             * forever. */
             CB_CHECK(cb_driver_waiting(d) > 0, err);
             if (a->clock)
                 a->clock->pause(a->clock->ctx, PAUSE_NS);

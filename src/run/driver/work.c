@@ -248,8 +248,8 @@ out:
     return st;
 }
 
-/* Runs the range and puts the reports. If why->status is an error, the plan could not be loaded, and the reports have this error.
- * */
+/* Runs the range and puts the reports. If why->status is an error, the plan could not be loaded, and the reports have this
+ * error. */
 static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
                           const cubed_cancel *cancel, answer *to, cubed_error *why,
                           cubed_error *err)

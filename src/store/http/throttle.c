@@ -21,8 +21,8 @@ struct cb_throttle {
     pid_t pid;   /* process that counts; a forked child does not see its parent's calls end */
     unsigned most;
     cb_mutex lock;
-    /* In units of 1 / PARTS of a call: `limit` is the current limit, `allowed` the highest limit that the service seems to allow.
-     * */
+    /* In units of 1 / PARTS of a call: `limit` is the current limit, `allowed` the highest limit that the service seems to
+     * allow. */
     uint64_t limit CB_GUARDED_BY(&lock), allowed CB_GUARDED_BY(&lock);
     unsigned in_flight CB_GUARDED_BY(&lock);
     /* Calls in flight that began in second `second` and in the previous second; the index is the lowest bit of the second. */
