@@ -1,7 +1,7 @@
-/* cubed._core: the public C API for Python, on the limited API of Python 3.11.
+/* The extension module cubed._core: Python bindings of the public C API, for the limited API of Python 3.11.
  *
- * Everything here holds the GIL but where it says that it lets go of it. Functions return NULL (or
- * false) with an exception set. */
+ * All functions must be called with the GIL held. Comments state which functions release it temporarily. On failure,
+ * functions return NULL or false, with an exception set. */
 #ifndef CORE_H
 #define CORE_H
 
@@ -16,10 +16,10 @@
 #include "cubed/sys/source.h"
 #include "report/report.h"
 
-/* A call of users' code (interrupt.c), on the stack of the thread that runs it. */
+/* A call of user code in a task (interrupt.c), on the stack of the thread that runs it. */
 typedef struct core_call {
     unsigned long thread;
-    bool told; /* to end */
+    bool told; /* an exception to end the call was raised in its thread */
     struct core_call *next;
 } core_call;
 
@@ -28,135 +28,141 @@ typedef struct core_state {
     PyTypeObject *array_type, *plan_type, *task_mem_type, *recorder_type;
     cubed_source_fn readers;
     cubed_raised_fn raised;
-    PyObject *load; /* of a worker: makes an object of the bytes that travel in a plan; else NULL */
-    PyObject *call_block; /* of cubed.runtime._call; NULL until a block needs it */
+    PyObject *
+        load; /* in a worker process: function that makes an object from bytes of a plan; otherwise NULL */
+    PyObject *call_block; /* cubed.runtime._call.call_block; NULL until it is first needed */
     cubed_block_fn python_fn;
-    core_call *calls;             /* those that run now */
-    int nruns;                    /* of plans, now */
-    struct core_added *added;     /* executors of Python */
-    struct core_origins *origins; /* NULL: nobody wants to know where arrays were made */
+    core_call *calls;             /* linked list of the running calls */
+    int nruns;                    /* number of plans that are running */
+    struct core_added *added;     /* linked list of executors written in Python */
+    struct core_origins *origins; /* NULL: the lines that create arrays are not recorded */
 } core_state;
 
 core_state *core_get_state(PyObject *module);
-/* The context, when stores are about to be opened: these look at the environment as it is then. */
+/* Returns the context, after updating its variables from the environment. Use it before opening stores. */
 cubed_context *core_context(core_state *s);
 extern struct PyModuleDef core_module;
 
-/* A lazy array: immutable, hashable by identity. `held` is what reads for it (readers.c), so that the garbage
- * collector sees it, and what core_hold was given: an object, a tuple of such, or NULL. It is the array's tag, too. */
+/* A lazy array, which is immutable and hashed by identity. `held` contains the objects that read data for the array
+ * (readers.c) and those passed to core_hold: one object, a tuple of objects, or NULL. Here the garbage collector can visit
+ * them. The tag of `x` is also `held`. */
 typedef struct core_array {
     PyObject_HEAD cubed_array *x;
     PyObject *held;
-    /* How it is made for another allowed_mem (recipes.c); NULL if it does not depend on allowed_mem. */
+    /* call that creates the array again for another allowed_mem (recipes.c); NULL if the array does not depend on allowed_mem */
     PyObject *recipe;
-    int output; /* its place among the results of that call; -1: it is the only one */
+    int output; /* index of the array among the results of that call; -1: it is the only result */
 } core_array;
 
 /* --- convert.c ------------------------------------------------------------------------------------ */
 
-/* A ValueError that names the argument, what it is and what it might be; returns NULL. */
+/* Raises ValueError "ARGUMENT is 'VALUE', expected EXPECTED". Returns NULL. */
 PyObject *core_unknown(const char *argument, const char *value, const char *expected);
 bool core_dtype(PyObject *name, cubed_dtype *out);
 PyObject *core_dtype_name(cubed_dtype dtype);
-/* Whether it is a tuple; else raises TypeError. */
+/* Returns true if the object is a tuple. Otherwise raises TypeError. */
 bool core_is_tuple(const char *what, PyObject *object);
-/* A sequence of at most CUBED_MAX_NDIM integers. */
+/* Converts a sequence of at most CUBED_MAX_NDIM integers. */
 bool core_ints(const char *what, PyObject *seq, int64_t *out, int *n);
-/* The same into ints, for axes. */
+/* Converts a sequence of at most CUBED_MAX_NDIM axes. Values beyond the range of axes are clamped, so they stay invalid. */
 bool core_axes(const char *what, PyObject *seq, int *out, int *n);
 PyObject *core_tuple(const int64_t *values, int n);
-/* A Python number as an element of that type. */
+/* Converts a Python object to an element of type `dtype`. */
 bool core_scalar(PyObject *value, cubed_dtype dtype, cubed_scalar *out);
-/* The array in an argument. */
+/* Returns the array of an argument, which stays owned by the argument. Raises TypeError for other objects. */
 cubed_array *core_unwrap(core_state *s, PyObject *object);
 bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **x1,
                cubed_array **x2);
-/* Takes over the reference. */
+/* Creates a Python object for an array, and takes ownership of the caller's reference, even on failure. */
 PyObject *core_wrap(core_state *s, cubed_array *x);
-/* An array like x that holds an object, too, as does what is made of it. */
+/* Creates an array equal to x that also holds `object`, as do arrays computed from it. */
 PyObject *core_hold(core_state *s, cubed_array *x, PyObject *object);
-/* What a function that made x, or failed, returns. */
+/* Returns what a function of the module returns after a library call with status `st`: the array as a Python object, or NULL
+ * with the exception for the error. */
 PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const cubed_error *err);
-/* The same for several: a tuple. */
+/* Returns a tuple of n arrays, or NULL with the exception for the error. */
 PyObject *core_finish_all(PyObject *module, cubed_status st, cubed_array **x, int n,
                           const cubed_error *err);
 
 /* --- failures.c ------------------------------------------------------------------------------------ */
 
-/* Raises what is behind the error, else what belongs to its status, with its `origins` where it has any;
- * returns NULL. */
+/* Raises the exception that caused the error if it was kept, otherwise the exception for the status. The exception gets the
+ * fields that cubed.base._origins and cubed.exceptions describe. Returns NULL. */
 PyObject *core_raise(const cubed_error *err);
-/* The other way round: the exception that is set, which is cleared, as an error. Those that may pass when
- * it is tried again are OSError and what is derived from it. */
+/* Converts the exception that is set to an error, and clears it. OSError and its subclasses become transient errors. */
 cubed_status core_catch(cubed_error *err);
-/* The same of what Python's code has kept: (status, message, number). */
+/* Converts a failure that Python code has recorded, the tuple (status, message, number), to an error. */
 cubed_status core_failed(PyObject *answer, cubed_error *err);
-/* Takes memory of the engine away from a memoryview. False if somebody looks at it still: what was raised is
- * forgotten then. */
+/* Releases a memoryview of the library's memory. If the memoryview is still in use, discards the kept exception number
+ * `raised` and returns false. */
 bool core_let_go(PyObject *memory, uint64_t raised);
-/* Makes exceptions that worker processes raised known to the context; else an exception is set. */
+/* Registers the functions that pass exceptions from worker processes to the context. */
 bool core_add_raised(core_state *s);
 
 /* --- origins.c ------------------------------------------------------------------------------------- */
 
-/* No more noting of lines that make arrays. */
+/* Stops recording the lines that create arrays. */
 void core_stop_origins(core_state *s);
-/* The number of the line that runs now; 0: it is not noted. Never fails. */
+/* Returns the number of the line that is running; 0: not recorded. Never fails. */
 uint32_t core_origin(core_state *s);
 
 /* --- recipes.c ------------------------------------------------------------------------------------- */
 
-/* Has the module's functions keep calls whose arrays depend on a TaskMem. */
+/* Wraps functions of the module so that they record calls whose arrays depend on a TaskMem. */
 bool core_record_calls(PyObject *module, const PyMethodDef *methods);
-/* A tuple of arrays as the calls that made them make them for another TaskMem: a new reference. */
+/* Repeats the recorded calls of a tuple of arrays for another task memory. Returns a new tuple of the resulting arrays. */
 PyObject *core_remake(core_state *s, PyObject *arrays, uint64_t task_mem);
 
 /* --- interrupt.c ----------------------------------------------------------------------------------- */
 
-/* Around each call of users' code for a task. */
+/* Begin and end each call of user code for a task. */
 void core_call_begin(core_state *s, core_call *c);
 void core_call_end(core_state *s, core_call *c);
-/* In a child that was forked: what ran in the parent does not run here. */
+/* Removes the calls of the parent process. Call it in a child process after a fork. */
 void core_forget_calls(core_state *s);
-/* Raises KeyboardInterrupt in those that run, if they can only be of the run that is interrupted. */
+/* Raises KeyboardInterrupt in the running calls. Does nothing if several plans are running, because the calls may belong to
+ * another plan. */
 void core_interrupt_calls(core_state *s);
 
 /* --- py_chunks.c ----------------------------------------------------------------------------------- */
 
-/* Extents of chunks; of axes with a list that of the longest. */
+/* Chunk lengths. For an axis with a list, `length` is the longest. */
 typedef struct core_chunks {
     int64_t length[CUBED_MAX_NDIM];
-    cubed_chunk_list list[CUBED_MAX_NDIM]; /* lengths NULL: chunks are alike */
+    cubed_chunk_list list[CUBED_MAX_NDIM]; /* lengths NULL: chunks are regular */
 } core_chunks;
-/* A sequence with an integer, or a tuple of integers, for each of ndim axes. */
+/* Converts a sequence with an integer or a tuple of integers for each of ndim axes. */
 bool core_take_chunks(PyObject *seq, int ndim, core_chunks *out);
 void core_free_chunks(core_chunks *chunks);
 
 /* --- apply.c --------------------------------------------------------------------------------------- */
 
-/* Makes the function "python" known to the context. */
+/* Registers the function "python" with the context. */
 cubed_status core_add_python_fn(core_state *s, cubed_error *err);
 
 /* --- engine.c ------------------------------------------------------------------------------------- */
 
-/* What a run by an executor of Python is opened with: cubed_run_options.executor_ctx. */
+/* cubed_run_options.executor_ctx of a run by an executor written in Python. */
 typedef struct core_engine {
     core_state *state;
     PyObject *object;                /* see engine.c */
-    const cubed_executor_vtable *vt; /* NULL: the executor is none of Python */
+    const cubed_executor_vtable *vt; /* NULL: the executor is not written in Python */
 } core_engine;
 core_engine core_engine_of(core_state *s, const char *name, PyObject *object);
-/* Frees what executors of Python were added with; the context is gone. */
+/* Frees the executors written in Python. The context must have been freed before. */
 void core_forget_engines(core_state *s);
 
 /* --- py_report.c ---------------------------------------------------------------------------------- */
 
-/* A plan's drawing as text: "svg", "inside" (of a page) or "dot". */
+/* Returns a drawing of a plan as text. `format` is "svg", "inside" (SVG for embedding in a page), "dot" or "table". */
 PyObject *core_draw_plan(const cubed_plan *plan, const char *format);
-/* Starts a new record of a run in *out, in the place of the one that is there (or NULL). */
+/* Starts a new record of a run in *out. Frees the record that was in *out, which may be NULL. */
 bool core_record(cubed_plan *plan, bool apart, report **out);
+/* Returns the requests of a plan to remote stores as text. Releases the GIL, because it may send requests to stores.
+ * `apart` is true if workers
+ * do not share memory (report_get_requests). */
 PyObject *core_plan_requests(const cubed_plan *plan, bool apart);
-/* "timeline" or "memory" as SVG. */
+/* Returns a drawing of a record as SVG. `name` is "timeline", "memory" or "progress". */
 PyObject *core_draw_record(const report *r, const char *name);
 PyObject *core_report(const report *r, const report_run *run);
 PyObject *core_status(const report *r, const report_state *state);
@@ -170,7 +176,7 @@ extern PyMethodDef core_source_methods[], core_function_methods[], core_view_met
     core_cf_methods[], core_call_methods[], core_reader_methods[], core_zarr_methods[],
     core_apply_methods[], core_origin_methods[], core_engine_methods[], core_recipe_methods[],
     core_interrupt_methods[], core_eval_methods[], core_grid_methods[];
-/* Makes sources that are Python objects known to the context (readers.c). */
+/* Registers the reader of sources that are Python objects (readers.c). */
 bool core_add_readers(core_state *s);
 
 #endif

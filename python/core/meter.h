@@ -1,19 +1,20 @@
-/* How much memory NumPy's arrays take that are made between begin and end, in one thread.
+/* Measures the memory that one thread allocates for NumPy arrays between begin and end.
  *
- * NumPy lets a context have its own allocator of arrays' data (NEP 49). This one counts and leaves the rest to
- * the allocator that was there. Arrays that live on keep it alive. */
+ * NumPy lets each context have its own allocator of array data (NEP 49). The allocator of the meter counts bytes, and
+ * forwards all calls to the previous allocator. Arrays that outlive the measurement keep it alive. */
 #ifndef CORE_METER_H
 #define CORE_METER_H
 
 #include "core.h"
 
 typedef struct core_meter {
-    PyObject *mine, *before; /* allocators, as NumPy's capsules; NULL if NumPy has none */
+    PyObject *mine,
+        *before; /* capsules of NumPy with the meter's allocator and the previous one; NULL if NumPy has no such interface */
 } core_meter;
 
-/* Never fails: without NumPy's interface nothing is counted. The caller has the GIL. */
+/* Starts counting. Never fails: without the interface of NumPy, nothing is counted. The caller must hold the GIL. */
 void core_meter_begin(core_meter *m);
-/* The most bytes at a time. */
+/* Stops counting, and returns the maximum number of bytes that were allocated at the same time. */
 uint64_t core_meter_end(core_meter *m);
 
 #endif

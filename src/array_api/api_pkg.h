@@ -43,8 +43,8 @@ void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
  * blocks if a block would exceed `bytes` with `item_size` bytes per element. */
 void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, size_t item_size,
                           int64_t chunks[CUBED_MAX_NDIM]);
-/* Memory of a task with one call of a function: operands, results, scratch memory, and the largest chunk of an operand,
- * decoded and encoded. `call` has extents and types; inputs are blocks of `from`. */
+/* Computes the memory of a task with one call of a function: operands, results, scratch memory, and the largest chunk of an
+ * operand, decoded and encoded. `call` has extents and types; inputs are blocks of `from`. */
 CUBED_MUST_CHECK cubed_status cb_api_call_bytes(const char *function, const cubed_block_call *call,
                                                 const cubed_array *const *from, uint64_t *out,
                                                 cubed_error *err);
@@ -60,8 +60,8 @@ CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int 
  * the axes. */
 cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, const int *axes,
                             int naxes);
-/* Returns w, if it has x's shape, or else cb_api_weights. Other shapes, and axes that x does not have, are an error of the
- * function `name` (weighted_reductions.c). */
+/* Returns the weights of x's elements: w if it has x's shape, otherwise the result of cb_api_weights. If w has another shape,
+ * or an axis is out of range, s fails with an error of the function `name` (weighted_reductions.c). */
 cubed_array *cb_api_weights_of(cb_steps *s, const char *name, const cubed_array *x, cubed_array *w,
                                const int *axes, int naxes);
 

@@ -18,8 +18,8 @@ typedef struct cb_chosen_options {
         where; /* bool mask of the selected elements, broadcast to x's shape; NULL: all elements are selected */
 } cb_chosen_options;
 
-/* Reduces like NumPy's functions with `dtype`, `initial` and `where`. The mean of no elements is NaN; min and max of no
- * elements need `initial`. Elements become bools for `all` and `any`: NaN, NaT and strings that are not empty are true.
+/* Reduces x with NumPy's options `dtype`, `initial` and `where`. The mean of no elements is NaN; min and max of no elements
+ * need `initial`. Elements become bools for `all` and `any`: NaN, NaT and strings that are not empty are true.
  *
  * Errors: CUBED_E_TYPE for a mask of another type than bool; CUBED_E_ARG for shapes that do not fit. */
 CUBED_MUST_CHECK cubed_status cb_reduce_chosen(cubed_array *x, const cb_chosen_options *options,

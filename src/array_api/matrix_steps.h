@@ -14,7 +14,8 @@ cubed_array *cb_step_product(cb_steps *s, cubed_array *a, cubed_array *b);
 cubed_array *cb_step_adjoint(cb_steps *s, cubed_array *x);
 /* Returns a vector as a matrix of one column; a matrix unchanged. */
 cubed_array *cb_step_column(cb_steps *s, cubed_array *x);
-/* cubed_svd (orthogonal.c): u, s and vh with the smaller extent; NULL after a failure. */
+/* Sets `out` to u, s and vh of the reduced singular value decomposition of x (cubed_svd). The entries are NULL after a
+ * failure. */
 void cb_step_svd(cb_steps *s, cubed_array *x, uint64_t task_mem, cubed_array *out[3]);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct cb_quantiles {
 /* Returns the name of a method, as in cubed/quantiles.def. */
 const char *cb_api_quantile_method_name(cubed_quantile_method method);
 
+/* Computes quantiles of numbers. */
 CUBED_MUST_CHECK cubed_status cb_api_number_quantiles(cubed_array *x, const cb_quantiles *wanted,
                                                       cubed_array **out, cubed_error *err);
 

@@ -5,7 +5,7 @@
 
 #include "cubed/base.h"
 
-/* The C library's realloc and free. */
+/* Allocator that uses realloc and free of the C library. */
 extern const cubed_allocator cb_system_allocator;
 
 /* Return NULL if out of memory. A size of 0 gives a unique pointer. */

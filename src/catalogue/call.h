@@ -63,7 +63,7 @@ static inline int cb_call_choice(const cb_call *c, int i) { return (int)c->value
 double cb_call_real(const cb_call *c, int i);
 /* Returns the name of a choice; NULL if the value is not a choice. */
 const char *cb_call_choice_name(const cb_call *c, int i);
-/* Clamps to the range of int, which is larger than the number of axes of any array. */
+/* Clamps the number of an axis to the range of int. No array has an axis beyond this range. */
 int cb_clamp_axis(int64_t axis);
 /* Returns an axis, or a number of axes, clamped by cb_clamp_axis. */
 int cb_call_axis(const cb_call *c, int i);

@@ -32,7 +32,7 @@
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED, NOTES)                                   \
     }
-/* Like PARAM_NAMED_ARRAY, but also accepts a list of numbers, which becomes an array. */
+/* A required array, or a list of numbers that is converted to an array. */
 #define PARAM_LIKE(NAME, NOTES)                                                                    \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED | CUBED_PARAM_LIKE, NOTES)                \

@@ -38,9 +38,9 @@ void cb_cache_free(cb_cache *c);
  * reused first. */
 cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
                             cb_cache_entry **out);
-/* Prefetch variant of cb_cache_pin: does not wait, does not count a read and does not evict entries with further reads.
- * Returns CB_CACHE_HIT, without a pin, if the entry is loaded or being loaded; CB_CACHE_FULL, without a pin, if there is no
- * room. */
+/* Finds or creates the entry of `key` for a prefetch. Does not wait, does not count a read, and does not evict entries with
+ * further reads. CB_CACHE_FILL: the entry was created and is pinned, and the caller loads it. CB_CACHE_HIT: the entry is
+ * loaded or being loaded, and is not pinned. CB_CACHE_FULL: there is no room, and nothing is pinned. */
 cb_cache_found cb_cache_fill(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
                              cb_cache_entry **out);
 /* Returns whether the entry is loaded or being loaded. */

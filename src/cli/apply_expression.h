@@ -47,15 +47,16 @@ int apply_check_names(const apply *a);
 /* Returns the dimension of a kind in the first input, or NULL, and sets *length to its length in one file. */
 const char *apply_find_dimension(const apply *a, operator_axis kind, int64_t *length);
 
-/* Returns "op1(op2(x, ...), ...)" with the operations that apply to the variable, and sets *n to their number. `first` is the name
- * of x. `second` is the second argument of the outermost function, or NULL without a second input. */
+/* Returns "op1(op2(x, ...), ...)" with the operations that apply to the variable, and sets *n to their number. `first` is the
+ * name of x. `second` is the second argument of the outermost function, or NULL without a second input. */
 char *apply_call(apply *a, const content *c, const variable *v, const char *first,
                  const char *second, int *n);
 /* Builds `value`, an expression of one variable that it calls `name`. If `dim` is not NULL, builds the coordinate of that
  * dimension instead. */
 int apply_build_value(apply *a, const variable *v, const char *name, const char *value,
                       const char *dim, cubed_array **built);
-/* Builds a value like apply_build_value, and finds its axes. The names of the axes belong to *built. */
+/* Builds `value`, an expression of one variable that it calls `name`, and finds the axes of the result. The names of the axes
+ * belong to *built. */
 int apply_find_axes(apply *a, const content *c, const variable *v, const char *name,
                     const char *value, operator_axes *axes, cubed_array **built);
 /* Writes the expression of a result, in place of the previous one. */

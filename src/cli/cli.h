@@ -237,7 +237,7 @@ int cli_report(const char *verb, const cubed_error *err);
 
 /* Returns p, or ends the command if p is NULL. */
 void *cli_must(void *p);
-/* Lets Jansson end the command if out of memory, like cli_must. */
+/* Makes Jansson end the command if out of memory. */
 void cli_set_json_memory(void);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);
@@ -247,7 +247,7 @@ char *cli_strdup(const char *s);
 char *cli_visible(const char *text, bool lines);
 /* Maximum bytes of variable-length strings that the command holds in memory. */
 #define CLI_TEXT_BYTES ((size_t)64 << 20)
-/* Like fprintf, safe for terminals: control characters in arguments, names and messages are spelled out, except
+/* Prints formatted text safely for terminals: control characters in arguments, names and messages are spelled out, except
  * newlines. */
 void cli_say(FILE *f, const char *fmt, ...) CUBED_PRINTF(2, 3);
 char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
@@ -320,8 +320,6 @@ typedef struct cli_progress cli_progress;
 cli_progress *cli_progress_open(const cubed_plan *plan, cli_progress_mode mode, FILE *events);
 void cli_progress_event(void *progress, const cubed_event *event);
 void cli_progress_close(cli_progress *p);
-
-/* Prints the plan as text, or returns it as JSON. */
 
 struct report_requests; /* report/report.h */
 /* Requests of a plan to stores on other machines with the chosen executor, their cost, and the use of workers. */

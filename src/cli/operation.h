@@ -10,7 +10,7 @@ typedef struct argument {
     char *key;     /* "" for a positional argument */
     char *word;    /* possible name of a dimension: "time" for "time" and "time.month"; or "" */
     char *text;    /* the argument in expression syntax, including the key */
-    char *strings; /* like `text`, but numbers are in quotes */
+    char *strings; /* the argument in expression syntax with numbers in quotes */
 } argument;
 
 typedef struct operation {

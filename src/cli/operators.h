@@ -26,7 +26,8 @@ typedef struct operator_axes {
     operator_axis kind[CUBED_MAX_NDIM]; /* kind of each axis; AXIS_KINDS: another kind */
 } operator_axes;
 
-/* Returns the kind of operator NAME of "NAME[,ARGUMENT...]". Functions of expressions have precedence over all operators except selections. */
+/* Returns the kind of operator NAME of "NAME[,ARGUMENT...]". Functions of expressions have precedence over all operators
+ * except selections. */
 operator_kind operator_find(const char *spec);
 /* Adds the names of all operators to `fn`, for suggestions. */
 void operator_each(void (*fn)(void *ctx, const char *name), void *ctx);
@@ -38,11 +39,11 @@ bool operator_counts(const char *spec);
 /* Returns the text of an expression that performs a selection on `value`. Returns NULL if the variable lacks the axis, and
  * sets *wrong to NULL; or if the arguments are wrong, and sets *wrong to the message. The caller frees both strings. */
 char *operator_select(const char *spec, const operator_axes *axes, const char *value, char **wrong);
-/* Returns the text of an expression that applies an ensemble operator along the dimension `dim` of `value`. NULL and *wrong
- * are as for operator_select. */
+/* Returns the text of an expression that applies an ensemble operator along the dimension `dim` of `value`. If the arguments
+ * are wrong, returns NULL and sets *wrong to the message. The caller frees both strings. */
 char *operator_ensemble(const char *spec, const char *dim, const char *value, char **wrong);
-/* Returns the text of an expression that applies an operator of kind OPERATOR_VALUES to `value`. NULL and *wrong are as for
- * operator_select. */
+/* Returns the text of an expression that applies an operator of kind OPERATOR_VALUES to `value`. If the arguments are wrong,
+ * returns NULL and sets *wrong to the message. The caller frees both strings. */
 char *operator_values(const char *spec, const char *value, char **wrong);
 /* Returns why the arguments of an operator are wrong; NULL if no error was found. The caller frees the string. */
 char *operator_check(const char *spec);

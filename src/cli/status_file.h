@@ -25,8 +25,8 @@ void cli_status_close(cli_status *s, const report *r, const char *error);
 /* Returns the nanoseconds of a monotonic clock. */
 int64_t cli_clock_ns(void);
 
-/* Reads a status file, and adds its age in seconds. A run whose process has ended on this machine has the state "gone". Returns NULL
- * after a message on `why`, which the caller frees with cli_free. */
+/* Reads a status file, and adds its age in seconds. A run whose process has ended on this machine has the state "gone".
+ * Returns NULL after a message on `why`, which the caller frees with cli_free. */
 json_t *cli_status_read(const char *path, char **why);
 /* Prints a status. */
 void cli_status_print(const json_t *status);

@@ -9,8 +9,8 @@ int cb_text_compare_two(cubed_dtype first, const void *a, cubed_dtype second, co
 /* Returns the size of a string in bytes without padding. */
 size_t cb_text_size(cubed_dtype dtype, const void *text);
 int cb_text_compare(cubed_dtype dtype, const void *a, const void *b);
-/* Returns the days from 1970-01-01 to a date of the proleptic Gregorian calendar: the inverse of cubed_date_of_days. A day outside
- * the month belongs to another month. */
+/* Returns the days from 1970-01-01 to a date of the proleptic Gregorian calendar: the inverse of cubed_date_of_days. A day
+ * outside the month belongs to another month. */
 int64_t cb_days_of_date(int64_t year, int month, int day);
 
 #endif

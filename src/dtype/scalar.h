@@ -6,7 +6,7 @@
 
 #include "cubed/dtype.h"
 
-/* Casts a value like cubed_astype, and clears the rest of *out. `value` and `out` may be the same. */
+/* Casts a value by the rules of cubed_astype, and clears the rest of *out. `value` and `out` may be the same. */
 void cb_scalar_cast(cubed_dtype from, const cubed_scalar *value, cubed_dtype to, cubed_scalar *out);
 cubed_scalar cb_scalar_from_double(cubed_dtype dtype, double v);
 cubed_scalar cb_scalar_from_i64(cubed_dtype dtype, int64_t v);

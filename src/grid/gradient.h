@@ -25,9 +25,9 @@ typedef struct cb_gradients {
 
 /* Finds the gradient in a cell, whose bounding box is `around`. *out is valid until the next call.
  *
- * Neighbours are the next cells along both axes of a regular grid, otherwise up to 24 cells that share a corner. The gradient fits
- * their differences by least squares, so it is exact for linear fields. It is 0 in a direction without neighbours, and in a cell
- * that is larger than about half of the sphere. */
+ * Neighbours are the next cells along both axes of a regular grid, otherwise up to 24 cells that share a corner. The gradient
+ * fits their differences by least squares, so it is exact for linear fields. It is 0 in a direction without neighbours, and
+ * in a cell that is larger than about half of the sphere. */
 CUBED_MUST_CHECK cubed_status cb_gradient_of(const cb_gradients *g, int32_t cell,
                                              const cb_space_box *around, const cb_gradient **out,
                                              cubed_error *err);

@@ -48,15 +48,15 @@ typedef struct cb_band {
 
 /* Returns the band between two latitudes in degrees, from south to north. */
 cb_band cb_band_of(double south, double north);
-/* Returns the area of the part of p in a band. p spans less than 180 degrees of longitude. A pole is either a corner of p or outside
- * of p. */
+/* Returns the area of the part of p in a band. p spans less than 180 degrees of longitude. A pole is either a corner of p or
+ * outside of p. */
 double cb_polygon_band_area(const cb_polygon *p, const cb_band *band);
 
 /* Return the integral of the position over a polygon, and over the part of a polygon in a band; that polygon spans less than 180
  * degrees of longitude, and a pole is either a corner of it or outside. The integral divided by the area is the centroid. */
 cb_vec cb_polygon_moment(const cb_polygon *p);
 cb_vec cb_polygon_band_moment(const cb_polygon *p, const cb_band *band);
-/* Returns this integral over a cell between two latitudes and two longitudes in degrees. */
+/* Returns the integral of the position over a cell between two latitudes and two longitudes in degrees. */
 cb_vec cb_lonlat_moment(double south, double north, double west, double east);
 
 /* A bounding box in space, with sides parallel to the axes. */

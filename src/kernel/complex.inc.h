@@ -9,7 +9,7 @@ static inline T FN(mul1)(T x, T y)
     return MAKE(CB_ROUNDED(a * c) - CB_ROUNDED(b * d), CB_ROUNDED(a * d) + CB_ROUNDED(b * c));
 }
 
-/* Smith, "Algorithm 116: complex division", CACM 1962. */
+/* Divides: Smith, "Algorithm 116: complex division", CACM 1962. */
 static inline T FN(div1)(T x, T y)
 {
     REAL a = M(creal)(x), b = M(cimag)(x), c = M(creal)(y), d = M(cimag)(y);
@@ -22,8 +22,8 @@ static inline T FN(div1)(T x, T y)
     return MAKE((a * r + b) * s, (b * r - a) * s);
 }
 
-/* Like NumPy: small integer exponents by squaring, so that (1+2j)**2 is exact and x**1 is x. Powers of zero are 0 if the
- * exponent's real part is positive, 1 for exponent 0, otherwise undefined. */
+/* Computes x**y with small integer exponents by squaring, as NumPy does, so that (1+2j)**2 is exact and x**1 is x. Powers of
+ * zero are 0 if the exponent's real part is positive, 1 for exponent 0, otherwise undefined. */
 static inline T FN(pow1)(T x, T y)
 {
     REAL e = M(creal)(y);

@@ -16,7 +16,7 @@
 typedef enum cb_group_kind {
     CB_GROUP_COUNT, /* count */
     CB_GROUP_SUM,   /* the sum, of type S, and a count if the variant counts */
-    CB_GROUP_PROD,  /* product; results have types like CB_GROUP_SUM */
+    CB_GROUP_PROD,  /* the product, of type S, and a count if the variant counts */
     /* the extreme, of type T, and a count if the variant counts; missing values propagate unless they are skipped */
     CB_GROUP_MIN,
     CB_GROUP_MAX,

@@ -25,7 +25,7 @@ typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
 /* Kinds of reductions. States are planes of the reduction's own type; the first plane is the result. */
 typedef enum cb_reduction {
     CB_REDUCE_SUM,  /* states are int64, uint64, float64 or complex128 */
-    CB_REDUCE_PROD, /* product; results have types like CB_REDUCE_SUM */
+    CB_REDUCE_PROD, /* product; states are int64, uint64, float64 or complex128 */
     /* states have the type of the elements; NaN propagates; complex numbers are ordered by real part, then by imaginary part */
     CB_REDUCE_MIN,
     CB_REDUCE_MAX,
@@ -181,7 +181,7 @@ typedef struct cb_kernels {
     void (*index)(int64_t *dst, int64_t start, int64_t step, size_t n);
     /* dst[i] = *(src + i*stride); element size as in splat; stride in bytes, any sign. */
     void (*gather)(void *dst, const void *src, int64_t stride, size_t size, size_t n);
-    /* Like memcpy of n bytes, with stores that bypass the caches if the machine supports it; dst is aligned to an element. */
+    /* Copies `bytes` bytes with stores that bypass the caches if the machine supports it; dst is aligned to an element. */
     void (*stream)(void *dst, const void *src, size_t bytes);
 } cb_kernels;
 

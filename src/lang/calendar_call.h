@@ -73,8 +73,8 @@ typedef struct calendar_operation {
 
 /* Returns the operation of a function such as "ymonsub", or NULL. */
 const calendar_operation *calendar_call_operation(const char *name);
-/* Returns the part of dates by which a function such as selmon selects: "month", "year", "day", "hour", "season" or "date". Returns
- * NULL for other functions. */
+/* Returns the part of dates by which a function such as selmon selects: "month", "year", "day", "hour", "season" or "date".
+ * Returns NULL for other functions. */
 const char *calendar_call_selection(const char *name);
 
 /* Returns the axis of x with the dimension name of the call, or -1 if x has no such axis. */

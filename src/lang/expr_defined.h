@@ -65,7 +65,8 @@ void expr_defined_usage(const expr_definition *d, const char *name, char *usage,
  *   {N0}                 2, or 1 if {X0} is larger than the next number
  *   {L0}, {H0}           the lower and the higher of a number and the next one
  *   {W0}                 degrees from a number to the next one: from a western to an eastern longitude, at most 360
- *   {K0}, {K1}, {R0}     a number as a temperature or an amount of precipitation in the units of x, from degrees Celsius or mm per day
+ *   {K0}, {K1}, {R0}     a number as a temperature or an amount of precipitation in the units of x, from degrees Celsius or
+ *                        mm per day
  *   {total m}, {most m}, {mean m}
  *                        sum, maximum and mean of {p}m over the dimension, or over the intervals of `freq`, without missing values
  *   {year_min m}, {year_max m}

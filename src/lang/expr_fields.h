@@ -9,8 +9,8 @@
 cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,
                                cubed_array **out, bool *is_one);
 
-/* Finds the axes of the first argument of the call `e`: x and y of its horizontal grid, and its levels. An index is -1 if the array
- * has no such axis. Cells of an unstructured grid have neither x nor y. */
+/* Finds the axes of the first argument of the call `e`: x and y of its horizontal grid, and its levels. An index is -1 if the
+ * array has no such axis. Cells of an unstructured grid have neither x nor y. */
 cubed_status expr_field_axes(expr_builder *b, const expr *e, int *x, int *y, int *z);
 
 /* An array and the coordinates of its horizontal grid. Entry 0 of a field is for latitudes, entry 1 for longitudes. */

@@ -21,8 +21,8 @@ typedef struct expr_function_text {
 
 /* Describes a function of expressions that has no row in the catalogue. Returns false for other names. */
 bool expr_function_describe(const char *name, expr_function_text *out);
-/* Returns the kinds of coordinates that a function of the cells of a grid looks up itself, as bits 1 << field_axis. Returns 0 for other
- * functions. */
+/* Returns the kinds of coordinates that a function of the cells of a grid looks up itself, as bits 1 << field_axis. Returns 0
+ * for other functions. */
 unsigned expr_field_kinds(const char *name);
 /* Returns the number of arrays that are the first arguments of a function with a mask, such as ifthen; 0 for other functions. */
 int expr_mask_arrays(const char *name);

@@ -10,7 +10,7 @@
 
 /* Returns the largest resident memory so far. */
 size_t cb_peak_rss(void);
-/* Resident memory. */
+/* Returns the resident memory. */
 size_t cb_resident(void);
 /* Returns the private memory, resident or not, which RLIMIT_DATA limits. */
 size_t cb_private_memory(void);

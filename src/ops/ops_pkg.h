@@ -26,11 +26,11 @@ CUBED_MUST_CHECK cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cube
 /* Casts between numbers, or between a time and its int64. Adds one or two nodes, none if x has the type. */
 CUBED_MUST_CHECK cubed_status cb_op_cast_plain(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                                cubed_error *err);
-/* cubed_elementwise for numbers. The caller has checked the number of operands, their contexts and the condition of
- * CUBED_OP_WHERE. */
+/* Applies an operation to arrays of numbers. The caller has checked the number of operands, their contexts and the condition
+ * of CUBED_OP_WHERE. */
 CUBED_MUST_CHECK cubed_status cb_op_numbers(cubed_op op, cubed_array *const *args, int nargs,
                                             cubed_array **out, cubed_error *err);
-/* cubed_elementwise if an operand is an array of records. */
+/* Applies an operation of which an operand is an array of records. */
 CUBED_MUST_CHECK cubed_status cb_op_records(cubed_op op, cubed_array *const *args, int nargs,
                                             cubed_array **out, cubed_error *err);
 bool cb_op_is_comparison(cubed_op op);
@@ -72,14 +72,14 @@ CUBED_MUST_CHECK cubed_status cb_op_axis(const char *what, cb_zone *zone, int di
 /* Creates a 0-d constant. */
 CUBED_MUST_CHECK cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value,
                                            cubed_array **out, cubed_error *err);
-/* Sets a mask of the axes, which may be negative. CUBED_E_ARG if an axis is out of range or repeated. */
+/* Sets a mask of the axes, which may be negative. CUBED_E_AXIS if an axis is out of range, CUBED_E_ARG if it is repeated. */
 CUBED_MUST_CHECK cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n,
                                          uint32_t *mask, cubed_error *err);
 /* Sets the mask of the axes that options name; all axes if they name none. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce_axes(const char *what, int ndim,
                                                 const cubed_reduce_options *options, uint32_t *mask,
                                                 cubed_error *err);
-/* cubed_reduce for numbers. */
+/* Reduces an array of numbers (cubed_reduce). */
 CUBED_MUST_CHECK cubed_status cb_op_reduce_numbers(cubed_reduction reduction, cubed_array *x,
                                                    const cubed_reduce_options *options,
                                                    cubed_array **out, cubed_error *err);

@@ -68,7 +68,8 @@ typedef struct cb_node {
     int zarr_format; /* Zarr format; for results with url, and for Zarr arrays and their views and copies */
     const char *codecs; /* codecs of results with url; NULL: the default */
     const char *attrs;  /* JSON string; NULL: no attributes */
-    /* Records: description of their fields (dtype/record_fields.h). NULL for other types, and for nodes that the optimiser adds. */
+    /* Records: description of their fields (dtype/record_fields.h). NULL for other types, and for nodes that the optimiser
+     * adds. */
     const char *fields;
     /* One per axis, NULL for axes without a name. Not NULL in kept nodes. */
     const char *const *dim_names;

@@ -21,7 +21,7 @@ typedef struct cb_storage {
     int64_t length; /* for regions that extend an array: the length of the array before the run */
 } cb_storage;
 
-/* See cubed/plan.h. Strings are in the plan's zone. */
+/* A group that the run creates (cubed_plan_options.groups). Strings are in the plan's zone. */
 typedef struct cb_plan_group {
     const char *url, *attrs, *copy_of;
     const char *

@@ -10,8 +10,8 @@ typedef enum cb_reach_end {
     CB_REACH_REFLECT, /* elements mirrored about the edge: positions have a period of 2 n */
     /* Elements mirrored about the last element: positions have a period of 2 n - 2. */
     CB_REACH_MIRROR,
-    CB_REACH_WRAP,        /* elements from the other end: positions have a period of n */
-    CB_REACH_WRAP_POINTS, /* like CB_REACH_WRAP, with a period of n - 1 */
+    CB_REACH_WRAP, /* elements from the other end: positions have a period of n */
+    CB_REACH_WRAP_POINTS, /* elements from the other end, where the last element equals the first: period of n - 1 */
     CB_REACH_ENDS
 } cb_reach_end;
 

@@ -28,7 +28,7 @@ CUBED_MUST_CHECK cubed_status report_open(cubed_plan *plan, report **out, cubed_
 void report_close(report *r);
 /* Adds the plan's requests to the page. */
 void report_expect(report *r, const report_requests *requests);
-/* A cubed_event_fn; `r` is the report. */
+/* Records an event of the run. A cubed_event_fn; `r` is the report. */
 void report_event(void *r, const cubed_event *e);
 
 /* Result of the run, for the page. */
@@ -48,8 +48,8 @@ typedef struct report_state {
     const char *error; /* NULL if the run did not fail */
 } report_state;
 
-/* Writes the status of the run as a JSON object of at most 200 kB: totals, stages, failed attempts, and the process that writes it.
- * May be called during the run. */
+/* Writes the status of the run as a JSON object of at most 200 kB: totals, stages, failed attempts, and the process that
+ * writes it. May be called during the run. */
 void report_write_status(const report *r, const report_state *state, FILE *f);
 /* Write the page that shows a status, and its script. The page reads /status.json each second. */
 void report_put_live_page(FILE *f);

@@ -6,7 +6,8 @@
 
 /* Compiles and projects the stages, whose outputs and tasks are known, and checks the limits. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
-/* See cubed_plan_load. In a worker's plan the data of shared sources is still NULL. */
+/* Makes a plan from the bytes of cubed_plan_save (cubed_plan_load). In a plan for workers the data of shared sources is still
+ * NULL. */
 CUBED_MUST_CHECK cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size,
                                            cb_plan_trust trust, cubed_plan **out, cubed_error *err);
 

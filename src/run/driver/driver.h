@@ -53,7 +53,7 @@ CUBED_MUST_CHECK cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const
 bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why);
 /* Returns true if all tasks are done. */
 bool cb_driver_is_over(const cb_driver *d);
-/* Numbers of ranges in flight and of ranges that wait for a retry. */
+/* Return the number of ranges in flight, and of ranges that wait for a retry. */
 unsigned cb_driver_in_flight(const cb_driver *d);
 unsigned cb_driver_waiting(const cb_driver *d);
 /* Reports the last event of the run. */

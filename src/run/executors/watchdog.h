@@ -25,7 +25,7 @@ typedef struct cb_watchdog_args {
     cubed_cancel *stuck; /* set if a task is stuck and ends_process is false; may be NULL */
 } cb_watchdog_args;
 
-/* Without limit_ms and end_ns *out is NULL, which the other functions accept. */
+/* Creates a watchdog. If limit_ms and end_ns are 0, sets *out to NULL, which the other functions accept. */
 CUBED_MUST_CHECK cubed_status cb_watchdog_new(const cb_watchdog_args *args, cb_watchdog **out,
                                               cubed_error *err);
 void cb_watchdog_free(cb_watchdog *w);

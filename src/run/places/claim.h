@@ -111,8 +111,8 @@ static inline bool cb_claim_needs_fence(const cubed_store *store)
 {
     return !store->vt->swap && !(store->vt->flags & CUBED_STORE_OF_PROCESS);
 }
-/* Sets *out to the fence of the claim: what puts of its run check. `in_parts` is true if chunks are so large that they are
- * uploaded in parts. */
+/* Sets *out to the fence of the claim, which states the conditions of puts of the run. `in_parts` is true if chunks are so
+ * large that they are uploaded in parts. */
 void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out);
 /* Fails with CUBED_E_EXISTS if the record at `place` (NULL: at the path) names another run or owner than the claim's record. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place,

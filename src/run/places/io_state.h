@@ -60,7 +60,8 @@ struct cb_io {
     cubed_store *work; /* the work directory, or NULL */
     bool has_folder;   /* the run has a folder in the work directory; the first spill opens it */
     cb_claim folder;   /* claim of the work folder; only drivers have it */
-    cubed_store *folder_place; /* like target_io.place */
+    cubed_store *
+        folder_place; /* place through which the folder is accessed; NULL if the store has no places */
     char prefix[CB_RUN_FOLDER_CAP];
     /* Folder of an earlier run of the plan whose processes may still write there. Its chunks are moved to this run's
      * folder. */
@@ -73,8 +74,7 @@ static inline bool cb_io_drives(const cb_io *io)
     return io->mode == CB_IO_RUN || io->mode == CB_IO_DRIVER;
 }
 
-/* See io.h. cb_targets_begin inspects, claims and prepares the places of targets. In a worker cb_targets_join opens
- * them. */
+/* Inspect, claim and prepare the places of targets (cb_targets_begin), or open them in a worker (cb_targets_join). */
 CUBED_MUST_CHECK cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err);
 /* For a worker that has joined: returns true if no place of a target has changed since. `recent`: checks only places whose puts

@@ -89,7 +89,7 @@ int64_t cb_run_record_age(const cb_run_record *r);
 #define CB_RUN_WHO_CAP (CB_OWNER_CAP + CB_RUN_NAME_CAP + 64)
 /* Writes "process 12 on host since 2026-01-01T00:00:00Z". */
 void cb_run_record_who(const cb_run_record *r, char *text, size_t cap);
-/* Seconds since 1970. */
+/* Returns the current time in seconds since 1970. */
 int64_t cb_run_now(void);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct cb_versions_of {
     const cubed_cancel *cancel; /* may be NULL */
 } cb_versions_of;
 
-/* Number of stored objects of an array. CUBED_E_BUDGET if a list of their versions exceeds `most` bytes. */
+/* Counts the stored objects of an array. CUBED_E_BUDGET if a list of their versions exceeds `most` bytes. */
 CUBED_MUST_CHECK cubed_status cb_versions_count(const cb_zarr_meta *meta, uint64_t most, int64_t *n,
                                                 cubed_error *err);
 /* Gets the versions of the stored objects in C order of their grid; `out` has room for cb_versions_count. Adds the bytes

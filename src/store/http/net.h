@@ -86,8 +86,8 @@ CUBED_MUST_CHECK cubed_status cb_net_get_unconditional(cb_net *n, cb_zone *zone,
 CUBED_MUST_CHECK cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url,
                                                  const char *names, double most, int64_t *ms,
                                                  cubed_error *err);
-/* Variable that selects the core dumps of a process with secrets. With the value "full" they are normal core dumps. Otherwise they
- * contain no memory of the process, and so no environment variables. */
+/* Variable that selects the core dumps of a process with secrets. With the value "full" they are normal core dumps. Otherwise
+ * they contain no memory of the process, and so no environment variables. */
 #define CB_NET_CORES "CUBED_CORE_DUMPS"
 /* Excludes secrets from core dumps. Call it before credentials are used. */
 CUBED_MUST_CHECK cubed_status cb_net_keep_secrets(cb_net *n, cubed_error *err);
