@@ -152,14 +152,14 @@ typedef struct reduce_call {
     const cb_reduce_fns *fns;
     const bench *b;
     void *planes[CB_REDUCE_MAX_PLANES];
-    size_t r; /* number of elements of a run, for `runs` */
+    size_t r; /* for `runs`: number of elements of each run */
 } reduce_call;
 static void call_run(void *ctx)
 {
     reduce_call *e = ctx;
     if (e->fns->lanes) {
         e->fns->lanes(e->planes[0], e->b->a, CB_VECTOR);
-        /* Start again, because products would become denormal. */
+        /* Reset the state, because the products would become denormal. */
         if (++e->r % (CB_STRETCH / CB_VECTOR) == 0) e->fns->init(e->planes, CB_LANES);
     } else
         e->fns->run(e->planes, e->b->a, CB_VECTOR, 1);

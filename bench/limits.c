@@ -29,9 +29,9 @@ enum { MAX_THREADS = 256, PIECE = 1 << 18 };
 typedef struct chunk {
     char *path;
     size_t size;    /* stored bytes */
-    size_t decoded; /* decoded bytes; 0: raw */
+    size_t decoded; /* size of the decoded chunk in bytes; 0: the chunk is raw */
     bool zstd;      /* the codec is zstd; otherwise blosc */
-    char *stored;   /* stored bytes of the chunk; NULL for raw chunks of sources */
+    char *stored;   /* the chunk's stored bytes; NULL if it is a raw chunk of a source */
     bool target;
 } chunk;
 

@@ -30,7 +30,7 @@ static double now(void)
 typedef struct part {
     pthread_t id;
     const __m256i *a, *b, *c;
-    __m256i *out; /* NULL: the sum is computed */
+    __m256i *out; /* array for the results; NULL if the sum is computed */
     size_t n;
     __m256i sum;
 } part;

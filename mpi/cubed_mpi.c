@@ -61,7 +61,8 @@ __attribute__((format(printf, 3, 4))) static void say(FILE *to, bool lines, cons
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        const bool two = s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f; /* two bytes in UTF-8 */
+        /* a control character of two bytes in UTF-8 */
+        const bool two = s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f;
         if (two || ((*s < 0x20 || *s == 0x7f) && !(lines && *s == '\n'))) {
             s += two;
             out += snprintf(out, 5, "\\x%02x", *s);

@@ -162,7 +162,7 @@ bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **
     return *x2 != NULL;
 }
 
-/* Tags of arrays: needs_none if no reader is needed, looked_at while a walk visits the array. */
+/* Tags in a table of arrays. needs_none: the array needs no reader. looked_at: a walk is visiting the array. */
 static const char needs_none, looked_at;
 
 /* Readers of the sources that an array is computed from. */

@@ -30,14 +30,14 @@ typedef struct engine {
     core_engine *of;
     cubed_range_message names; /* names that are common to all ranges */
     /* The last answer, as long as it has reports that were not polled. */
-    PyObject *answer; /* NULL if there is no answer */
+    PyObject *answer; /* NULL if no answer is kept */
     const char *reports;
     Py_ssize_t size;
-    cubed_range_message range; /* the tasks without a polled report */
+    cubed_range_message range; /* tasks of the range for which no report was polled yet */
     unsigned worker;
     char host[300]; /* host of the worker; "": unknown */
     long long shift;
-    /* error of the first task without a report; CUBED_OK: the answer has no error */
+    /* error of the first task without a report; its status is CUBED_OK if the answer has no error */
     cubed_error error;
 } engine;
 

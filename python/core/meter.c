@@ -24,7 +24,7 @@ typedef struct data_handler {
 
 typedef struct counter {
     data_handler handler; /* must be first, because NumPy sees only this part */
-    PyObject *base;       /* the allocator that was set before */
+    PyObject *base;       /* NumPy's previous allocator, which allocates the memory */
     data_allocator to;    /* its functions */
     int64_t live, peak;
 } counter;
@@ -132,7 +132,7 @@ void core_meter_begin(core_meter *m)
 
 uint64_t core_meter_end(core_meter *m)
 {
-    PyObject *type, *value, *trace; /* exception of the measured call */
+    PyObject *type, *value, *trace; /* the exception that the measured call has set, if any */
     PyErr_Fetch(&type, &value, &trace);
     void **table = m->before ? numpy_table() : NULL;
     const counter *c = m->mine ? PyCapsule_GetPointer(m->mine, CAPSULE_NAME) : NULL;

@@ -67,7 +67,7 @@ static PyObject *forked(PyObject *module, PyObject *unused)
 
 cubed_context *core_context(core_state *s)
 {
-    /* If out of memory, the variables are unchanged, or not set. */
+    /* If memory runs out, the context keeps its old variables, or has none. */
     cubed_status ignored = cubed_context_set_variables(s->ctx, (const char *const *)environ, NULL);
     (void)ignored;
     return s->ctx;

@@ -14,12 +14,13 @@ typedef struct origin {
 } origin;
 
 typedef struct core_origins {
-    PyObject *back, *lasti, *filename; /* names of attributes of frames and code */
+    PyObject *back, *lasti, *filename; /* names of the attributes f_back, f_lasti and co_filename */
     PyObject *package;                 /* directory of this package, with a separator */
-    PyObject *libraries;               /* part of the file names of libraries */
+    /* part of a file name by which code of libraries is recognised */
+    PyObject *libraries;
     uint32_t next;
     origin kept[KEPT];   /* line number i is in kept[i % KEPT] */
-    uint32_t find[KEPT]; /* by hash: number of the line with this hash that was used last */
+    uint32_t find[KEPT]; /* at the hash of a line: number of the last line with this hash */
 } core_origins;
 
 static bool start(core_state *s, PyObject *package)
@@ -78,7 +79,7 @@ static uint32_t number_of(core_origins *o, PyObject *frame, PyObject *code)
     const origin *found = &o->kept[number % KEPT];
     if (number && found->code == code && found->position == position) return number;
     number = o->next++;
-    if (number == 0) number = o->next++; /* 0 means "no line" */
+    if (number == 0) number = o->next++; /* skip 0, which means "no line" */
     origin *slot = &o->kept[number % KEPT];
     PyObject *old = slot->code;
     *slot = (origin){Py_NewRef(code), position};
@@ -108,7 +109,7 @@ uint32_t core_origin(core_state *s)
         frame = back;
     }
     Py_XDECREF(frame);
-    PyErr_Clear(); /* an array without a line is better than no array */
+    PyErr_Clear(); /* ignore errors: the array then has no line */
     return number;
 }
 

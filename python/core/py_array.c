@@ -8,7 +8,7 @@ static void dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     cubed_array_unref(array_of(self));
-    /* released after the array, because the array reads through it */
+    /* The array reads through these objects, so release them after the array. */
     Py_XDECREF(((core_array *)self)->held);
     Py_XDECREF(((core_array *)self)->recipe);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);

@@ -6,7 +6,7 @@
 /* Memory of a list, in front of its items. */
 typedef struct room {
     struct room *next;
-    PyObject *owner; /* tuple that owns objects of the items */
+    PyObject *owner; /* tuple with references to the objects of the items */
 } room;
 
 /* Values of a call, and memory of their lists. */

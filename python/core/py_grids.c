@@ -44,7 +44,8 @@ static PyObject *tuple_of(core_state *s, cubed_array **x, int n)
     return tuple;
 }
 
-/* The tuple of a grid: its four arrays and its mask, whether it is a list of cells, and its names. Takes over the grid. */
+/* Returns the tuple of a grid: its four arrays, its mask, whether it is a list of cells, and its names. Takes ownership of the
+ * grid. */
 static PyObject *parts_of_grid(core_state *s, cubed_grid *grid, const cubed_grid_names *names)
 {
     cubed_grid_cells cells = CUBED_GRID_CELLS_INIT;
@@ -93,8 +94,8 @@ static PyObject *parse_grid(PyObject *module, PyObject *object)
     return parts_of_grid(s, grid, &names);
 }
 
-/* Makes a grid of latitudes and longitudes, optionally the bounds of both, and optionally a mask, which is last; *out is NULL for
- * an empty tuple. */
+/* Makes a grid from a tuple of latitudes and longitudes, optionally their bounds, and optionally a mask as the last item. Sets
+ * *out to NULL if the tuple is empty. */
 static bool take_grid(core_state *s, const char *what, PyObject *tuple, bool unstructured,
                       cubed_grid **out)
 {

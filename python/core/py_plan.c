@@ -126,7 +126,8 @@ static cubed_status compile_params(void *ctx, const char *function, const void *
 typedef struct remaking {
     core_state *state;
     PyObject *arrays; /* tuple of the arrays of the plan */
-    PyObject *made;   /* last tuple that was made; NULL if there is none */
+    /* the last tuple of arrays that the callback returned; NULL before its first call */
+    PyObject *made;
     uint64_t reserved_mem;
     bool reserve_a_quarter;
 } remaking;
@@ -243,7 +244,7 @@ static void end_call(plan_call *c)
     PyMem_Free(c->own);
 }
 
-/* Creates the Python object of a plan. Takes the plan and the list of flags. */
+/* Creates the Python object of a plan. Takes ownership of the plan and of the list of flags. */
 static PyObject *plan_object(PyTypeObject *type, const plan_call *c, cubed_plan *plan,
                              unsigned char *is_memory)
 {
@@ -367,7 +368,7 @@ static PyObject *plan_netcdf_mem(PyTypeObject *type, PyObject *args)
     return out;
 }
 
-/* Creates the Python object of a plan. Takes the plan. */
+/* Creates the Python object of a plan. Takes ownership of the plan. */
 static PyObject *wrap(PyTypeObject *type, cubed_plan *plan)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -492,7 +493,8 @@ static void dealloc(PyObject *object)
     PyObject_GC_UnTrack(object);
     report_close(self->record);
     cubed_plan_unref(self->plan);
-    Py_XDECREF(self->held); /* released after the plan, because the plan reads through it */
+    /* The plan reads through these objects, so release them after the plan. */
+    Py_XDECREF(self->held);
     PyMem_Free(self->is_memory);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
@@ -819,13 +821,13 @@ static PyObject *plan_requests(PyObject *object, PyObject *args)
     return core_plan_requests(((core_plan *)object)->plan, apart);
 }
 
-/* Records the next run, if it has a callback. */
+/* Records the events of the next run, if the caller wants a record. */
 static PyObject *plan_record(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
     int apart;
     if (!PyArg_ParseTuple(args, "p", &apart)) return NULL;
-    if (self->running) { /* the run puts its events into the existing record */
+    if (self->running) { /* the run adds its events to the existing record */
         PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
         return NULL;
     }

@@ -14,7 +14,7 @@
 typedef struct channel {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    cubed_event *events; /* events that were not delivered yet; `message` is allocated */
+    cubed_event *events; /* events that were not delivered yet; each has an allocated `message` */
     size_t nevents, cap;
     bool ended, listens;
     cubed_plan *plan;
@@ -235,7 +235,7 @@ static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nb
     return true;
 }
 
-/* Plan.last_run() -> dict of statistics, even of a run that failed */
+/* Plan.last_run() returns a dict of the statistics of the last run, even if the run failed. */
 PyObject *core_last_run(PyObject *object, PyObject *args)
 {
     (void)args;
@@ -258,7 +258,7 @@ static PyObject *with_update(PyObject *stats, const cubed_update *u)
     return NULL;
 }
 
-/* Plan.run(results, executor, *, ...) -> dict of statistics */
+/* Plan.run(results, executor, *, ...) runs the plan, and returns a dict of statistics. */
 PyObject *core_run_plan(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"results", "executor", "retries", "backups",   "task_timeout_ms",
@@ -316,7 +316,7 @@ PyObject *core_run_plan(PyObject *object, PyObject *args, PyObject *kwargs)
         }
     }
     self->running = false;
-    if (s->nruns > 0) s->nruns--; /* it is 0 in a child that a callback forked */
+    if (s->nruns > 0) s->nruns--; /* the count is 0 in a child process that a callback forked */
     self->stats = c.stats;
     for (int i = 0; i < nbuffers; i++) PyBuffer_Release(&buffers[i]);
     PyMem_Free(buffers);

@@ -24,7 +24,7 @@ static cubed_status add_with_gil(member_lists *m, const cubed_zarr_info *info)
 
 static cubed_status add_member(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
-    (void)err; /* the exception contains the message */
+    (void)err; /* the Python exception has the message */
     PyGILState_STATE gil = PyGILState_Ensure();
     cubed_status st = add_with_gil(ctx, info);
     PyGILState_Release(gil);
@@ -118,7 +118,7 @@ static cubed_status build_place(void *ctx, const char *store, const char *path, 
                                 cubed_error *err)
 {
     PyObject **out = ctx;
-    (void)err; /* the exception contains the message */
+    (void)err; /* the Python exception has the message */
     PyObject *parts[] = {PyUnicode_DecodeFSDefault(store), PyUnicode_DecodeFSDefault(path),
                          PyUnicode_DecodeFSDefault(text)};
     if (parts[0] && parts[1] && parts[2]) *out = PyTuple_Pack(3, parts[0], parts[1], parts[2]);
@@ -186,7 +186,7 @@ static PyObject *remove_result(PyObject *module, PyObject *args)
     return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
 }
 
-/* See cubed_zarr_make_group. */
+/* Python binding of cubed_zarr_make_group. */
 static PyObject *make_group(PyObject *module, PyObject *args)
 {
     const char *url, *attrs;
@@ -288,7 +288,7 @@ static PyObject *end_file(PyObject *module, PyObject *args)
 
 static cubed_status keep_object(void *sink, const void *data, size_t size, cubed_error *err)
 {
-    (void)err; /* the exception contains the message */
+    (void)err; /* the Python exception has the message */
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
     *(PyObject **)sink = bytes;
@@ -296,7 +296,7 @@ static cubed_status keep_object(void *sink, const void *data, size_t size, cubed
     return bytes ? CUBED_OK : CUBED_E_CANCELLED;
 }
 
-/* See cubed_object_read. */
+/* Python binding of cubed_object_read. */
 static PyObject *read_object(PyObject *module, PyObject *args)
 {
     const char *url;
@@ -314,7 +314,7 @@ static PyObject *read_object(PyObject *module, PyObject *args)
     return PyErr_Occurred() ? NULL : core_raise(&err);
 }
 
-/* See cubed_object_write. */
+/* Python binding of cubed_object_write. */
 static PyObject *write_object(PyObject *module, PyObject *args)
 {
     const char *url, *data;
@@ -330,7 +330,7 @@ static PyObject *write_object(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* See cubed_hide_secrets. */
+/* Python binding of cubed_hide_secrets. */
 static PyObject *hide_secrets(PyObject *module, PyObject *args)
 {
     const char *text;

@@ -16,9 +16,9 @@ typedef struct reader {
      * (core_array) */
     bool owned;
     Py_ssize_t itemsize;
-    double factor;     /* bytes allocated for each byte that is read */
-    double extra;      /* bytes allocated in addition to these */
-    const char *place; /* URL of the object's data: see cubed_source_fn */
+    double factor;     /* number of bytes that a read allocates for each byte of the region */
+    double extra;      /* number of bytes that a read allocates in any case */
+    const char *place; /* URL of the data that the object reads (cubed_source_fn) */
 } reader;
 
 static size_t need(void *handle, size_t size)

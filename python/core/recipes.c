@@ -25,7 +25,8 @@ PyType_Spec core_task_mem_spec = {
 
 typedef struct recorder {
     PyObject_HEAD PyObject *function;
-    core_state *state; /* state of the module; the function keeps the module alive */
+    /* the module's state, which exists as long as the function, because the function holds the module */
+    core_state *state;
 } recorder;
 
 static bool depends(const core_state *s, PyObject *value, int level)

@@ -169,7 +169,8 @@ WRAP(void, blosc_cbuffer_sizes, const void *src, size_t *nbytes, size_t *cbytes,
 
 WRAP(json_t *, json_loads, const char *text, size_t flags, json_error_t *error)
 {
-    __msan_scoped_disable_interceptor_checks(); /* of strings that Jansson copies */
+    /* skips checks of the strings that Jansson copies */
+    __msan_scoped_disable_interceptor_checks();
     json_t *v = json_loads(text, flags, error);
     __msan_scoped_enable_interceptor_checks();
     if (error) MARK(error, sizeof *error);

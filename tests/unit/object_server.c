@@ -40,7 +40,7 @@ struct object_server {
     int fd, port;
     pthread_t acceptor, threads[MOST];
     int fds[MOST], nthreads;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all members below */
     object objects[MOST];
     int nobjects, versions;
     answer faults[16], said[16];
@@ -49,13 +49,15 @@ struct object_server {
     int nlog;
     invocation invocations[16];
     bool closing;
-    pthread_cond_t changed; /* an invocation is available, or the server closes */
+    /* signalled when an invocation is available, or when the server closes */
+    pthread_cond_t changed;
 };
 
 typedef struct connection {
     object_server *s;
     int fd;
-    char *in; /* the bytes read of the next request, their number, and the buffer's size */
+    /* in: bytes of the next request that were read; size: their number; room: size of the buffer */
+    char *in;
     size_t size, room;
 } connection;
 
@@ -130,7 +132,7 @@ static void decode(char *text)
     *to = 0;
 }
 
-/* The value of a part of the query, decoded; "" if there is none. */
+/* Returns the value of a parameter of the query, decoded; "" if the query does not have it. */
 static const char *query_of(const request *r, const char *name, char value[NAME])
 {
     const size_t n = strlen(name);
@@ -233,7 +235,7 @@ static bool copy(object_server *s, const char *from, const char *to)
     return true;
 }
 
-/* Returns whether the object fulfils the conditions; otherwise sets *code to the reply's code. */
+/* Returns true if the object fulfils the conditions of the request. Otherwise sets *code to the status code of the reply. */
 static bool allows(const request *r, const object *o, int *code)
 {
     char value[NAME], own[32], quoted[34];
@@ -318,7 +320,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const object *)a)->name, ((const object *)b)->name);
 }
 
-/* Names below the bucket and prefix, sorted, PAGE of them per reply; the token is the last name. */
+/* Lists the names with the bucket and the prefix, in order, PAGE names per reply. The token for the next page is the last
+ * name. */
 static void list(const connection *c, const request *r)
 {
     object_server *s = c->s;
@@ -392,7 +395,7 @@ static void delete_all(const connection *c, const request *r)
     reply_text(c, r, 200, "<DeleteResult></DeleteResult>");
 }
 
-/* Copies of Google's service need two calls. */
+/* Implements Google's operation "rewrite", which copies an object in two calls. */
 static void rewrite(const connection *c, const request *r)
 {
     char value[NAME];
@@ -449,7 +452,7 @@ static void get(const connection *c, const request *r)
     }
 }
 
-/* Returns whether a test has set a reply for such a request. */
+/* Returns true if a test has set a reply for such a request. */
 static bool is_planned(const connection *c, const request *r, const char *first)
 {
     object_server *s = c->s;
@@ -471,7 +474,7 @@ static bool is_planned(const connection *c, const request *r, const char *first)
     return false;
 }
 
-/* Removes what services put around the path of an object. */
+/* Parses the first line of a request. Removes the parts that a service adds before and after the path of an object. */
 static void parse(request *r, const char *first)
 {
     char target[2 * NAME], value[NAME];
@@ -533,7 +536,7 @@ static char *copy_of(const char *data, size_t size)
     return copy;
 }
 
-/* Waits for an invocation in that state and returns the first; NULL: the server closes. */
+/* Waits for an invocation in a state, and returns the first one. Returns NULL when the server closes. */
 static invocation *wait_for(object_server *s, int state)
 {
     while (!s->closing) {
@@ -589,7 +592,7 @@ static void take_result(const connection *c, const request *r, const char *id)
     reply(c, r, 202, "", "", 0);
 }
 
-/* Returns whether the request belongs to a function. */
+/* Serves a request of the functions' API. Returns false for any other request. */
 static bool serve_function(const connection *c, const request *r, const char *first)
 {
     const char *at = strstr(first, "/runtime/invocation/");
@@ -700,7 +703,7 @@ static void say_bytes(const connection *c, const char *data, size_t size)
     say(c, "\r\n");
 }
 
-/* Does the same as the library's script: puts the value if the version in front of it is the expected one. */
+/* Does the same as the library's script: puts the value if the stored value begins with the expected version. */
 static bool put_if(object_server *s, const command *k)
 {
     const object *o = find(s, k->word[3]);
@@ -722,7 +725,7 @@ static void scan(const connection *c, const command *k)
     object_server *s = c->s;
     char prefix[NAME];
     int n = 0;
-    /* Names are listed in two pages; the second begins with the last name of the first again. */
+    /* Names are listed in two pages. The second page begins with the last name of the first page. */
     const bool second = strcmp(k->word[1], "0") != 0;
     size_t size = 0;
     for (const char *at = k->word[3]; *at && !(*at == '*' && !at[1]); at++) {

@@ -12,7 +12,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Relaxed operations: they must not order the accesses of the threads that they disturb. */
+/* Uses only relaxed atomic operations. Any other operation would order the memory accesses of the threads that it disturbs. */
 void cb_shake(void)
 {
     static _Atomic uint64_t seed, threads;

@@ -56,50 +56,55 @@ sim_model sim_model_of(uint64_t seed)
 
 enum { MOST_ARRAYS = 16 };
 
-/* Requests of each task of a stage to one prefix. */
+/* Number of requests that each task of a stage sends to one prefix. */
 typedef struct requests {
     int prefix;
     double n;
 } requests;
 
 typedef struct stage_work {
-    double seconds; /* without requests that wait for their turn */
+    double seconds; /* duration of a task if no request has to wait */
     int ngets, nputs;
     requests gets[MOST_ARRAYS], puts[MOST_ARRAYS];
 } stage_work;
 
-/* A prefix of an object store: when it has served all requests so far. */
+/* A prefix of an object store: the times at which it will have served all requests so far. */
 typedef struct key_prefix {
     double get_ns, put_ns;
-    double rates; /* how many times the documented rate it serves, as if it were as many prefixes */
+    double rates; /* factor of the documented rate, as if the prefix were that many prefixes */
 } key_prefix;
 
-/* A range at a worker, or one that waits for a worker. The heap has the one with the next event first. */
+/* A range that a worker has, or that waits for a worker which has not started. The heap is ordered by the time of the next
+ * event. */
 typedef struct flight {
-    int64_t at, began; /* the next event; the start of the task that ends then */
+    /* at: time of the next event; began: if a task ends then, the time when that task started */
+    int64_t at, began;
     unsigned worker;
-    bool running; /* the next event is the end of a task, otherwise the start of the first one */
-    bool is_late; /* waits for a worker that has not started */
+    /* true: the next event is the end of a task; false: the start of the first task */
+    bool running;
+    bool is_late; /* the range waits for a worker that has not started */
     cubed_task_range range;
 } flight;
 
 enum { MOST_PREFIXES = 64 };
-#define WORK_PREFIX 0 /* of intermediates; the others are of one array each */
+/* number of the prefix of intermediates; each other prefix belongs to one array */
+#define WORK_PREFIX 0
 
 typedef struct simulation {
     cubed_executor head;
     sim_model model;
-    const stage_work *work; /* one per stage */
+    const stage_work *work; /* work of a task, by stage */
     key_prefix prefixes[MOST_PREFIXES];
-    int array[MOST_PREFIXES]; /* the array's ID of each prefix */
+    int array[MOST_PREFIXES]; /* ID of the array that each prefix belongs to */
     int nprefixes;
     flight *heap;
     unsigned n, cap;
-    cubed_task_range *queue; /* ring of ranges that wait for any worker */
+    cubed_task_range *queue; /* ring buffer of ranges that any worker may execute */
     unsigned queue_first, nqueue;
     unsigned *idle; /* stack of idle workers */
     unsigned nidle, begun, late;
-    double starts, starts_ns; /* workers that may start now, as of that time */
+    /* number of workers that may start, and the time for which this number was computed */
+    double starts, starts_ns;
     int64_t now;
     uint64_t random;
     cubed_task_report twice; /* arrives again */
@@ -154,14 +159,14 @@ static cubed_status describe_stage(simulation *s, const cubed_plan *plan, int st
     return CUBED_OK;
 }
 
-/* Returns when a prefix has served the requests. A prefix serves them one after another at its rate. */
+/* Returns the time when a prefix will have served n more requests. It serves requests one after another at its rate. */
 static double serve(double *served_ns, double now, double n, double rate)
 {
     *served_ns = fmax(*served_ns, now) + n / rate * SECOND;
     return *served_ns;
 }
 
-/* Returns when a task ends that begins now. */
+/* Returns the time when a task ends that begins now. */
 static int64_t end_of_task(simulation *s, int stage)
 {
     const double *v = s->model.value, now = (double)s->now;
@@ -202,7 +207,8 @@ static void push(simulation *s, flight f)
     s->heap[i] = f;
 }
 
-/* Returns when the service starts one more worker: a bucket of SIM_BURST, refilled at SIM_RAMP. */
+/* Returns the time when the service starts one more worker. Starts are limited by a token bucket: at most SIM_BURST tokens,
+ * refilled at the rate SIM_RAMP. */
 static int64_t next_start(simulation *s)
 {
     const double *v = s->model.value, now = (double)s->now;
@@ -220,8 +226,8 @@ static void give(simulation *s, const cubed_task_range *range, unsigned worker)
     push(s, (flight){.at = at, .worker = worker, .range = *range});
 }
 
-/* A range goes to an idle worker, else to the next one that starts, which may be much later. If all have started, it waits
- * for any. */
+/* Gives the range to an idle worker, or else to the next worker that starts, which may be much later. If all workers have
+ * started, the range waits for any of them. */
 static cubed_status submit(cubed_executor *ex, const cubed_task_range *range, cubed_error *err)
 {
     simulation *s = (simulation *)ex;
@@ -336,7 +342,7 @@ static void pause_of(void *ctx, int64_t ns) { ((simulation *)ctx)->now += ns; }
 
 /* --- Runs --------------------------------------------------------------------------------------------- */
 
-/* Seconds in which the workers that are there by then can do that much work. */
+/* Returns the seconds after which the workers have done this much work, if they start as the service allows. */
 static double seconds_for(const sim_model *m, unsigned workers, double work)
 {
     const double *v = m->value, burst = fmin(v[SIM_BURST], workers);

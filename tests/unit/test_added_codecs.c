@@ -185,7 +185,7 @@ static void test_both_formats(void **state)
                                                : "\"test.turn\" is not supported; there are: bytes";
         expect(cubed_array_open(f->stranger, f->url, &strange, &err), CUBED_E_UNSUPPORTED, &err,
                name);
-        /* So do plans that read it. */
+        /* Loading a plan that reads the array fails in the same way. */
         cubed_plan *plan = plan_of(f->ctx, &(cubed_target){.data = NULL}, stored);
         must(cubed_plan_save(plan, &bytes, &size, &err), &err);
         expect(cubed_plan_load(f->stranger, bytes, size, &loaded, &err), CUBED_E_UNSUPPORTED, &err,
@@ -233,7 +233,7 @@ static cubed_status lie(const cubed_codec_call *call, size_t *got, cubed_error *
 
 static void test_what_gives_too_much_is_an_error(void **state)
 {
-    static cubed_codec_vtable vt; /* belongs to the context from now on */
+    static cubed_codec_vtable vt; /* static, because the context uses it until the context ends */
     fixture *f = *state;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_array *x = numbers(f);

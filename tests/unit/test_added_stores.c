@@ -106,7 +106,8 @@ static void test_memory_of_requests(void **state)
         cubed_plan_unref(plan);
         cubed_array_unref(y);
         cubed_array_unref(x);
-        a->store->vt.request_bytes = REQUEST; /* as if the store had stated it from the start */
+        /* Set the members as if the store had stated its memory when it was added. */
+        a->store->vt.request_bytes = REQUEST;
         a->store->vt.process_bytes = PROCESS;
     }
     assert_true(with[1] >= with[0] + PROCESS + 2 * (uint64_t)REQUEST);

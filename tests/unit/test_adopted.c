@@ -28,7 +28,7 @@ static void *use(void *arg)
     pthread_barrier_wait(&x->together);
     if (cb_adopted_begin(&x->process)) {
         atomic_fetch_add(&x->resets, 1);
-        usleep(2000); /* gives other threads the chance to run first */
+        usleep(2000); /* gives the other threads time to run before the reset ends */
         atomic_store(&x->is_reset, true);
         cb_adopted_end(&x->process);
     } else if (!atomic_load(&x->is_reset)) {
@@ -59,7 +59,7 @@ static void test_one_thread_resets(void **state)
         memset(&x, 0, sizeof x);
         cb_adopted_init(&x.process);
         assert_false(cb_adopted_begin(
-            &x.process)); /* nothing has to be reset in the process that made the state */
+            &x.process)); /* the process that created the state need not reset it */
         const pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0) _exit(child(&x));

@@ -87,7 +87,7 @@ static void test_chunks(void **state)
     }
 }
 
-/* A plan that is loaded gives the same bits; with a flipped bit it is refused, or runs within its memory. */
+/* A loaded plan gives the same bits. A plan with a flipped bit is refused, or runs within its memory. */
 static void test_flipped_bits(void **state)
 {
     enum { HEADER = 16, SUM = 12 };
@@ -111,7 +111,7 @@ static void test_flipped_bits(void **state)
     assert_memory_equal(result, other, sizeof result);
     cubed_plan_unref(again);
     uint8_t *b = bytes;
-    /* Every third bit: each one runs a plan. */
+    /* Flip only every third bit, because each case runs a plan. */
     for (size_t bit = (size_t)8 * HEADER; bit < 8 * size; bit += 3) {
         b[bit / 8] ^= (uint8_t)(1 << bit % 8);
         uint32_t sum = (uint32_t)crc32(0, b + HEADER, (uInt)(size - HEADER));

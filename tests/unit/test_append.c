@@ -81,7 +81,8 @@ static void check(int64_t n)
     assert_int_equal(cubed_array_open(ctx, url, &x, NULL), CUBED_OK);
     assert_int_equal(cubed_array_shape(x)[1], n);
     cubed_target t = {.array = x, .data = data};
-    assert_int_equal(run(&t, NULL), CUBED_E_ARG); /* a loaded plan has no buffer */
+    /* a loaded plan cannot write to the buffer of this process */
+    assert_int_equal(run(&t, NULL), CUBED_E_ARG);
     cubed_plan *plan;
     assert_int_equal(cubed_plan_new(ctx, &t, 1, NULL, &plan, NULL), CUBED_OK);
     assert_int_equal(cubed_run(plan, NULL, NULL, NULL), CUBED_OK);

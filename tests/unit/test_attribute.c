@@ -122,7 +122,7 @@ static json_t *parse(const char *text)
     return v;
 }
 
-/* Arrays of format 3 state no types that readers infer. */
+/* In format 3, types are not recorded if readers infer them anyway. */
 static void test_stow(void **state)
 {
     (void)state;

@@ -213,7 +213,7 @@ static void test_budget_and_pool(void **state)
     assert_true(cb_peak_rss() > 1 << 16);
 }
 
-/* Mappings are read again only if those that were read earlier do not answer the question. */
+/* The list of mappings is read again only if the values read earlier do not answer the question. */
 static void test_code_that_was_seen(void **state)
 {
     (void)state;
@@ -221,11 +221,12 @@ static void test_code_that_was_seen(void **state)
     const uint64_t files = cb_code_above(&code, 1), seen = atomic_load(&code.seen);
     assert_int_equal(files / 1024, seen & UINT32_MAX);
     const uint64_t resident = seen >> 32;
-    atomic_store(&code.seen, resident << 32 | 1); /* as if 1 KiB were code */
+    atomic_store(&code.seen, resident << 32 | 1); /* as if only 1 KiB of code had been seen */
     assert_int_equal(cb_code_above(&code, files / 2), 0);
     atomic_store(&code.seen, resident << 32 | (2 * resident));
     assert_int_equal(cb_code_above(&code, files / 2), 2 * resident * 1024);
-    atomic_store(&code.seen, (2 * resident) << 32 | (2 * resident)); /* files have shrunk */
+    /* as if mapped files were smaller now than before */
+    atomic_store(&code.seen, (2 * resident) << 32 | (2 * resident));
     assert_in_range(cb_code_above(&code, files / 2), files / 2, files + (1 << 19));
 }
 
@@ -250,7 +251,7 @@ static void test_memory_of_code(void **state)
                     files + (SLOW > 1 ? 20 : 1) * size + (1 << 20));
     assert_int_equal(cb_code_above(&code, files + 40 * size), 0);
     cb_code_measured(&code, 1000);
-    cb_code_measured(&code, 999); /* the largest one counts */
+    cb_code_measured(&code, 999); /* the smaller measurement has no effect */
     assert_int_equal(atomic_load(&code.measured), 1000);
     cb_code_measured(&code, 100 * size);
     assert_in_range(cb_code_above(&code, 99 * size), 100 * size, 100 * size);
@@ -326,7 +327,7 @@ static void test_stores(void **state)
         use_store(s);
         cb_store_close(s);
     }
-    assert_int_equal(rmdir(dir), 0); /* clearing left no directories */
+    assert_int_equal(rmdir(dir), 0); /* succeeds because clearing removed all subdirectories */
     cb_stores stores;
     assert_int_equal(cb_stores_init(&stores, &cb_system_allocator, NULL), CUBED_OK);
     assert_int_equal(cb_store_open(&stores, "s9://b/x", false, &s, NULL), CUBED_E_UNSUPPORTED);

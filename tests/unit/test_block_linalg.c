@@ -16,13 +16,13 @@
 #include "kernel/kernel.h"
 #include "linalg/linalg_functions.h"
 
-#define COUNT 3 /* matrices in a block */
-#define OUT   3 /* number of the first output among the operands */
+#define COUNT 3 /* number of matrices in a block */
+#define OUT   3 /* index in `block` of the first output */
 
-static cb_kernels kernels; /* the context that functions receive */
+static cb_kernels kernels; /* context that is passed to the functions */
 
-/* Extents of operands in letters: m and n of the matrix, k the smaller one, 2 columns on the right side, 8.
- * Types in letters: that of the input, its real or its complex counterpart. */
+/* Extents of operands as letters: m and n are those of the matrix, k is the smaller of both; 2 is the number of columns of the
+ * right-hand side. Types as letters: that of the input, its real or its complex counterpart. */
 typedef struct function {
     const char *name, *in[3], *out[3], *types;
     bool square;
@@ -56,7 +56,7 @@ typedef struct job {
     const cubed_block_fn *fn;
     cb_cholesky_params params;
     int64_t shape[6][3];
-    cubed_block block[6]; /* numbers of inputs from 0 on, of outputs from 3 on */
+    cubed_block block[6]; /* inputs from index 0 on, outputs from index 3 on */
     cubed_block_call call;
 } job;
 
@@ -139,7 +139,7 @@ static void run(job *j, uint32_t wanted)
     cubed_block_need need = j->fn->need(&j->call, &kernels);
     assert_int_equal(need.library, 0);
     assert_int_equal(need.scratch % 64, 0);
-    /* Previous contents of the buffers do not matter. */
+    /* Fill the scratch memory, because its previous contents must not matter. */
     j->call.scratch = need.scratch ? aligned_alloc(64, need.scratch) : NULL;
     if (need.scratch) memset(j->call.scratch, 0xff, need.scratch);
     if (j->fn->run(&j->call, &kernels, &err) != CUBED_OK) fail_msg("%s", err.message);
@@ -211,7 +211,7 @@ static void check_refusals(const function *r, cubed_dtype dtype, int64_t m, int6
         start(&j, r, dtype, m, n);
         if (at < OUT ? at >= j.call.nin : at - OUT >= j.call.nout) continue;
         for (int d = 0; d < j.block[at].ndim; d++) {
-            /* Any number of right hand sides, and of the extent that is larger. */
+            /* The number of right-hand sides is arbitrary. So is the extent of a matrix that is larger. */
             bool is_free = (strcmp(r->name, "solve") == 0 && d == 2 && at != 0) ||
                            (strcmp(r->name, "svdvals") == 0 && d > 0 && at == 0);
             for (int o = 0; o < 3 && !is_free; o++) {
@@ -221,7 +221,7 @@ static void check_refusals(const function *r, cubed_dtype dtype, int64_t m, int6
             }
         }
         start(&j, r, dtype, m, n);
-        /* With another precision. */
+        /* An operand of another precision is refused. */
         j.block[at].dtype =
             counterpart(j.block[at].dtype, 'r') == CUBED_FLOAT32 ? CUBED_FLOAT64 : CUBED_FLOAT32;
         refuse(&j);

@@ -66,7 +66,7 @@ static int64_t make_samples(const int64_t *x, int64_t step, int64_t *samples)
     return n;
 }
 
-/* The elements, or samples, in ranges. */
+/* Collects the elements, or the samples, that are in the ranges. Returns their number. */
 static int64_t gather(const int64_t *from, const int64_t *ranges, int64_t *to)
 {
     int64_t n = 0;
@@ -136,17 +136,17 @@ static void test_ranges_of_others(void **state)
     const cubed_block out = block(got, CUBED_INT64, &n, &at);
     const size_t size = sizeof params.p;
     assert_int_equal(call("merge_runs", in, 2, &out, 1, &params, size), CUBED_OK);
-    ranges[0] = 31; /* more elements in front than the part has */
+    ranges[0] = 31; /* the part has fewer elements than are stated to precede it */
     assert_int_equal(call("merge_runs", in, 2, &out, 1, &params, size), CUBED_E_ARG);
     ranges[0] = 0;
-    m = 25; /* fewer elements than the part and those in front of it */
+    m = 25; /* the result has too few elements for the part and those before it */
     assert_int_equal(call("merge_runs", in, 2, &out, 1, &params, size), CUBED_E_ARG);
     params.p.runs.run = PART + 1;
     assert_int_equal(call("merge_runs", in, 2, &out, 1, &params, size), CUBED_E_FORMAT);
 
     cb_bounds_params bounds = {runs, STEP, 1};
     const cubed_block to = block(got, CUBED_INT64, &row, origin);
-    ranges[1] = 11; /* of the second run's samples */
+    ranges[1] = 11; /* exceeds the number of samples of the second run */
     assert_int_equal(call("merge_bounds", in, 2, &to, 1, &bounds, sizeof bounds), CUBED_E_ARG);
     bounds.finer = 3;
     assert_int_equal(call("merge_bounds", in, 2, &to, 1, &bounds, sizeof bounds), CUBED_E_FORMAT);

@@ -1,5 +1,5 @@
-/* Compares selection among keys with sorting them: each width, many lengths and distributions; and calls that "quantile"
- * refuses. */
+/* Compares quantiles by selection among keys with sorted keys, for each key width and for many lengths and distributions. Also
+ * tests calls that "quantile" refuses. */
 #include "kernel_test.h"
 
 #include "block/block.h"
@@ -12,7 +12,7 @@ static void put_key(void *keys, size_t size, int64_t i, uint64_t key)
     memcpy((char *)keys + (size_t)i * size, &key, size);
 }
 
-/* Distributions that are hard for selection: few values, far outliers, NaN, order. */
+/* Returns key number i of a distribution that is hard for selection: few values, far outliers, NaN, or sorted keys. */
 static uint64_t make_key(int kind, int64_t i, uint64_t *seed)
 {
     uint64_t r = next_random(seed);
@@ -70,7 +70,8 @@ static void test_select(void **state)
 static void test_places(void **state)
 {
     (void)state;
-    /* Quantiles of five elements: method, q, element, fraction of the way to the next. */
+    /* Quantiles of five elements: `at` is the index of an element, followed by the fraction of the distance to the next
+     * element. */
     static const struct {
         int method;
         double q;
@@ -119,10 +120,10 @@ static void test_refusals(void **state)
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_OK);
     params.p.axis = 2;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
-    params.p.axis = 0; /* which leaves four */
+    params.p.axis = 0; /* the result would have four elements, but has three */
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.p.axis = 1;
-    params.p.count = 2; /* more than exist */
+    params.p.count = 2; /* larger than the number of quantiles that the parameters contain */
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.p.count = INT64_MAX;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
@@ -170,14 +171,14 @@ static void test_group_refusals(void **state)
     params.g.wide = 2;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.g.wide = 0;
-    params.g.ngroups = 3; /* more than the result has */
+    params.g.ngroups = 3; /* larger than the number of groups in the result */
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.g.ngroups = INT64_MAX;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.g.ngroups = -1;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.g.ngroups = 2;
-    params.g.quantile.axis = 0; /* three elements, four codes */
+    params.g.quantile.axis = 0; /* axis 0 has three elements, but there are four codes */
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.g.quantile.axis = 1;
     in[1].dtype = CUBED_INT32;

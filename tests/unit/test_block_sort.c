@@ -15,7 +15,7 @@ static const cubed_dtype types[] = {
 
 static cb_kernels kernels;
 
-/* Values as NumPy sorts them: class, then real and imaginary part. */
+/* The order of values in NumPy's sort: by class, then by real part, then by imaginary part. */
 typedef struct rank {
     int class;
     double re, im;
@@ -84,7 +84,7 @@ static void fill(cubed_dtype t, char *x, int64_t n, uint64_t *seed)
     }
 }
 
-/* Positions in order, by insertion: stable. */
+/* Computes the stable order of a line by insertion: the positions of its elements. */
 static void order_line(cubed_dtype t, const char *x, int64_t stride, int64_t n, bool descending,
                        int64_t *out)
 {
@@ -178,7 +178,7 @@ static int compare_u32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Keys of a distribution: all bits, few bits, runs, a few outliers, all equal. */
+/* Returns key number i of a distribution: random bits, few bits, runs, a few outliers, or equal keys. */
 static uint64_t key_of(int distribution, int64_t i, uint64_t *seed)
 {
     uint64_t r = next_random(seed);
@@ -191,7 +191,7 @@ static uint64_t key_of(int distribution, int64_t i, uint64_t *seed)
     }
 }
 
-/* Long lists are sorted, and positions move like the keys; equal keys keep their order. */
+/* Checks that long lists are sorted, that positions move with their keys, and that equal keys keep their order. */
 static void check_keys(size_t size, int64_t n, int distribution, uint64_t *seed)
 {
     const cb_order_width *w = cb_order_width_of(size);
@@ -200,7 +200,8 @@ static void check_keys(size_t size, int64_t n, int distribution, uint64_t *seed)
     uint32_t *pos = calloc((size_t)n, sizeof *pos), *spare_pos = calloc((size_t)n, sizeof *pos);
     for (int64_t i = 0; i < n; i++) {
         uint64_t key = key_of(distribution, i, seed);
-        memcpy(was + (size_t)i * size, (char *)&key + 8 - size, size); /* the highest bits */
+        /* copies the highest bytes of the key */
+        memcpy(was + (size_t)i * size, (char *)&key + 8 - size, size);
         if (distribution == 2) memcpy(was + (size_t)i * size, &key, size);
         pos[i] = (uint32_t)i;
     }
@@ -297,7 +298,7 @@ static void make_bad_pivots(uint64_t *keys, int64_t n)
             uint64_t *key = &keys[left[i * step + step / 2]];
             if (*key == UINT64_MAX) *key = (uint64_t)given++;
         }
-        for (int64_t i = 0; i < n; i++) { /* the greatest of these is the pivot */
+        for (int64_t i = 0; i < n; i++) { /* the largest key of these is the pivot */
             if (keys[left[i]] >= (uint64_t)given - 1) left[kept++] = left[i];
         }
         n = kept;
@@ -337,7 +338,8 @@ static void test_refusals(void **state)
                              .params = &params,
                              .params_size = sizeof params};
     (void)state;
-    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT); /* the axis does not exist */
+    /* fails because the array does not have this axis */
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.axis = 1;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_OK);
     params.descending = 2;

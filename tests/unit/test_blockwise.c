@@ -46,7 +46,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
         scratch[i] = 0;
         for (int64_t j = 0; j < x->shape[1]; j++) {
             scratch[i] += in[i * x->shape[1] + j];
-            in[i * x->shape[1] + j] = -1e9; /* may overwrite its input */
+            in[i * x->shape[1] + j] = -1e9; /* the function may overwrite its input */
         }
         if (sums && call->first) sums[i] = 0;
         if (sums) sums[i] += scratch[i];
@@ -166,7 +166,8 @@ static void test_calls(void **state)
         assert_int_equal(info.num_stages, n == 2 && k >= 3 ? 2 : 1);
         if (cubed_run(plan, NULL, &stats, &err) != CUBED_OK) fail_msg("%s", err.message);
         assert_true(stats.measured_mem <= stats.projected_mem);
-        assert_true(stats.measured_mem > 1000); /* memory of libraries counts */
+        /* exceeds 1000 because the memory that libraries allocate is included */
+        assert_true(stats.measured_mem > 1000);
         check_results(f, k % 3 == 1 ? NULL : sums, k % 3 == 0 ? NULL : told);
         cubed_plan_unref(plan);
     }
@@ -189,7 +190,7 @@ static void test_saved_plan(void **state)
     assert_int_equal(cubed_run(again, NULL, NULL, &err), CUBED_OK);
     check_results(f, sums, told);
     cubed_plan_unref(again);
-    /* In a process that does not know the function. */
+    /* A context that does not know the function cannot load the plan. */
     assert_int_equal(cubed_context_new(NULL, &stranger, NULL), CUBED_OK);
     assert_int_equal(cubed_plan_load(stranger, bytes, size, &again, &err), CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "\"tally\""));
@@ -225,8 +226,9 @@ static void test_refusals(void **state)
     assert_int_equal(make(f, "sort", usual, &err), CUBED_E_FORMAT); /* other operands */
     assert_int_equal(make(f, "tally", twice, &err), CUBED_E_ARG);
     assert_int_equal(make(f, "tally", wild, &err), CUBED_E_ARG);
-    assert_int_equal(make(f, "tally", other, &err), CUBED_E_ARG); /* 5 blocks of x, 3 of outputs */
-    /* One block of all columns: fine. */
+    /* x has 5 blocks along the symbol, but the output has 3 */
+    assert_int_equal(make(f, "tally", other, &err), CUBED_E_ARG);
+    /* An output with one block of all columns is accepted. */
     assert_int_equal(make(f, "tally", none, &err), CUBED_OK);
     cubed_array_unref(f->out[0]);
     cubed_array_unref(f->out[1]);

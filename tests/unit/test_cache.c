@@ -11,7 +11,8 @@
 
 #include "chunks/cache.h"
 
-enum { SIZE = 1000, ENTRY = 1152 }; /* with a header, rounded up */
+/* ENTRY: size of an entry for SIZE bytes with its header, rounded up */
+enum { SIZE = 1000, ENTRY = 1152 };
 
 static cb_cache_key chunk(int64_t number) { return (cb_cache_key){3, CB_CACHE_CHUNK, number}; }
 
@@ -75,11 +76,13 @@ static void test_indices_stay_longer_than_chunks(void **state)
     cb_budget_init(&shared, SIZE_MAX);
     cb_cache *c = cb_cache_new(&cb_system_allocator, (size_t)2 * ENTRY, &shared);
     assert_int_equal(get(c, shard(0), 10), CB_CACHE_FILL);
-    assert_int_equal(get(c, chunk(0), 0), CB_CACHE_FILL); /* the same number of another array */
+    /* a chunk and an index with the same number are different entries */
+    assert_int_equal(get(c, chunk(0), 0), CB_CACHE_FILL);
     assert_int_equal(get(c, chunk(1), 1), CB_CACHE_FILL);
     assert_int_equal(get(c, shard(0), 10), CB_CACHE_HIT);
     assert_int_equal(get(c, shard(1), 11), CB_CACHE_FILL);
-    assert_int_equal(get(c, chunk(2), 2), CB_CACHE_FULL); /* only indices are left */
+    /* the cache has only indices now, which are not evicted for chunks */
+    assert_int_equal(get(c, chunk(2), 2), CB_CACHE_FULL);
     assert_int_equal(get(c, shard(2), 12), CB_CACHE_FILL);
     assert_int_equal(get(c, shard(1), 11), CB_CACHE_HIT);
     assert_int_equal(get(c, shard(0), 10), CB_CACHE_FILL);
@@ -145,9 +148,10 @@ static void test_unused_things_go_first(void **state)
         cb_cache_pass(c, chunk(i));
     }
     assert_int_equal(cb_cache_used(c)->high_water, 2 * ENTRY);
-    assert_int_equal(get_of(c, chunk(3), 3, 3), CB_CACHE_HIT); /* one read more than planned */
+    /* more reads than planned are allowed */
+    assert_int_equal(get_of(c, chunk(3), 3, 3), CB_CACHE_HIT);
     assert_int_equal(hold(c, chunk(3), 3, 3, &entry), CB_CACHE_HIT);
-    assert_int_equal(get(c, chunk(4), 4), CB_CACHE_FILL); /* in addition to the pinned entry */
+    assert_int_equal(get(c, chunk(4), 4), CB_CACHE_FILL); /* fits in addition to the pinned entry */
     assert_int_equal(cb_cache_used(c)->used, 3 * ENTRY);
     cb_cache_unpin(c, entry);
     assert_int_equal(get(c, chunk(5), 5), CB_CACHE_FILL);

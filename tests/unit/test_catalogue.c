@@ -101,7 +101,8 @@ static void check_param(const cubed_function *f, const cubed_param *p)
     for (const cubed_param *q = f->params; q < p; q++) assert_string_not_equal(p->name, q->name);
 }
 
-/* Rows allow arguments to be bound: positional-only parameters are first, keyword-only parameters last. */
+/* The order of a row's parameters lets arguments be bound: positional-only parameters are first, and keyword-only parameters are
+ * last. */
 static void rows_are_sound(void **state)
 {
     (void)state;
@@ -336,7 +337,7 @@ static void formats_values(void **state)
     assert_int_equal(cubed_value_format(&values[1], NULL, 0), 7);
 }
 
-/* A sequence of UTF-8 must not lead beyond the end of its text. */
+/* A truncated UTF-8 sequence at the end of a text must not make the reader read beyond the end. */
 static void refuses_text_that_is_not_utf8(void **state)
 {
     static const char cut[] = "a\xf0\0\0\0b";

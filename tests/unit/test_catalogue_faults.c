@@ -1,11 +1,11 @@
-/* Every function of the catalogue, and expressions, where one allocation after the other fails: an error or the arrays, and
- * nothing that is not freed. */
+/* Calls every function of the catalogue, and builds expressions, while each allocation fails in turn. The result must be an error
+ * or the arrays, and all memory must be freed. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static cubed_status call_in(cubed_context *context, const chosen_call *c, cubed_
     return st;
 }
 
-/* In a context of its own, whose allocator fails. */
+/* Calls the function in a separate context, whose allocator fails. */
 static cubed_status call_once(void *ctx, const cubed_allocator *a, cubed_error *err)
 {
     cubed_context *context;

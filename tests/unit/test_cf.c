@@ -19,7 +19,7 @@ static cubed_context *make_context(void)
     return ctx;
 }
 
-/* Decodes four elements with these attributes; returns the type, and the values as float64. */
+/* Decodes four elements with these attributes. Returns the type, and stores the values as float64 in `out`. */
 static cubed_dtype decode(cubed_context *ctx, cubed_dtype dtype, const void *data,
                           const char *attrs,
                           double out[4], /* NOLINT(readability-non-const-parameter): the result */
@@ -87,7 +87,7 @@ static void test_decoding(void **state)
          CUBED_FLOAT32,
          {nan_, nan_, 0, nan_},
          NULL},
-        /* Values that the type does not have mask nothing. */
+        /* A missing value that the type cannot represent marks no element. */
         {CUBED_INT8,
          bytes,
          "{\"_FillValue\": 255, \"missing_value\": 0.5}",
@@ -144,7 +144,7 @@ static void test_decoding(void **state)
          CUBED_FLOAT64,
          {1e20, -1, 0, 0.1},
          NULL},
-        /* NaN and 1e20, as Xarray writes them in format 3. */
+        /* Missing values NaN and 1e20, in the spelling that Xarray uses for format 3. */
         {CUBED_FLOAT64,
          doubles,
          "{\"_FillValue\": \"AAAAAAAA+H8=\"}",
@@ -190,10 +190,10 @@ static void test_decoding(void **state)
          {0, 1, 9223372036854775807.0, nan_},
          NULL},
         {CUBED_INT8, bytes, "{\"dtype\": \"bool\"}", CUBED_BOOL, {1, 1, 0, 1}, NULL},
-        /* Of two values one is missing. */
+        /* One of the two values of a bool is missing. */
         {CUBED_BOOL, bools, "{\"_FillValue\": true}", CUBED_FLOAT64, {nan_, 0, nan_, 0}, NULL},
         {CUBED_BOOL, bools, "{\"missing_value\": 0}", CUBED_FLOAT64, {1, nan_, 1, nan_}, NULL},
-        /* NaN of integers is no missing value, and a whole scale keeps integers integers. */
+        /* A fill value NaN marks no integer. An integer scale keeps integers as integers. */
         {CUBED_INT8,
          bytes,
          "{\"_FillValue\": \"NaN\", \"scale_factor\": 2}",
@@ -206,7 +206,7 @@ static void test_decoding(void **state)
          CUBED_FLOAT64,
          {-256, nan_, 0, 254},
          NULL},
-        /* Nothing to do. */
+        /* These attributes do not change the elements. */
         {CUBED_INT8, bytes, "{\"units\": \"K\"}", CUBED_INT8, {-128, -1, 0, 127}, "units"},
         {CUBED_INT8,
          bytes,
@@ -353,7 +353,7 @@ static void test_characters(void **state)
 static void test_units(void **state)
 {
     (void)state;
-    /* The meaning of 1.5 in these units; NULL: they are refused. */
+    /* `time`: the date that 1.5 means in these units; NULL if the units are refused. */
     static const struct {
         const char *units, *calendar, *time;
     } cases[] = {
@@ -397,7 +397,7 @@ static void test_units(void **state)
         {"days since", "standard", NULL},
         {"days since 290000-12-31", "all_leap", "290001-01-01T12:00:00"},
         {"days since -290000-01-01", "360_day", "-290000-01-02T12:00:00"},
-        /* Microseconds until then do not fit int64. */
+        /* These dates are too far away: their distance in microseconds does not fit in int64. */
         {"days since 290001-01-01", "standard", NULL},
         {"days since 9999999-01-01", "standard", NULL},
         {"days sincere 2000-01-01", "standard", NULL},
@@ -468,7 +468,7 @@ static double time_of_missing(cubed_context *ctx, int n)
     return seconds;
 }
 
-/* A file may have a list of any length: the time must not grow quadratically. */
+/* A file may list any number of missing values. The time to read them must not grow quadratically. */
 static void test_long_lists_of_missing_values(void **state)
 {
     cubed_context *ctx;

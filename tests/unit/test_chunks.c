@@ -62,7 +62,7 @@ static void write_source(fixture *f, const char *codecs)
     cubed_array_unref(x);
 }
 
-/* A copy into other chunks, with tasks of one chunk each. */
+/* Makes a plan that copies x to an array with other chunks, in tasks of one chunk each. */
 static void set_up(fixture *f, const char *codecs)
 {
     const int64_t chunk = RESULT;
@@ -87,7 +87,7 @@ static void set_up(fixture *f, const char *codecs)
     cubed_array_unref(x);
     cubed_array_unref(y);
     while (f->plan->ir.nodes[f->node].kind != CB_NODE_ZARR) f->node++;
-    /* As if all tasks read all of it. */
+    /* Counts chunks as if every task read all chunks of the array. */
     f->plan->reused[f->node] = true;
     f->plan->cache_bytes = (uint64_t)16 << 20;
     const cb_chunks_options own = {.own = true,
@@ -146,7 +146,7 @@ static void *read_all(void *ctx)
         const int64_t n = k < 2 ? CHUNK : N - 2 * CHUNK;
         r->wrong += memcmp(held.data, r->f->data + k * CHUNK, (size_t)n * sizeof(double)) != 0;
         r->wrong += held.lo[0] != k * CHUNK || held.stride[0] != sizeof(double);
-        pthread_barrier_wait(r->together); /* while all of them hold it */
+        pthread_barrier_wait(r->together); /* wait here until all threads hold the chunk */
         cb_arena_release(arena, mark);
     }
     cb_arena_free(arena);
@@ -218,7 +218,7 @@ static void test_a_chunk_that_is_damaged(void **state)
 
 /* --- Chunks that one worker decodes for another -------------------------------------------------------- */
 
-/* The order of a task's reads, which only the caller of the broker knows. */
+/* Visits the chunks of a task in reverse order. Only the caller of the broker knows the order of a task's reads. */
 static cubed_status visit_backwards(const cubed_plan *p, int stage, int64_t task, int64_t step,
                                     bool *there, cb_chunks_fn fn, void *ctx)
 {
@@ -234,7 +234,8 @@ static cubed_status visit_backwards(const cubed_plan *p, int stage, int64_t task
     return CUBED_OK;
 }
 
-/* A worker offers chunks in the order of the task, except the first, and the broker serves them to the task. */
+/* A helper offers the chunks of a task in the order of the task, except the first. The broker then serves the offered chunks to
+ * the task. */
 static void test_offers_follow_the_order_of_the_task(void **state)
 {
     fixture f;
@@ -263,7 +264,8 @@ static void test_offers_follow_the_order_of_the_task(void **state)
     cb_offers_begin(busy, 0, 0);
     cb_mutex_lock(idle->offers->lock);
     for (int i = 0; i < 2; i++) assert_true(cb_offers_make(idle, others));
-    assert_false(cb_offers_make(idle, others)); /* chunk 2 is left to the task */
+    /* no third offer: chunk 2 is left to the task itself */
+    assert_false(cb_offers_make(idle, others));
     cb_mutex_unlock(idle->offers->lock);
     for (int64_t k = 2; k >= 0; k--) {
         cb_task_count count = {0};
@@ -301,7 +303,8 @@ static const char blocks[] =
     "\"configuration\": {\"typesize\": 8, \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": "
     "\"noshuffle\", \"blocksize\": 8192}}]";
 
-/* Two runs meet in the fourth block; locating needs the first bytes of the chunk. */
+/* MEET: position in the fourth block where two runs meet. FOUND: size of the first bytes of a chunk, which are read to locate
+ * blocks. */
 #define BLOCK ((size_t)65536)
 #define MEET  (3 * BLOCK + 4000)
 #define FOUND ((size_t)4096)
@@ -314,7 +317,7 @@ static cubed_status want_block(fixture *f, size_t at, cubed_range run, void *buf
     return cb_chunks_want_codec_block(f->chunks, &want, arena, out, count, NULL);
 }
 
-/* Reads block number `k` of the second chunk, as a run requests it; returns whether it is cached for another run. */
+/* Reads block number `k` of the second chunk, as run `run` requests it. Returns true if the block is cached for another run. */
 static bool bring_block(fixture *f, int k, cubed_range run, cb_arena *arena, cb_task_count *count)
 {
     const size_t mark = cb_arena_mark(arena);
@@ -354,10 +357,10 @@ static void test_blocks_that_runs_share(void **state)
     assert_int_equal(count[2].present, 1);
     for (int k = 4; k < 7; k++) assert_false(bring_block(&f, k, second, arena, &count[2]));
     assert_true(bring_block(&f, 7, second, arena, &count[2]));
-    /* With more than two runs, or a run that returns, it is not known which of them need a block. */
+    /* A block is cached only for exactly two runs. With more runs, it is unknown which of them need the block. */
     assert_false(bring_block(&f, 3, within, arena, &count[3]));
     assert_in_range(count[3].stored_read, FOUND + BLOCK / 2, 2 * BLOCK);
-    /* After its second read the first block's memory was reused for the next one. */
+    /* The cache had at most one block at a time: the memory of the first block was reused for the next one. */
     assert_in_range(cb_chunks_cache_peak(f.chunks), BLOCK, 2 * BLOCK - 1);
     cb_arena_free(arena);
     tear_down(&f);
@@ -457,7 +460,7 @@ static bool is_mapped(const fixture *f, const char *data)
     return found;
 }
 
-/* Truncates the file of chunk 0 to so many bytes while it is mapped. The rest reads as 0. */
+/* Truncates the mapped file of chunk 0 to `left` bytes. Reads of the remaining pages return zeros. */
 static void cut_while_mapped(off_t left)
 {
     fixture f;
@@ -491,7 +494,7 @@ static void cut_while_mapped(off_t left)
     cubed_error err = CUBED_ERROR_INIT;
     assert_int_equal(cb_chunks_check(f.chunks, &err), left < 0 ? CUBED_OK : CUBED_E_IO);
     if (left >= 0) assert_non_null(strstr(err.message, "src: a chunk has been changed"));
-    /* Other readers read the file with its present contents. */
+    /* Readers that do not map the file read its present contents. */
     want.mapped = false;
     assert_int_equal(cb_chunks_want(f.chunks, &(cb_chunk_reader){.arena = arena, .count = &count},
                                     &want, &held, NULL),
@@ -617,7 +620,7 @@ static void test_handlers_of_others(void **state)
     const volatile char *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
     assert_true(p != MAP_FAILED);
     bool came = sigsetjmp(back, 1) != 0;
-    if (!came) (void)*p; /* the file is empty */
+    if (!came) (void)*p; /* raises SIGBUS, because the file is empty */
     assert_true(came);
     cb_map_end();
     cb_map_end();
@@ -626,11 +629,12 @@ static void test_handlers_of_others(void **state)
     assert_true(cb_map_begin());
     own.sa_handler = SIG_DFL;
     assert_int_equal(sigaction(SIGBUS, &own, &now), 0);
-    assert_false(cb_map_begin()); /* nothing would report the fault */
+    assert_false(cb_map_begin()); /* mapping is not used if no handler would report the fault */
     cb_map_end();
     own.sa_handler = theirs;
     assert_int_equal(sigaction(SIGBUS, &own, NULL), 0);
-    assert_int_equal(sigaction(SIGBUS, &now, NULL), 0); /* our handler, unchanged */
+    /* returns our handler, so nobody has replaced it */
+    assert_int_equal(sigaction(SIGBUS, &now, NULL), 0);
     assert_true(cb_map_begin());
     cb_map_end();
     assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);

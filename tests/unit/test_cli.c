@@ -84,7 +84,7 @@ static void test_names_of_inputs(void **state)
     inputs in = {.nspecs = 0};
     assert_null(inputs_add(&in, "u=a.zarr::u"));
     assert_null(inputs_add(&in, "g.zarr"));
-    assert_null(inputs_add(&in, "dir/x=1.zarr")); /* no identifier before = */
+    assert_null(inputs_add(&in, "dir/x=1.zarr")); /* the text before = is not an identifier */
     assert_null(inputs_add(&in, "2x=b.zarr"));
     assert_string_equal(in.spec[0].name, "u");
     assert_string_equal(in.spec[0].url, "a.zarr::u");
@@ -193,7 +193,7 @@ static void test_printing(void **state)
     check_printed(ctx, CUBED_FLOAT64, 2, (int64_t[]){2, 0}, d, "[[],\n []]\n");
     check_printed(ctx, CUBED_FLOAT64, 2, (int64_t[]){2, 600}, many,
                   "[[0, 0, 0, ..., 0, 0, 0],\n [0, 0, 0, ..., 0, 0, 0]]\n");
-    /* Long rows are broken, and no line ends in a space. */
+    /* Long rows are broken into lines, and no line ends with a space. */
     char *text = printed(ctx, CUBED_FLOAT64, 1, (int64_t[]){900}, many);
     size_t longest = 0;
     for (const char *p = text, *end; (end = strchr(p, '\n')); p = end + 1) {

@@ -59,7 +59,7 @@ static cubed_status parse(const char *text, const int64_t *shape, cb_codec_chain
     return st;
 }
 
-/* Compressible, or noise. */
+/* Fills `data` with noise, or with compressible numbers. */
 static void make_data(uint64_t *data, size_t n, bool noise)
 {
     uint64_t x = 88172645463325252u;

@@ -95,7 +95,7 @@ static const struct {
      12,
      {0, 0, 0x80, 0x3f, 0, 0, 0xe1, 0x3f, 0, 0, 0xc0, 0x3f},
      {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0xc0, 0x3f}},
-    {BEHIND(CODEC("numcodecs.crc32", "")), /* at the start, as in numcodecs */
+    {BEHIND(CODEC("numcodecs.crc32", "")), /* the checksum is in front, as in numcodecs */
      CUBED_UINT8,
      3,
      7,
@@ -135,7 +135,7 @@ static const struct {
 };
 enum { CODECS = (int)(sizeof codecs / sizeof *codecs) };
 
-/* The step that is not "bytes". */
+/* Returns the step of the chain that is not "bytes". */
 static const cb_codec_step *step_of(const cb_codec_chain *c)
 {
     return &c->step[strcmp(c->step[0].vt->name, "bytes") == 0];
@@ -208,7 +208,7 @@ static void test_configurations_there_and_back(void **state)
                 assert_int_equal(st, CUBED_E_ARG);
                 assert_non_null(strstr(err.message, "does not fit"));
             }
-            /* With one byte more it fits, and not before. */
+            /* The text fits exactly if the buffer has at least this size. */
             if (cap == sizeof text - 1) assert_int_equal(st, CUBED_OK);
         }
         free(list);
@@ -217,7 +217,7 @@ static void test_configurations_there_and_back(void **state)
     }
 }
 
-/* Rows of bytes of elements of all sizes, also if they are not a whole number of vectors. */
+/* Shuffles rows of elements of all sizes, including rows that do not fill whole vectors. */
 static void test_shuffle_of_elements_of_any_size(void **state)
 {
     static const int sizes[] = {1, 2, 3, 4, 7, 8, 16}, counts[] = {1, 15, 33, 1000};

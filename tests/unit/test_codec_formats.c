@@ -24,7 +24,7 @@ static void test_byte_order(void **state)
         {2, 2, {1, 0, 3, 2}},
         {4, 4, {3, 2, 1, 0, 7, 6, 5, 4}},
         {8, 8, {7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8}},
-        /* Complex numbers: each half separately. */
+        /* The bytes of the two parts of a complex number are reversed separately. */
         {8, 4, {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12}},
         {1, 1, {0, 1}},
     };
@@ -110,7 +110,7 @@ static void test_order_f(void **state)
     assert_int_equal(parse_v2("null", true, true, 2, 2, shape, &c, NULL), CUBED_OK);
     assert_int_equal(encode(&c, wide, out), 12);
     assert_memory_equal(out, wide_f, 12);
-    /* One axis, or none, has one order. */
+    /* Arrays with at most one axis have the same elements in any order, so no step is needed. */
     assert_int_equal(parse_v2("null", false, true, 8, 1, shape, &c, NULL), CUBED_OK);
     assert_true(cb_codec_chain_is_raw(&c));
     assert_int_equal(parse_v2("null", false, true, 8, 0, shape, &c, NULL), CUBED_OK);
@@ -118,7 +118,7 @@ static void test_order_f(void **state)
     assert_int_equal(c.chunk_bytes, 8);
 }
 
-/* The check value of the polynomial, and all lengths around a machine word. */
+/* Tests the published check value of the polynomial, and all lengths near the size of a machine word. */
 static void test_crc32c(void **state)
 {
     uint8_t text[32], out[36], back[32];
@@ -142,7 +142,7 @@ static void test_crc32c(void **state)
     }
 }
 
-/* Both kinds of half precision, whose mantissas have different lengths. */
+/* Tests float16 and bfloat16, whose mantissas have different lengths. */
 static void test_bitround_of_halves(void **state)
 {
     static const struct {

@@ -60,7 +60,7 @@ static void test_checksums_of_others(void **state)
         assert_memory_equal(packed + n, cases[k].sum, 4);
         assert_int_equal(decode_part(&c, packed, n + 4, NULL), CUBED_OK);
         assert_memory_equal(unpacked, plain, n);
-        /* The checksum as old libraries wrote it. */
+        /* Old libraries wrote the checksum with swapped bytes. */
         const uint8_t swapped[4] = {cases[k].sum[1], cases[k].sum[0], cases[k].sum[3],
                                     cases[k].sum[2]};
         memcpy(packed + n, swapped, 4);
@@ -206,7 +206,7 @@ static void test_lz4_of_changed_bytes(void **state)
     "\"numcodecs.fletcher32\", "                                                                   \
     "\"cubed.filter_mask\"]"
 
-/* The result of shuffle for as many elements of four bytes. */
+/* Applies the filter "shuffle" to n elements of four bytes. */
 static void shuffled(const uint8_t *from, size_t n, uint8_t *to)
 {
     for (size_t i = 0; i < n; i++) {
@@ -240,13 +240,13 @@ static void test_masks(void **state)
     shuffled(plain, COUNT, packed + 4);
     assert_int_equal(decode_part(&c, packed, BYTES + 4, NULL), CUBED_OK);
     assert_memory_equal(unpacked, plain, BYTES);
-    /* The checksum alone. */
+    /* A mask that skips all filters but the checksum. */
     packed[0] = 3;
     must_parse(FLETCHER, 1, BYTES, &plain_sum);
     assert_int_equal(encode(&plain_sum, plain, packed + 4), BYTES + 4);
     assert_int_equal(decode_part(&c, packed, BYTES + 8, NULL), CUBED_OK);
     assert_memory_equal(unpacked, plain, BYTES);
-    /* A mask that contradicts the bytes. */
+    /* Masks that contradict the encoded bytes are errors. */
     packed[0] = 7;
     assert_int_equal(decode_part(&c, packed, BYTES + 8, NULL), CUBED_E_FORMAT);
     packed[0] = 1;

@@ -18,7 +18,7 @@
 static const char text[] = "Time after time, chunk after chunk: the same words, the same words.\n";
 enum { TEXT = sizeof text - 1 };
 
-/* All streams below were compressed by Python's module lzma, which numcodecs calls. */
+/* All encoded bytes below were compressed by Python's module lzma, which numcodecs uses. */
 static const uint8_t crc64[] = {
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21, 0x01,
     0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0xe0, 0x00, 0x43, 0x00, 0x32, 0x5d, 0x00, 0x2a,
@@ -39,7 +39,7 @@ static const uint8_t sha256[] = {
     0xb7, 0xa0, 0x24, 0x15, 0x00, 0x01, 0x66, 0x44, 0x83, 0xfc, 0x90, 0x62, 0x18, 0x9b, 0x4b, 0x9a,
     0x01, 0x00, 0x00, 0x00, 0x00, 0x0a, 0x59, 0x5a,
 };
-/* A filter before the compression, and preset 0. */
+/* A delta filter before the compression, with preset 0. */
 static const uint8_t delta[] = {
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x01, 0x03,
     0x01, 0x01, 0x21, 0x01, 0x0c, 0x66, 0xbe, 0x1a, 0xab, 0xe0, 0x00, 0x43, 0x00, 0x3c, 0x5d,
@@ -50,7 +50,7 @@ static const uint8_t delta[] = {
     0x00, 0x00, 0xb5, 0xd6, 0x7d, 0x06, 0x44, 0x5b, 0x4e, 0x2f, 0x00, 0x01, 0x58, 0x44, 0xfe,
     0xe7, 0x55, 0x23, 0x1f, 0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a,
 };
-/* Two streams of preset 0, the first of 30 bytes. */
+/* Two streams with preset 0. The first contains 30 bytes. */
 static const uint8_t two[] = {
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21,
     0x01, 0x0c, 0x00, 0x00, 0x00, 0x8f, 0x98, 0x41, 0x9c, 0x01, 0x00, 0x1d, 0x54, 0x69, 0x6d,
@@ -65,7 +65,7 @@ static const uint8_t two[] = {
     0x00, 0x00, 0x10, 0xd6, 0xd7, 0x8c, 0xdd, 0x3a, 0x92, 0x5e, 0x00, 0x01, 0x3a, 0x26, 0xaf,
     0xee, 0x22, 0xd7, 0x1f, 0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a,
 };
-/* Preset 1, without a size in the header and without a check. */
+/* The older format with preset 1, without a size in the header and without a check. */
 static const uint8_t alone[] = {
     0x5d, 0x00, 0x00, 0x10, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00,
     0x2a, 0x1a, 0x49, 0xa6, 0x67, 0x42, 0x1f, 0x5a, 0x6a, 0xe0, 0xd6, 0x0c, 0x16, 0x91,
@@ -129,7 +129,7 @@ static void test_truncated_and_longer(void **state)
         memcpy(packed, others[k].data, others[k].size);
         packed[others[k].size] = 'x';
         assert_int_equal(decode_part(&c, packed, others[k].size + 1, NULL), CUBED_E_FORMAT);
-        /* One byte more or less than the chunk has. */
+        /* Decoding fails if the chunk is one byte shorter or longer than the stream. */
         for (int64_t n = TEXT - 1; n <= TEXT + 1; n += 2) {
             parse(others[k].conf, n, &c);
             assert_int_equal(decode_part(&c, others[k].data, others[k].size, NULL), CUBED_E_FORMAT);
@@ -151,7 +151,7 @@ static void test_changed_bytes(void **state)
                 fail_msg("byte %zu of %s: %s", i, others[k].conf, cubed_status_str(st));
         }
     }
-    /* The wrong one of the two formats. */
+    /* Decoding fails with the other one of the two formats. */
     parse(LZMA("\"format\": 2"), TEXT, &c);
     assert_int_equal(decode_part(&c, crc64, sizeof crc64, NULL), CUBED_E_FORMAT);
     parse(LZMA("\"format\": 1"), TEXT, &c);
@@ -167,7 +167,7 @@ static void test_more_memory_than_was_planned(void **state)
     parse(LZMA("\"preset\": 0"), TEXT, &c);
     assert_int_equal(decode_part(&c, crc64, sizeof crc64, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "more memory to decode than preset 0 allows"));
-    /* 1 GiB in the header of the older format. */
+    /* Set the dictionary size in the header of the older format to 1 GiB. */
     memcpy(packed, alone, sizeof alone);
     packed[4] = 0x40;
     parse(LZMA("\"format\": 2, \"preset\": 3"), TEXT, &c);
@@ -177,7 +177,7 @@ static void test_more_memory_than_was_planned(void **state)
 
 /* --- Own streams -------------------------------------------------------------------------------------- */
 
-/* The bytes that any reader decodes from it. */
+/* Decodes a stream by calls of liblzma. Returns the number of bytes. */
 static size_t read_by_liblzma(bool xz, const uint8_t *src, size_t size, uint8_t *dst, size_t cap)
 {
     lzma_stream z = LZMA_STREAM_INIT;
@@ -198,7 +198,7 @@ static void test_there_and_back(void **state)
     static const struct {
         const char *conf;
         bool xz;
-        int check; /* in the stream's header */
+        int check; /* type of check that the header of the stream states */
     } cases[] = {
         {LZMA(""), true, LZMA_CHECK_CRC64},
         {LZMA("\"preset\": 0, \"check\": 0"), true, LZMA_CHECK_NONE},

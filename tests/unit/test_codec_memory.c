@@ -61,7 +61,7 @@ void free(void *p)
     __libc_free(p);
 }
 
-/* Both blocks exist during the copy. */
+/* While realloc copies, both blocks exist. */
 void *realloc(void *p, size_t n)
 {
     const size_t before = p ? malloc_usable_size(p) : 0;
@@ -160,8 +160,8 @@ typedef struct number_type {
     size_t size;
 } number_type;
 
-/* For each case the memory that a chain declares. Its functions are called directly, because the chain would request that
- * memory itself. */
+/* For each case, compares measured memory with the memory that the chain declares. Calls the functions of the codec directly,
+ * because the chain itself would allocate that memory. */
 static void parse_pcodec(const number_type *t, const char *conf, int64_t n, cb_codec_chain *c)
 {
     char text[256];
@@ -191,7 +191,7 @@ static void put_number(const number_type *t, int pattern, int64_t i, uint64_t *n
     else if (t->dtype == CUBED_FLOAT32 && pattern > 0)
         memcpy(to, &single, sizeof single);
     else
-        memcpy(to, &x, t->size); /* the lowest bytes */
+        memcpy(to, &x, t->size); /* copies the lowest bytes of x */
 }
 
 static void check_pcodec(const number_type *t, const char *conf, cb_pco_config config, int64_t n,
@@ -257,7 +257,7 @@ static void test_pco_stays_within_its_bound(void **state)
     check_pcodec(&types[5], confs[1].conf, confs[1].config, 300000, 3);
 }
 
-/* Data that pco's format packs: numbers of some bits, the lowest first. */
+/* A bit stream as in pco's format. Numbers of some bits each are appended, the lowest bit first. */
 typedef struct packed {
     unsigned char *data;
     size_t bits;
@@ -277,13 +277,13 @@ static size_t pack_greedy(packed *p, size_t n, int window)
 {
     const uint64_t head[] = {'p', 'c', 'o', '!', 3, 2};
     for (int i = 0; i < 6; i++) pack(p, head[i], 8);
-    pack(p, 0, 7); /* no count of numbers */
+    pack(p, 0, 7); /* the header does not state the count of numbers */
     pack_to_byte(p);
     pack(p, 4, 8);
     pack(p, 1, 8);
     pack(p, 2, 8);
     pack(p, n - 1, 24);
-    pack(p, 1, 4); /* multiples of a number */
+    pack(p, 1, 4); /* mode: all numbers are multiples of a base */
     pack(p, 1, 64);
     pack(p, 2, 4); /* look back */
     pack(p, (uint64_t)window - 1, 5);
@@ -304,7 +304,7 @@ static size_t pack_greedy(packed *p, size_t n, int window)
         pack(p, 0, 56);
     }
     pack_to_byte(p);
-    p->bits += n * 3 * 14; /* states of zeros */
+    p->bits += n * 3 * 14; /* all states are zeros */
     pack_to_byte(p);
     pack(p, 0, 8);
     return p->bits / 8;
@@ -329,7 +329,7 @@ static void test_pco_believes_no_greedy_file(void **state)
     size_t took = stop_counting();
     if (said != CB_PCO_DONE) fail_msg("%s", says);
     if (took > may || took < may / 3) fail_msg("took %zu bytes, declared %zu", took, may);
-    /* Claims that need no further bytes. */
+    /* These headers claim too much, but need no further bytes. */
     memset(encoded, 0, ROOM);
     size = pack_greedy(&(packed){encoded, 0}, N, 16);
     said = cb_pco_decode(2, encoded, size, back, N, 0, (cb_pco_says){says, sizeof says});
@@ -338,7 +338,8 @@ static void test_pco_believes_no_greedy_file(void **state)
     said = cb_pco_decode(2, encoded, size, back, N - 1, 0, (cb_pco_says){says, sizeof says});
     assert_int_equal(said, CB_PCO_REFUSED);
     assert_string_equal(says, "40000 numbers more, expected 39999");
-    packed p = {encoded, 104}; /* the mode, after the chunk's type and length */
+    /* `bits` is the position of the mode, which follows the type and the length of the chunk */
+    packed p = {encoded, 104};
     memset(encoded + 13, 0, 9);
     pack(&p, 4, 4);
     pack(&p, N + 1, 25);

@@ -64,7 +64,7 @@ static void test_zstd_of_others(void **state)
     fill(false);
     assert_int_equal(parse_v3("[\"bytes\", {\"name\": \"zstd\"}]", 1, 1, 1, &n, &c, NULL),
                      CUBED_OK);
-    /* Without the size in its header, with the largest level, and in two frames. */
+    /* Encodes without a content size in the header, at the maximum level, and as two frames. */
     ZSTD_CCtx *z = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(z, ZSTD_c_contentSizeFlag, 0);
     ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, ZSTD_maxCLevel());
@@ -75,7 +75,7 @@ static void test_zstd_of_others(void **state)
     assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
     assert_memory_equal(plain, unpacked, N);
     assert_int_equal(decode(&c, packed, first, unpacked, NULL), CUBED_E_FORMAT);
-    /* Larger than the chunk. */
+    /* Decoding fails if the frame has more bytes than the chunk. */
     size = ZSTD_compress(packed, sizeof packed, plain, N, 1);
     n--;
     assert_int_equal(parse_v3("[\"bytes\", {\"name\": \"zstd\"}]", 1, 1, 1, &n, &c, NULL),
@@ -107,7 +107,7 @@ static void test_bz2_of_others(void **state)
         assert_int_equal(decode(&c, packed, size - 1, unpacked, NULL), CUBED_E_FORMAT);
         packed[size] = 'B';
         assert_int_equal(decode(&c, packed, size + 1, unpacked, NULL), CUBED_E_FORMAT);
-        /* Two streams, the second with larger blocks. */
+        /* Two streams, of which the second has larger blocks. */
         size_t first = bz2_part(plain, 777, 1, packed, sizeof packed);
         size = first + bz2_part(plain + 777, N - 777, 9, packed + first, sizeof packed - first);
         assert_true(size <= cb_codec_chain_bound(&c));
@@ -116,7 +116,7 @@ static void test_bz2_of_others(void **state)
         assert_memory_equal(plain, unpacked, N);
         assert_int_equal(decode(&c, packed, first, unpacked, NULL), CUBED_E_FORMAT);
     }
-    /* Larger than the chunk. */
+    /* Decoding fails if the stream has more bytes than the chunk. */
     size_t size = bz2_part(plain, N, 1, packed, sizeof packed);
     n--;
     assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.bz2\"]", 1, 1, 1, &n, &c, NULL), CUBED_OK);
@@ -136,7 +136,7 @@ static void test_lz4_of_others(void **state)
     memcpy(packed, header, 4);
     assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
     assert_memory_equal(plain, unpacked, N);
-    /* Written chunks have the same form. */
+    /* Chunks that the codec writes have the same header. */
     uint8_t *own = malloc(cb_codec_chain_bound(&c));
     size_t got = encode(&c, plain, own);
     assert_memory_equal(own, header, 4);
@@ -144,7 +144,7 @@ static void test_lz4_of_others(void **state)
         LZ4_decompress_safe((char *)own + 4, (char *)unpacked, (int)got - 4, sizeof unpacked), N);
     assert_memory_equal(plain, unpacked, N);
     free(own);
-    /* Sizes that are not the block's, or not the chunk's. */
+    /* Stated sizes that differ from the size of the block or of the chunk. */
     static const uint8_t wrong[][4] = {{0, 0, 0, 0},
                                        {255, 255, 255, 255},
                                        {0, 0, 0, 128},

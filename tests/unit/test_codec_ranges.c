@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "codec/codec.h"
 
-enum { N = 100040, ITEM = 8 }; /* a short block at the end, for blocks of any size */
+enum { N = 100040, ITEM = 8 }; /* N is such that chunks end with a short block for any block size */
 
 static uint8_t plain[N], out[N], packed[N + BLOSC_MAX_OVERHEAD], parts[sizeof packed];
 static uint8_t kept[sizeof packed];
@@ -71,7 +71,7 @@ static void test_every_kind_of_buffer(void **state)
     const cb_codec_step *step = cb_codec_chain_ranged(&c);
     cb_arena *scratch = range_arena(&c);
     for (int k = 0; k < 4 * 5 * 3 * 2; k++) {
-        int shuffle = k / 20 % 3, level = k / 60 ? 5 : 0; /* level 0: uncompressed bytes */
+        int shuffle = k / 20 % 3, level = k / 60 ? 5 : 0; /* level 0 stores uncompressed bytes */
         for (size_t i = 0; i < N; i++) plain[i] = (uint8_t)(i % 64 == 0 ? draw(256) : i / 999);
         int n = blosc_compress_ctx(level, shuffle, ITEM, N, plain, packed, sizeof packed,
                                    inner[k % 4], blocks[k / 4 % 5], 1);
@@ -115,7 +115,7 @@ static size_t swap_blocks(uint8_t *p, size_t size)
     return size;
 }
 
-/* A located block is decoded as a whole, and alone. */
+/* Decodes each block alone, from the located bytes only. */
 static void test_block_by_block(void **state)
 {
     cb_codec_chain c;
@@ -209,7 +209,7 @@ static void test_damaged_buffers(void **state)
         assert_non_null(copy);
         assert_non_null(dst);
         memcpy(copy, kept, have);
-        /* Mostly in the header and the offsets. */
+        /* Most flipped bits are in the header and in the table of offsets. */
         for (uint32_t flips = draw(4); flips && have; flips--)
             copy[draw(t % 2 ? (uint32_t)cb_min_size(have, 120) : (uint32_t)have)] ^=
                 (uint8_t)(1u << draw(8));

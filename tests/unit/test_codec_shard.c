@@ -131,7 +131,7 @@ static void test_round_trips(void **state)
     }
 }
 
-/* Inner chunks by themselves are those of the whole shard. */
+/* Inner chunks that are decoded separately equal the parts of the decoded shard. */
 static void test_inner_chunks(void **state)
 {
     double x[COUNT];
@@ -141,7 +141,8 @@ static void test_inner_chunks(void **state)
         fixture f;
         open_chain(&f, chains[k], NULL);
         const cb_codec_step *s = cb_codec_chain_shard(&f.c);
-        assert_int_equal(s == NULL, k >= 6); /* something precedes or follows it */
+        /* these chains have other codecs before or after the shard */
+        assert_int_equal(s == NULL, k >= 6);
         if (s) {
             encode(&f, x, NULL);
             const int64_t *inner = f.c.step[s->inner.first].shape;
@@ -204,7 +205,8 @@ static int present(const fixture *f, const cb_codec_step *s)
     return n;
 }
 
-/* Inner chunks beyond the array are not stored, nor, if requested, those that contain only the fill value. */
+/* Inner chunks beyond the array are not stored. Inner chunks that contain only the fill value are not stored if the caller
+ * requests that. */
 static void test_left_out(void **state)
 {
     static const double fill = -0.0;
@@ -231,7 +233,8 @@ static void test_left_out(void **state)
         assert_int_equal(present(&f, s), 1);
         assert_int_equal(decode(&f, f.size, back), CUBED_OK);
         assert_memory_equal(x, back, sizeof x);
-        for (int i = 0; i < COUNT; i++) x[i] = 0; /* equal to the fill value, but not its bits */
+        /* 0 compares equal to the fill value -0, but has other bits */
+        for (int i = 0; i < COUNT; i++) x[i] = 0;
         encode(&f, x, NULL);
         assert_int_equal(present(&f, s), 8);
         close_chain(&f);
@@ -257,7 +260,8 @@ static void test_damage(void **state)
         }
         const cb_codec_step *s = cb_codec_chain_shard(&f.c);
         size_t index = s ? cb_codec_index_bytes(&f.c, s) : 0;
-        for (size_t i = 0; s && s->index.n == 2 && i < index; i++) { /* with a checksum */
+        /* for an index with a checksum, any change must be detected */
+        for (size_t i = 0; s && s->index.n == 2 && i < index; i++) {
             unsigned char *at = f.bytes + (s->index_in_front ? 0 : f.size - index) + i;
             *at ^= 1;
             assert_int_equal(decode(&f, f.size, back), CUBED_E_FORMAT);
@@ -299,7 +303,7 @@ static void test_wrong_configurations(void **state)
     }
 }
 
-/* A chain of shards in shards ends where the steps do. */
+/* Nested shards are limited by the maximum number of steps of a chain. */
 static void test_too_deep(void **state)
 {
     cb_buf text, outer;

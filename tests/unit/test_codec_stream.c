@@ -176,7 +176,7 @@ static void test_damage_is_found(void **state)
     }
 }
 
-/* Codecs that decode no stream, or move bytes behind others. */
+/* These codecs cannot decode a stream, or need all bytes at once. */
 static void test_other_chains_do_not_stream(void **state)
 {
     static const char *const others[] = {

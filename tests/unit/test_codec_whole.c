@@ -19,7 +19,7 @@
 typedef struct object {
     const uint8_t *data;
     size_t size, read;
-    int fail_at; /* number of the read that fails, from 1 */
+    int fail_at; /* number of the read that fails, counted from 1 */
 } object;
 
 static cubed_status read_object(void *ctx, uint64_t offset, void *dst, size_t size, size_t *got,
@@ -61,8 +61,8 @@ static void must_parse(const char *text, int64_t n, cb_codec_chain *c)
     if (parse_v3(text, 1, 1, 1, &n, c, &err) != CUBED_OK) fail_msg("%s: %s", text, err.message);
 }
 
-/* Shorter, longer, and zeros, as when a system kept the size and lost the data. The last bytes of a part of a gzip chunk may
- * look like the size of a member: then the chunk has to be decoded. */
+/* Damage is found if the object is shorter or longer, or has zeros in place of the data that a system lost. The last bytes of a
+ * part of a gzip chunk may look like a valid size: then the chunk has to be decoded. */
 static void expect_damage_is_seen(const cb_codec_chain *c, size_t size)
 {
     static uint8_t zeros[2 * N];
@@ -91,7 +91,7 @@ static void test_compressed_chunks(void **state)
             expect_damage_is_seen(&c, o.size);
             assert_int_equal(try_look(&c, &o, &out, NULL), CUBED_OK);
             assert_true(o.read < 100); /* another chunk */
-            /* A chunk with one element less. */
+            /* An object of N elements is damaged if the chunk has one element less. */
             must_parse(chains[k], N - 1, &other);
             assert_int_equal(look(&other, packed, o.size), CB_CODEC_DAMAGED);
         }
@@ -171,7 +171,7 @@ static void test_zstd_frames(void **state)
         for (int how = 0; how < 4; how++) {
             const bool sized = how & 1, checked = how & 2;
             expect_damage_is_seen(&c, zstd_part(0, N, sized, checked, packed));
-            /* Two frames, with a skippable frame between them. */
+            /* Two frames with a skippable frame between them. */
             size_t size = zstd_part(0, 777, sized, checked, packed);
             const size_t first = size;
             memcpy(packed + size, skippable, sizeof skippable);
@@ -201,7 +201,7 @@ static void test_zstd_blocks_that_are_none(void **state)
     const size_t at = 4 + 1 + 4;
     assert_int_equal(packed[4] & 0xe0, 0xa0);
     const uint8_t kept = packed[at];
-    packed[at] = (uint8_t)(kept | 6); /* the reserved type */
+    packed[at] = (uint8_t)(kept | 6); /* set the block type that is reserved */
     assert_int_equal(look(&c, packed, size), CB_CODEC_DAMAGED);
     packed[at] = kept;
     assert_int_equal(look(&c, packed, size), CB_CODEC_WHOLE);
@@ -238,11 +238,12 @@ static void test_shards(void **state)
         cb_codec_looks out;
         assert_int_equal(try_look(&c, &o, &out, NULL), CUBED_OK);
         assert_int_equal(out, CB_CODEC_WHOLE);
-        assert_int_equal(o.read, index); /* and the chunk is missing */
+        /* only the index was read, so missing chunks cost no reads */
+        assert_int_equal(o.read, index);
     }
 }
 
-/* Only an index, in which all inner chunks are missing. */
+/* A shard in which all inner chunks are missing consists of its index alone. */
 static void test_empty_shards(void **state)
 {
     cb_codec_chain c;

@@ -33,7 +33,7 @@ static void must_parse(const char *text, cubed_dtype dtype, int ndim, const int6
     if (parse(text, dtype, ndim, shape, c, &err) != CUBED_OK) fail_msg("%s: %s", text, err.message);
 }
 
-/* Element number i of a chunk, as a number of its type. */
+/* Stores a value as element number i of a chunk of this type. */
 static void put_value(cubed_dtype dtype, void *data, size_t i, double value)
 {
     switch (dtype) {
@@ -156,7 +156,7 @@ static void test_of_another_mode(void **state)
 
 /* --- Encoding and decoding ---------------------------------------------------------------------------- */
 
-/* Smooth values, so that they can be compressed, of both signs. */
+/* Fills a chunk with smooth values of both signs, which compress well. */
 static void put_smooth(cubed_dtype dtype, void *data, size_t n)
 {
     for (size_t i = 0; i < n; i++) put_value(dtype, data, i, 1000 * sin((double)i / 9));
@@ -189,7 +189,7 @@ static size_t there_and_back(const char *conf, cubed_dtype dtype, int shape)
     const size_t size = encode(&c, plain, packed);
     assert_true(size <= cb_codec_chain_bound(&c));
     memset(unpacked, 0xff, c.chunk_bytes);
-    /* Chunks may be at any address. */
+    /* Decode from an unaligned address as well. */
     memmove(packed + 1, packed, size);
     if (decode_exact(&c, packed + 1, size, unpacked, &err) != CUBED_OK)
         fail_msg("%s: %s", conf, err.message);
@@ -355,7 +355,8 @@ static void test_changed_bytes(void **state)
                 packed[i] ^= (uint8_t)(1 << bit);
                 cubed_status st = decode_exact(&c, packed, vectors[k].size, back, NULL);
                 free(back);
-                /* The magic number, the type and the lengths; not the number of lengths. */
+                /* `seen`: bytes of the magic number, the type and the lengths, in which any change is detected. The bits of the
+                 * number of lengths are not. */
                 const bool seen = i < 10 && (i != 4 || bit < 2 || bit > 3);
                 if (st != CUBED_E_FORMAT && (seen || st != CUBED_OK))
                     fail_msg("bit %d of byte %zu of %s: %s", bit, i, vectors[k].conf,
@@ -417,7 +418,7 @@ static void test_configurations_there_and_back(void **state)
         assert_int_equal(parse_v2(cases[k][0], false, false, 8, 2, four_by_three, &c, NULL),
                          CUBED_OK);
         assert_int_equal(cb_codec_chain_print_v2(&c, &filters, &out, NULL), CUBED_OK);
-        /* Numbers as numbers: -1 may be written as -1.0. */
+        /* Compare the parameters as numbers, because -1 may be printed as -1.0. */
         for (int i = 0; i < 4; i++) {
             static const char *const keys[] = {"mode", "tolerance", "rate", "precision"};
             assert_true(json_number_value(json_object_get(out, keys[i])) ==

@@ -41,7 +41,7 @@ static cubed_array *keep(fixture *f, cubed_array *x)
     return f->made[f->nmade++] = x;
 }
 
-/* A vector in chunks of three. */
+/* Makes a vector in chunks of three elements. */
 static cubed_array *vector(fixture *f, cubed_dtype dtype, int64_t n, const void *data)
 {
     const int64_t chunk = 3;
@@ -67,7 +67,7 @@ static cubed_dtype time_type(cubed_dtype family, cubed_unit unit, int multiple)
     return dtype;
 }
 
-/* Compares all elements of y, which has this type and number of elements, with the expected ones. */
+/* Checks the type and number of elements of y, and all of its elements. Releases y. */
 static void check(fixture *f, cubed_status st, cubed_array *y, cubed_dtype dtype, int64_t n,
                   const void *want)
 {
@@ -120,7 +120,7 @@ static void test_close(void **state)
           ((bool[]){true, false, true, true, false, true, true}));
     CHECK(cubed_allclose(x, z, &o, &y, &f->err), CUBED_BOOL, 1, ((bool[]){false}));
     CHECK(cubed_allclose(x, x, &o, &y, &f->err), CUBED_BOOL, 1, ((bool[]){true}));
-    /* The tolerance of a number is rounded once: 0.1 here, and 0.1f + 0 * |b| there. */
+    /* A scalar tolerance is rounded once, to 0.1F. An array of tolerances is used in float64. */
     static const float c[] = {1.1F, 0.9F, 1.2F};
     const float one = 1;
     const double size = 1;
@@ -257,7 +257,7 @@ static void test_gradient(void **state)
     for (int i = 0; i < 5; i++) assert_true(fabs(got[i] - 2 * (double)at[i]) < 1e-12);
     cubed_plan_unref(plan);
     cubed_array_unref(curve);
-    /* Coordinates whose differences would wrap in their own type. */
+    /* Differences of coordinates do not wrap, although the coordinates are unsigned. */
     static const uint8_t descending[] = {200, 100, 0};
     CHECK(cubed_gradient(vector(f, CUBED_FLOAT64, 3, a), vector(f, CUBED_UINT8, 3, descending), 0,
                          1, &y, &f->err),
@@ -337,7 +337,7 @@ static void test_times(void **state)
           ((bool[]){true, false, false, false, false}));
     CHECK(cubed_elementwise(CUBED_OP_NOT_EQUAL, (cubed_array *[]){m, d}, 2, &y, &f->err),
           CUBED_BOOL, 5, ((bool[]){true, false, false, false, true}));
-    /* 36 hours and two days are both whole numbers of 12 hours. */
+    /* The common unit of 36 hours and two days is 12 hours. */
     static const int64_t some[] = {1, -7, INT64_MIN};
     const cubed_dtype two = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_D, 2);
     const cubed_dtype hours = time_type(CUBED_TIMEDELTA64, CUBED_UNIT_H, 36);
@@ -381,7 +381,8 @@ static void test_quantiles_of_times(void **state)
     cubed_array *x = vector(f, day, 4, days), *missing = vector(f, day, 2, none);
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     o.keepdims = true;
-    /* At 0, 1.2, 1.8 and 3 of -3, 0, 17, 40: 0 + 3.4, 17 - 3.4 */
+    /* The quantiles are at positions 0, 1.2, 1.8 and 3 of -3, 0, 17, 40. Both middle ones, 0 + 3.4 and 17 - 3.4, are
+     * truncated. */
     CHECK(cubed_quantiles(x, q, 4, &o, &y, &f->err), day, 4, ((int64_t[]){-3, 3, 14, 40}));
     CHECK(cubed_quantile(x, 0.6, NULL, &y, &f->err), day, 1, ((int64_t[]){14}));
     CHECK(cubed_quantiles(x, q, 0, NULL, &y, &f->err), day, 0, NULL);
@@ -412,7 +413,7 @@ static void test_quantiles_of_times(void **state)
             "quantile: the array of datetime64[D] has no elements, expected at least one");
 }
 
-/* Casts between months and days: dates by the calendar, spans by the mean length of months; and numbers. */
+/* Casts between months and days. Dates are converted by the calendar, time differences by the mean length of a month. */
 static void test_time_casts(void **state)
 {
     fixture *f = *state;
@@ -440,7 +441,7 @@ static void test_time_casts(void **state)
           ((int64_t[]){1, -2, INT64_MIN}));
 }
 
-/* Positions of extremes, sets and running sums of times: NaT counts as one element, as the largest and the least, and
+/* Positions of extremes, sets and running sums of times. NaT counts as one element, is both the largest and the smallest, and
  * propagates. */
 static void test_order_of_times(void **state)
 {
@@ -521,7 +522,8 @@ static void test_order_of_texts(void **state)
             "isin: bytes and float64 have no common type to compare");
 }
 
-/* Strings are compared with strings of their kind and selected, with the longer length; positions are the first ones. */
+/* Strings are compared only with strings of their kind. A choice has the larger of both lengths. Positions are those of the first
+ * extreme. */
 static void test_choices_of_texts(void **state)
 {
     fixture *f = *state;
@@ -581,7 +583,7 @@ static void test_gradients_of_times(void **state)
             "divide is not defined for float64 and timedelta64[s]");
 }
 
-/* A slice drops an axis of one element only. */
+/* A slice can drop an axis only if it selects one element. */
 static void test_slices_that_drop_axes(void **state)
 {
     fixture *f = *state;

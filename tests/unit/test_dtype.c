@@ -13,7 +13,7 @@
 #include "dtype/record_fields.h"
 #include "dtype/scalar.h"
 
-/* Rows and columns: bool i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16, by their numbers. */
+/* Entry i lists the types to which type i is promoted with each other type, both in the order of type numbers. */
 static void test_promotion(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void test_text_order(void **state)
     assert_true(cb_text_compare_two(s2, "ab", s4, "ab\0\0") == 0);
     assert_true(cb_text_compare_two(s2, "ab", s4, "ab\0c") < 0);
     assert_true(cb_text_compare_two(s4, "abc\0", s2, "ab") > 0);
-    /* By code points, not by their bytes. */
+    /* Strings are ordered by code points, not by their bytes. */
     assert_true(cb_text_compare(u1, (const uint32_t[]){0x100}, (const uint32_t[]){0xff}) > 0);
     assert_true(cb_text_compare(u1, (const uint32_t[]){0x1d11e}, (const uint32_t[]){0xffff}) > 0);
     assert_true(

@@ -29,7 +29,7 @@ static cubed_context *new_context(void)
     return ctx;
 }
 
-/* Makes arrays of whole numbers with the extents of the terms' letters; returns their number. */
+/* Makes an array of whole numbers for each term, with the extents of the term's letters. Returns their number. */
 static int make_operands(cubed_context *ctx, const char *text, double data[OPERANDS][MOST],
                          cubed_array *x[OPERANDS])
 {
@@ -52,7 +52,7 @@ static int make_operands(cubed_context *ctx, const char *text, double data[OPERA
     return n;
 }
 
-/* The element of an operand or the result for the given values of all letters. */
+/* Returns the index in C order of the element of a term for these values of all letters. */
 static int64_t place_of(const char *term, size_t n, const int64_t value[26])
 {
     int64_t at = 0;

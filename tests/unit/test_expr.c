@@ -188,7 +188,7 @@ static void test_wrong_text(void **state)
         if (!strstr(err.message, wrong[i].message))
             fail_msg("%s: \"%s\" has no \"%s\"", wrong[i].text, err.message, wrong[i].message);
         assert_null(list);
-        /* A message is optional. */
+        /* A caller may pass NULL for the error. */
         assert_int_equal(expr_parse(wrong[i].text, &list, &n, NULL), CUBED_E_ARG);
     }
 }

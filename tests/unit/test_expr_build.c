@@ -215,7 +215,7 @@ static void test_names_of_results(void **state)
     cubed_expr_results_free(r);
 }
 
-/* The coordinate "y" and its bounds "y_bnds", in addition to the arrays of `lookup`. */
+/* Finds the coordinate "y" and its bounds "y_bnds" in addition to the arrays of `lookup`. */
 static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
                                     cubed_error *err)
 {
@@ -249,19 +249,19 @@ static void test_bare_results_are_named_after_their_input(void **state)
                  {"_a = f + h; _a * 2", {"result"}},
                  {"_a = f + h; f + _a", {"result"}},
                  {"ones((3,))", {"result"}},
-                 /* Names that two results would share. */
+                 /* If two results would have the same name, the second one gets another. */
                  {"min(f); max(f)", {"result", "result2"}},
                  {"min(f); max(h)", {"f", "h"}},
                  {"f = f * 2; max(f)", {"f", "result"}},
                  {"f + h; max(h)", {"result", "h"}},
                  {"min(f); f + h; max(f); h", {"result", "result2", "result3", "h"}},
                  {"f; f + h", {"f", "result"}},
-                 /* Coordinates and bounds do not count. */
+                 /* Results that differ only in coordinates or bounds do not clash. */
                  {"f[:, 0] * y", {"f"}},
                  {"y * 2", {"result"}},
                  {"y_bnds[:, 1] - y_bnds[:, 0]", {"result"}},
                  {"f * y_bnds", {"f"}},
-                 /* Other names for the same input. */
+                 /* Several names may refer to the same input. */
                  {"a = f; a - f", {"a", "f"}},
                  {"_f = h; _f", {"h"}}};
     const arrays *a = *state;
@@ -331,7 +331,7 @@ static void test_cut_dimensions(void **state)
         {"mean(f, axis=0)", false, false},
         {"f[1:]", true, false},
         {"f[..., ::-1]", false, true},
-        {"f - f[:, :1]", false, false}, /* one element that is repeated */
+        {"f - f[:, :1]", false, false}, /* the single row is repeated along the axis */
         {"f[:, :1] - f", false, false},
         {"f[:, 1:] - f[:, 1:]", false, true},
         {"f[:, 1:] + 1 - f[:, :-1]", false, true},

@@ -55,7 +55,7 @@ static void test_rounding(void **state)
     assert_true(fabs(longitudes_apart(-170, 170) - 20) < 1e-12);
 }
 
-/* Returns whether x, or x plus whole circles, is from west to east: all are whole numbers. */
+/* Returns true if x plus a multiple of 360 is between west and east. */
 static bool is_between(int x, int west, int east)
 {
     for (int k = -4; k <= 4; k++) {
@@ -64,7 +64,7 @@ static bool is_between(int x, int west, int east)
     return false;
 }
 
-/* Checks labels of a range: each belongs to its element, and they increase (or decrease) by less than a circle. */
+/* Checks the labels of a range: each belongs to its element, and labels increase (or decrease) by less than 360. */
 static void check_labels(const double *v, int64_t n, const longitudes_range *r, int sign)
 {
     int64_t at[CAP];
@@ -144,7 +144,7 @@ static void test_meridians_at_both_ends(void **state)
 static void test_jumps_within(void **state)
 {
     (void)state;
-    /* 0, 90, 180, -90: the numbers jump, the meridians do not. */
+    /* The numbers jump at the end, but the meridians are in order. */
     static const double v[] = {0, 90, 180, -90};
     longitudes_range r;
     assert_int_equal(longitudes_find(v, 4, 170, 280, 53, &r), LONGITUDES_FOUND);

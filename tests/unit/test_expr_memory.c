@@ -56,7 +56,7 @@ static double values[DAYS][4], days[DAYS], longitudes[4] = {0, 90, 180, 270};
 static int64_t regions[4] = {2, 1, 2, 1};
 static cubed_context *context;
 
-/* x(time, lon) and its coordinates; region(lon). Each is made once. */
+/* Finds x(time, lon), its coordinates, and region(lon). Creates each of them once. */
 static cubed_array *known[4];
 
 static cubed_status find(const char *name, cubed_array **out, cubed_error *err)
@@ -150,7 +150,7 @@ static void append(char *text, const char *line)
     snprintf(text + n, DESCRIBED - n, "%s\n", line);
 }
 
-/* Attributes of all results and of their coordinates, as one string from malloc. */
+/* Returns a string from malloc with the attributes of all results and of their coordinates. */
 static char *described(const cubed_expr_results *r)
 {
     char *text = calloc(1, DESCRIBED);

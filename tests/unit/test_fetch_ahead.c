@@ -39,7 +39,7 @@ static cubed_status compute(world *w, cubed_array *x, const cubed_target *to, cu
     return st;
 }
 
-/* Numbers whose sums are not exact. */
+/* Makes an array of numbers whose sums depend on rounding. */
 static cubed_array *numbers(world *w, int ndim, const int64_t *shape, const int64_t *chunks)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -124,7 +124,7 @@ static double local_sum(world *w)
     return sum;
 }
 
-/* One task with 64 chunks: eight are in flight at a time, each is requested once, and nothing else is requested. */
+/* One task reads 64 chunks. Eight requests are in flight at a time, and each chunk is requested once. */
 static void test_a_reduction(void **state)
 {
     world *w = *state;
@@ -158,7 +158,7 @@ static void test_depths(void **state)
     static const int depths[] = {0, 1, 2, 5};
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
         double sum, seconds;
-        /* A buffer for a chunk of 4000 bytes, and the memory of its request. */
+        /* Allow as many prefetches as `depths` states: each needs a buffer for 4000 bytes and the memory of its request. */
         w->plan.allowed_mem = least + (uint64_t)depths[i] * (16 << 10);
         later_reset(w->s, MS / 10);
         must(sum_of(w, "slow", &sum, &seconds, &err), &err);
@@ -172,7 +172,7 @@ static void test_depths(void **state)
     }
 }
 
-/* The error of a request is reported for the chunk that it reads. */
+/* If a request fails, the error names the chunk that it was to read. */
 static void test_errors(void **state)
 {
     world *w = *state;
@@ -308,7 +308,7 @@ static void test_shards(void **state)
     }
     assert_memory_equal(back, expected, sizeof back);
     assert_int_equal(w->s->gets, w->s->ranges);
-    /* Three indices and 48 inner chunks. */
+    /* At most 24 requests are needed for three indices and 48 inner chunks. */
     if (w->s->gets > 24) fail_msg("%d requests", w->s->gets);
     assert_true(w->stats.measured_mem <= w->stats.projected_mem);
 }
@@ -384,8 +384,8 @@ static cubed_status make_reshaped(cubed_array *x, cubed_array *y, cubed_array **
     return cubed_reshape(x, 1, shape, out, err);
 }
 
-/* Every operator, over chunks with codecs, without codecs and in shards, by one worker and by several, with and without
- * memory: the same bits as from a store without latency. */
+/* Runs every operator on chunks with codecs, without codecs and in shards, by one worker and by several, with and without memory
+ * for prefetches. The bits equal those from a store without latency. */
 static void test_operators(void **state)
 {
     static const made_of all[] = {make_mean,    make_shifted, make_totals,  make_copy,
@@ -439,7 +439,7 @@ static void test_cooperative_tasks(void **state)
     must(compute(w, y, &(cubed_target){.url = "memory://here::columns"}, &err), &err);
     assert_true(w->stats.measured_mem <= w->stats.projected_mem);
     assert_int_equal(w->info.coop, 3);
-    /* A chunk that one member takes while another is about to request it is read twice. */
+    /* Some chunks are read twice: one member takes a chunk while another is about to request it. */
     assert_in_range(w->s->gets, 384 / 8, 384 / 8 + 6);
     assert_in_range(w->s->most, 4, IN_FLIGHT + 3);
     cubed_array_unref(y);

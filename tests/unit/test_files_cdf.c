@@ -18,7 +18,8 @@ static const char records[] =
     "eNpzdnFjZGBgYAJiLijNWMIAB4wVEJoZiHlAfCBmLcksyUmFiIPUsyUqlKQWQzRxw8xIRMgzQPXBAMgsDiC+ARJPQpXn"
     "gbkl3i0zJycsMacUYhEbSM3+D3AzWMsSczJTEOYxAU1ggqoDmf0AzGdmYLF/ANXBwsAKkrX/AeECAICkEy8=";
 
-/* Positions in that file: the number of records, the numbers of the dimensions of a, and the start of a. */
+/* Positions in that file: COUNT of the number of records, DIMENSIONS of the dimension numbers of a, and BEGIN of the start of
+ * a. */
 enum { SIZE = 248, COUNT = 4, DIMENSIONS = 96, BEGIN = 120 };
 
 static void expect_records(cubed_store *s)

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +25,14 @@ typedef struct input {
     char name[300];
     unsigned char *bytes;
     size_t size;
-    uint64_t hash;     /* of all objects, without faults */
-    long at, requests; /* the request that fails; how many there were */
-    bool found;        /* `hash` is that of an operation without a status other than CUBED_OK */
+    uint64_t hash;     /* hash of all objects that are read if nothing fails */
+    long at, requests; /* at: number of the request that fails; requests: number of all requests */
+    bool found;        /* `hash` was computed by a run in which every operation succeeded */
 } input;
 
 static unsigned char *object;
 
-/* --- A store of which one request fails ----------------------------------------------------------------- */
+/* --- A store in which one request fails ----------------------------------------------------------------- */
 
 typedef struct failing_store {
     cubed_store head;
@@ -151,7 +151,7 @@ static void fail_each_request(input *in)
         cubed_error err = CUBED_ERROR_INIT;
         const cubed_status st = read_file(in, &cb_system_allocator, &err);
         const bool failed = in->requests >= in->at;
-        /* An allocation of a cache may fail, but no request is for nothing. */
+        /* Only an allocation for a cache may fail without an error. Every request is needed. */
         if (failed && (st != CUBED_E_IO || !strstr(err.message, "the disk is gone")))
             fail_msg("%s: request %ld: status %d, \"%s\"", in->name, in->at, st, err.message);
         if (!failed) break;

@@ -14,7 +14,7 @@
 
 static h5_file f;
 
-/* An array "x" of two elements, which are not stored. */
+/* Writes a file with an array "x" of two elements that are not stored. */
 static void write_array(const h5_message *type, uint64_t size, const h5_message *more)
 {
     h5_begin(&f);
@@ -79,7 +79,7 @@ static void test_types(void **state)
     }
 }
 
-/* An array without a shape exists, but its type is not supported. */
+/* An array with a null dataspace is listed, but its type is not supported. */
 static void test_null_spaces(void **state)
 {
     h5_message list[] = {{.type = H5_SPACE}, h5_integer(4), h5_contiguous(H5_NOWHERE, 0)};
@@ -137,7 +137,7 @@ static void test_filters(void **state)
         h5_message m = {.type = H5_FILTERS};
         h5_add(&m, 1, 1);
         h5_add(&m, 1, 7);
-        h5_add(&m, cases[i].id, 4); /* and without a name */
+        h5_add(&m, cases[i].id, 4); /* the property has no name */
         h5_add(&m, 0, 2);
         h5_add(&m, cases[i].n, 2);
         for (uint64_t k = 0; k < cases[i].n; k++) h5_add(&m, cases[i].value[k], 4);
@@ -180,7 +180,7 @@ static h5_message old_layout(uint64_t ndim, uint64_t class, const h5_message *re
     return m;
 }
 
-/* int16 of five elements: 1 to 5. */
+/* Writes a file with an array "x" of five int16 elements, 1 to 5, with this layout. */
 static void write_layout(h5_message layout)
 {
     const h5_message list[] = {h5_vector(5), h5_integer(2), layout};
@@ -222,7 +222,7 @@ static void test_old_compact_layout(void **state)
     expect_refused(*state, f.at, f.n, CUBED_E_FORMAT, "a compact array");
 }
 
-/* A tree of one node: positions of chunks of two elements. */
+/* Writes a B-tree of one node with the positions of chunks of two elements. */
 static uint64_t put_chunk_tree(uint64_t type, const uint64_t *at, const uint64_t *bytes, int n)
 {
     const uint64_t tree = h5_put(&f, "TREE", 4);

@@ -18,7 +18,7 @@ enum { SNAPSHOT = 1, MANIFEST = 2, REPO = 6, HEADER = 39, ID = 12 };
 
 typedef struct flat {
     uint8_t at[4096];
-    size_t n; /* the object's header precedes it */
+    size_t n; /* number of bytes so far; the header of the object precedes them */
 } flat;
 
 static void begin(flat *b, int type)
@@ -30,13 +30,14 @@ static void begin(flat *b, int type)
            12);
     b->at[36] = 2;
     b->at[37] = (uint8_t)type;
-    b->n = HEADER + 4; /* position of the root */
+    b->n = HEADER + 4; /* leave room for the position of the root table */
 }
 
 /* Makes the four bytes at `slot` refer to the end of the buffer. */
 static void lead_here(flat *b, size_t slot) { cb_le_put(b->at + slot, b->n - slot, 4); }
 
-/* Adds a table whose fields 0 to n - 1 have the given sizes (0: the field is missing); returns its position. */
+/* Adds a table whose fields have the given sizes; 0 means that a field is missing. Stores the position of the table at `slot`,
+ * and the positions of the fields in `fields`. */
 static void put_table(flat *b, size_t slot, int n, const int *sizes, size_t *fields)
 {
     const size_t vtable = b->n, table = vtable + 4 + 2 * (size_t)n;
@@ -79,7 +80,7 @@ static void put_object(cubed_store *s, const char *key, const flat *b)
 
 /* --- A repository ----------------------------------------------------------------------------------------- */
 
-/* Bytes of the names of objects, and the names: twenty digits of five bits. */
+/* IDs of objects in bytes, and the names of the objects: the same IDs as twenty digits of five bits. */
 static const uint8_t snapshot_id[ID] = {0}, manifest_id[ID] = {0xff, 0xff, 0xff, 0xff, 0xff};
 static const uint8_t chunk_id[ID] = {0x08, 0x42, 0x10, 0x84, 0x21};
 #define SNAPSHOT_KEY "snapshots/00000000000000000000"
@@ -141,7 +142,7 @@ static void put_snapshot(cubed_store *s, const char *path)
     put_object(s, SNAPSHOT_KEY, &b);
 }
 
-/* One chunk of "x", number (1, 2), with its fields that are not zero. */
+/* Reference to one chunk of "x", number (1, 2). Only fields that are not zero are written. */
 typedef struct reference {
     const char *inside, *location, *etag, *owner;
     uint64_t offset, length, modified;
@@ -240,7 +241,7 @@ static void test_own_chunks(void **state)
     cb_store_close(s);
 }
 
-/* In an object of another store, which is opened when a plan is made. */
+/* A chunk may be in an object of another store. That store is opened when a plan is made. */
 static void test_chunks_elsewhere(void **state)
 {
     const int64_t lo[2] = {0, 0}, hi[2] = {4, 4};
@@ -259,7 +260,7 @@ static void test_chunks_elsewhere(void **state)
     const size_t before = cb_file_bytes(s);
     assert_true(cb_file_refers(s));
     if (cb_file_know_chunks(s, "x", 2, lo, hi, &err) != CUBED_OK) fail_msg("%s", err.message);
-    assert_true(cb_file_bytes(s) > before); /* a plan counts its memory */
+    assert_true(cb_file_bytes(s) > before); /* a plan counts the memory of the opened references */
     expect_object(s, "x/c/1/2", "bc", 2);
     assert_int_equal(cb_store_del(other, "a.bin", NULL), CUBED_OK);
     expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, "refers to a.bin in memory://other");
@@ -323,7 +324,7 @@ static void test_malformed_objects(void **state)
     expect_no_ref(*state, within, "@tag.v1", CUBED_E_FORMAT, "does not decompress");
 }
 
-/* The first version, in which names are objects. */
+/* In the first version of the format, branches and tags are separate objects. */
 static void test_names_that_are_objects(void **state)
 {
     static const char doc[] = "{\"snapshot\": \"00000000000000000000\"}";

@@ -104,7 +104,7 @@ static const char dimensions[] =
     "7bJdtGxueZpwy9WKX2m5ftuFqrfu1ml5gfQEOjo3soiRvHv7IM/c6udukUyqvcQnx50+lJ1L0VdwRwIAAJwMmD2vIiiK"
     "YuhU8EiYs0oFjMSDquPXX/5/vK+M3+2DHAIAAAAAAAAAAADAvwZ/jwT/9nsk981wG97zAAAAAID/n9PBSuEXAntRMg==";
 
-/* Bytes of the files. */
+/* Sizes of the decompressed files in bytes. */
 enum { DENSE_SIZE = 13116, HUGE_SIZE = 72095, CHUNKS_SIZE = 45909, DIMS_SIZE = 11878 };
 
 static cubed_store *open_text(void **state, const char *text, size_t size)
@@ -115,7 +115,7 @@ static cubed_store *open_text(void **state, const char *text, size_t size)
     return s;
 }
 
-/* Names are in a heap of several blocks, and a tree of two levels refers to them. */
+/* Names are in a heap of several blocks, which a tree of two levels indexes. */
 static void test_many_names(void **state)
 {
     cubed_store *s = open_text(state, many_names, DENSE_SIZE);
@@ -214,7 +214,7 @@ static void test_tables_of_other_kinds(void **state)
     cb_store_close(s);
 }
 
-/* A chunk that skipped its filter has a mask in front, which a codec interprets. */
+/* A chunk whose filter was skipped has a mask in front. The codec "cubed.filter_mask" interprets it. */
 static void test_filters_that_chunks_were_spared(void **state)
 {
     cubed_store *s = open_text(state, many_chunks, CHUNKS_SIZE);

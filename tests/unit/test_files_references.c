@@ -42,7 +42,7 @@ static void test_kinds_of_references(void **state)
     cb_store_close(other);
 }
 
-/* All reads of an object are of one version of it. */
+/* All reads of an object must be of one version of the object. */
 static void test_objects_that_are_written_anew(void **state)
 {
     cubed_store *other;

@@ -17,7 +17,7 @@ enum { MOST = 1 << 16 };
 
 static const char *const words[] = {"ab", "\xc3\xa9t\xc3\xa9"};
 
-/* Array "x" of strings to which `leads` refer. */
+/* Writes a file with an array "x" of strings, to which the references `leads` point. */
 static void write_texts(h5_file *f, const h5_lead *leads, int n)
 {
     const h5_message list[] = {h5_vector((uint64_t)n), h5_long_text(),
@@ -57,7 +57,7 @@ static void expect_error(cubed_store *s, size_t most, cubed_status status, const
     cb_zone_free(zone);
 }
 
-/* In two parts of the heap, alternately; also references to nothing. */
+/* References point to two parts of the heap alternately. Some are null references. */
 static void test_long_texts(void **state)
 {
     static h5_file f;
@@ -110,7 +110,8 @@ static void test_fill_values(void **state)
 static void test_damaged_heaps(void **state)
 {
     static const struct {
-        int at; /* position in the heap from which all bytes are ones; -1: the reference is changed */
+        /* position in the heap at which four bytes are damaged; -1: `lead` is an invalid reference instead */
+        int at;
         h5_lead lead;
         cubed_status status;
         const char *says;
@@ -218,7 +219,7 @@ static void test_fixed_texts(void **state)
     cb_store_close(s);
 }
 
-/* One, several and no strings; of both kinds. */
+/* Attributes with one string, several strings and none, of fixed and of variable length. */
 static void test_attributes(void **state)
 {
     static h5_file f;

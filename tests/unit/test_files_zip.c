@@ -20,7 +20,7 @@ enum { LOCAL = 30, CENTRAL = 46, END = 22, STORED = 0, DEFLATED = 8 };
 
 typedef struct archive {
     uint8_t at[1 << 17];
-    size_t n, list; /* position of the list of entries */
+    size_t n, list; /* list: position of the central directory, which lists all entries */
 } archive;
 
 static archive z;
@@ -43,7 +43,8 @@ static size_t deflated(const void *from, size_t n, uint8_t *to, size_t cap)
     return s.total_out;
 }
 
-/* One entry "x". `wide`: its numbers, and those of the list, are in the extra fields for large numbers. */
+/* Writes an archive with one entry "x". `wide`: the sizes and positions of the entry and of the list are in the extra fields for
+ * large numbers. */
 static void write_archive(const void *bytes, size_t n, int method, bool wide)
 {
     static uint8_t packed[1 << 17];
@@ -104,7 +105,7 @@ static void expect_part(cubed_store *s, uint64_t offset, const void *bytes, size
     assert_memory_equal(got, bytes, n);
 }
 
-/* More bytes than are read at once; also a part that begins in the middle. */
+/* Reads more bytes than the reader buffers at once, and a part that begins in the middle. */
 static void test_deflated_entries(void **state)
 {
     static uint8_t bytes[100000];
@@ -150,7 +151,8 @@ static void test_damaged_entries(void **state)
 {
     static const struct {
         int method,
-            at; /* a byte of the entry in the list, or, if it is not in the list, of the archive */
+            /* if of_list: position in the entry's record in the list; otherwise position in the archive */
+            at;
         bool of_list;
         uint8_t value;
         cubed_status status;

@@ -63,7 +63,8 @@ static void test_ranks(void **state)
     const uint8_t all[3] = {1, 1, 1};
     double got[N];
     (void)state;
-    for (int kind = 0; kind < 2 * CUBED_FILTER_RANKS; kind++) { /* as a box, and by a footprint */
+    /* each filter with a box and with a footprint */
+    for (int kind = 0; kind < 2 * CUBED_FILTER_RANKS; kind++) {
         cubed_array *x = vector(CUBED_FLOAT64, line), *y;
         assert_int_equal(cubed_filter_rank(x, (cubed_filter_rank_kind)(kind / 2), &size,
                                            kind % 2 ? all : NULL, NULL, &y, NULL),
@@ -245,7 +246,7 @@ static void test_parameters_of_a_plan(void **state)
     p.axes = 0;
     assert_int_equal(cubed_blockwise(ctx, &operation, &y, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "axis 0 has a halo, but is not filtered"));
-    /* A box without a true element. */
+    /* A footprint without a true element is refused. */
     struct {
         cb_filter_params head;
         double numbers[3];

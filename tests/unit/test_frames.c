@@ -19,7 +19,7 @@ static void replace(cubed_array **x, cubed_array *by)
     *x = by;
 }
 
-/* One more operation on a matrix. */
+/* Applies one of several operations to a matrix. */
 static void add_operation(cubed_array **x, int which)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -94,7 +94,7 @@ static void check_copies(const cubed_plan *p, const cb_stage *stage, seen *n)
         check_stage(p, &s, n);
     }
     s = *stage;
-    cb_stage_project(p, &s); /* restores the flags of loads */
+    cb_stage_project(p, &s); /* the projection also restores the flags of the loads */
 }
 
 static void check_plan(cubed_context *ctx, const cubed_target *target, bool run, seen *n)
@@ -125,7 +125,7 @@ static void check_array(cubed_context *ctx, cubed_array *x, seen *n)
     free(memory.data);
 }
 
-/* The elements that a mask selects from a vector, both computed, in blocks of their own. */
+/* Selects elements of a computed vector by a computed mask, with other blocks. */
 static void check_picked(cubed_context *ctx, const double *data, int64_t most, seen *n)
 {
     const int64_t length = between(1, most), chunk = between(1, length);
@@ -150,7 +150,7 @@ static void check_picked(cubed_context *ctx, const double *data, int64_t most, s
     cubed_array_unref(x);
 }
 
-/* So many blocks that states are also merged in parts: sums, whose states have one plane, and variances. */
+/* Reduces so many blocks that states are merged in a tree. Sums have states of one plane, and variances of several. */
 static void check_tree(cubed_context *ctx, const double *data, int64_t length, seen *n)
 {
     const cubed_reduction kinds[] = {CUBED_REDUCE_SUM, CUBED_REDUCE_VAR};

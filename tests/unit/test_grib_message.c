@@ -26,7 +26,8 @@ static const char edition2[] =
     "TAj///////8AAAAVBQAAAAsAAEOHAACABwAADAAAAAAIBgD78AAAABYHAAFAKAPAUAeAjAoAtAyA3AA3Nzc3";
 
 typedef struct message {
-    uint8_t *bytes; /* exactly `size` bytes, so that sanitizers find reads behind them */
+    /* the allocation has exactly `size` bytes, so that sanitizers detect reads beyond the end */
+    uint8_t *bytes;
     size_t size;
 } message;
 
@@ -131,7 +132,7 @@ static void test_truncated_messages(void **state)
     }
 }
 
-/* Each byte is replaced, alone and with a byte behind it. */
+/* Replaces each byte, alone and together with a later byte. */
 static void test_damaged_messages(void **state)
 {
     static const uint8_t bytes[] = {0, 1, 2, 5, 21, 127, 128, 254, 255};

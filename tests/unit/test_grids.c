@@ -47,7 +47,7 @@ static void check_numbers(const char *what, const double *got, const double *wan
     }
 }
 
-/* Checks the axes of the grid of a text. The last values are NULL if the grid has no bounds. */
+/* Checks the axes of the grid that a text names. lat_bounds and lon_bounds are NULL if the grid has no bounds. */
 static void check_axes(const char *text, int64_t ny, int64_t nx, const double *lat,
                        const double *lon, const double *lat_bounds, const double *lon_bounds)
 {
@@ -79,7 +79,8 @@ static void test_names(void **state)
     check_axes("global_90", 2, 4, (double[]){-45, 45}, (double[]){-135, -45, 45, 135},
                (double[]){-90, 0, 0, 90}, (double[]){-180, -90, -90, 0, 0, 90, 90, 180});
     check_axes("lon=-10.5_lat=50", 1, 1, (double[]){50}, (double[]){-10.5}, NULL, NULL);
-    /* roots of Legendre polynomials, as arcs: asin(1 / sqrt(3)), and those of degree 4 */
+    /* Gaussian latitudes are the arcsines of roots of Legendre polynomials: 1 / sqrt(3) for degree 2; those of degree 4
+     * follow. */
     const double two = asin(1 / sqrt(3)) * 180 / acos(-1);
     check_axes("n1", 2, 4, (double[]){two, -two}, (double[]){0, 90, 180, 270},
                (double[]){90, 0, 0, -90}, (double[]){-45, 45, 45, 135, 135, 225, 225, 315});
@@ -301,7 +302,7 @@ static void test_rotated(void **state)
     check_numbers("latitude", got.lat, (double[]){50.75, -50.75, 39.25, 39.25}, 4);
     check_numbers("longitude", got.lon, (double[]){18, -162, -162, -162}, 4);
     cubed_grid_free(grid);
-    /* A pole that is not rotated leaves cells where they are; north_pole_grid_longitude turns them. */
+    /* If the pole is not rotated, cells keep their latitudes. north_pole_grid_longitude then only shifts longitudes. */
     c.lat = (double[]){10, 20};
     c.lon = (double[]){30, 40};
     assert_int_equal(cubed_grid_new_rotated(ctx, &c, (double[]){90, 180, 5}, &grid, NULL),
@@ -378,7 +379,7 @@ static void test_arrays(void **state)
     assert_int_equal(cubed_array_shape(out[2])[1], 2);
     for (int i = 0; i < 4; i++) cubed_array_unref(out[i]);
 
-    /* The mask: none, then one of the shape of arrays on the grid. */
+    /* A new grid has no mask. Then a mask with the shape of arrays on the grid is set. */
     static const bool used[] = {true, false, true, true};
     assert_int_equal(cubed_grid_mask(ctx, grid, &mask, NULL), CUBED_OK);
     assert_null(mask);

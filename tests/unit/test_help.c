@@ -17,17 +17,17 @@
 #include "cubed/sys/codec.h"
 #include "plan_test.h"
 
-/* Chunks of a megabyte. */
+/* Chunks have about a megabyte. */
 enum { CHUNKS = 11, ROWS = 3, COLUMNS = 40000 };
 
 /* A codec that changes nothing, and records the threads that decode. */
 typedef struct meeting {
     cb_mutex lock;
     cb_cond changed;
-    int decoding;    /* number of threads that decode now */
-    int most, total; /* maximum at one time; total */
-    bool waits;      /* the first threads wait for each other */
-    int fails;       /* this many chunks are malformed, from the second one on */
+    int decoding;    /* number of threads that are decoding now */
+    int most, total; /* most: maximum of `decoding`; total: number of decoded chunks */
+    bool waits;      /* if true, the first threads wait until several of them decode */
+    int fails;       /* number of malformed chunks; they follow the first chunk */
 } meeting;
 
 /* Codecs have no context of their own. */
@@ -121,7 +121,7 @@ static const char *const codecs =
 
 typedef struct world {
     cubed_context *ctx;
-    cubed_array *x, *y; /* in chunks of all rows of a block, and in other chunks */
+    cubed_array *x, *y; /* chunks of x have all rows of a block; y has other chunks */
     cubed_run_stats stats;
 } world;
 
@@ -173,7 +173,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The sum of products over rows: one task, because the result has one chunk. For one array: its squares. */
+/* Computes sums of x * y over rows. The result has one chunk, so there is one task. If y is x, these are sums of squares. */
 static cubed_array *new_sums(cubed_array *x, cubed_array *y)
 {
     const int axis = 0;
@@ -195,7 +195,8 @@ static double *new_row(void)
     return row;
 }
 
-/* Two workers decode at a time although there is one task: each chunk once, with the same bits, in projected memory. */
+/* Although there is one task, two workers decode at the same time. Each chunk is decoded once, the bits are the same, and the
+ * memory is within the projection. */
 static void test_one_task(void **state)
 {
     world *w = *state;

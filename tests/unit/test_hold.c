@@ -1,4 +1,4 @@
-/* Holding an array that is extended. */
+/* Tests the claim of a run on an array that the run extends. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static int tear_down(void **state)
     return remove_dir(dir);
 }
 
-/* Each beat puts a new record. */
+/* Returns the inode of the record. It changes with each beat, because a beat writes a new file. */
 static ino_t number(void)
 {
     struct stat info;

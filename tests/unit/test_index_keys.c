@@ -74,7 +74,8 @@ static void test_order_of_axes(void **state)
     const cubed_key second = {CUBED_KEY_SLICE, {1, 1, 1, true}, NULL, false};
     const cubed_key all = {.kind = CUBED_KEY_SLICE, .slice = rows}, new = {.kind = CUBED_KEY_NEW};
     const cubed_key picked = {.kind = CUBED_KEY_POSITIONS, .positions = p};
-    /* x[:, p], x[1, p], x[1, None, p]: the new axis separates the integer from the positions; axes in front. */
+    /* Keys x[:, p], x[1, p] and x[1, None, p]. In the last, the new axis separates the integer from the positions, so axes of
+     * positions are in front. */
     const cubed_key keys[][3] = {{all, picked}, {second, picked}, {second, new, picked}};
     const int lengths[] = {2, 2, 3}, ndims[] = {2, 1, 2};
     const int64_t shapes[][2] = {{2, 2}, {2}, {2, 1}};
@@ -86,7 +87,7 @@ static void test_order_of_axes(void **state)
     }
     assert_int_equal(cubed_index(x, keys[0], 2, true, &y, &err), CUBED_OK);
     check(ctx, y, 2, shapes[0], in_front);
-    /* Axes without an entry are whole. */
+    /* Axes without an entry in the key are selected as a whole. */
     assert_int_equal(cubed_index(x, &second, 1, false, &y, &err), CUBED_OK);
     check(ctx, y, 1, (const int64_t[]){COLUMNS}, values + COLUMNS);
     cubed_array_unref(p);

@@ -28,7 +28,7 @@ typedef struct fixture {
     cubed_context *ctx;
     cubed_plan *plan;
     cb_chunks *chunks;
-    cubed_store *store; /* number of objects in the work folder */
+    cubed_store *store; /* store of the work folder, whose objects are counted */
     int node;           /* the intermediate */
     pthread_barrier_t together;
 } fixture;
@@ -44,7 +44,7 @@ static cubed_status open_folder(void *ctx, cubed_store **store, const char **fol
     return st;
 }
 
-/* exp(x) in chunks of `CHUNK`, marked as the optimiser marks pieces that a copy joins. */
+/* Plans exp(x) in chunks of CHUNK elements. Marks them as pieces that a copy joins, as the optimiser does. */
 static int set_up(void **state)
 {
     const int64_t shape = N, chunk = CHUNK, stride = sizeof(double);
@@ -122,7 +122,7 @@ static cb_arena *new_arena(void)
 
 typedef struct writer {
     fixture *f;
-    int64_t first; /* the thread puts each THREADS-th chunk from this one on */
+    int64_t first; /* first chunk that the thread puts; the next ones are THREADS apart */
     cubed_status status;
 } writer;
 

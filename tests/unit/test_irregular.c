@@ -85,7 +85,8 @@ static void test_slices(void **state)
     }
 }
 
-/* Irregular chunks stay unchanged, others become regular; none becomes longer than the longest. */
+/* Extends an axis. Its irregular chunks stay unchanged, other chunks are regular, and none is longer than the longest chunk
+ * was. */
 static void check_extended(const cb_axis *a, int64_t before, int64_t after)
 {
     cb_axis b;
@@ -314,7 +315,8 @@ static void test_every_allocation_may_fail(void **state)
             return;
         }
         assert_true(st == CUBED_E_NOMEM ||
-                    st == CUBED_OK); /* OK: only an optimisation was skipped */
+                    /* succeeds if the failed allocation was only for an optimisation */
+                    st == CUBED_OK);
     }
     fail_msg("never succeeded");
 }

@@ -3,7 +3,7 @@
 
 #define LONGEST 130
 
-/* Edges and, for floats, the borders of every integer type. */
+/* Returns an edge value of the type. For floats, this includes the bounds of every integer type. */
 static cubed_scalar value(cubed_dtype t, size_t i, uint64_t *seed)
 {
     static const double borders[] = {127.9,
@@ -98,7 +98,7 @@ static void check_known(const cb_kernels *k)
     assert_memory_equal(got1, b1, sizeof b1);
     k->cast[CUBED_FLOAT64][CUBED_UINT64](gotu, x, N);
     assert_true(gotu[3] == (uint64_t)1 << 63 && gotu[5] == 10000000000000000000u);
-    /* One rounding each: through float64 these would be rounded twice. */
+    /* Each cast rounds once. Casts through float64 would round twice. */
     const int64_t big[2] = {0x7fffff4000000001, -0x7fffff4000000001};
     float f[2];
     k->cast[CUBED_INT64][CUBED_FLOAT32](f, big, 2);
@@ -119,7 +119,7 @@ static void test_known(void **state)
     for_each_isa(check_known);
 }
 
-/* Values of binary16 from its definition. */
+/* Returns the value of a binary16 number, by the definition of the format. */
 static double half_value(unsigned bits)
 {
     int exponent = (int)(bits >> 10 & 31), mantissa = (int)(bits & 1023);
@@ -129,7 +129,7 @@ static double half_value(unsigned bits)
     return bits & 0x8000 ? -v : v;
 }
 
-/* All of binary16, and the numbers around the middle of neighbours, which round to the even one. */
+/* Checks all numbers of binary16, and numbers near the middle of two neighbours, which round to the even one. */
 static void check_half(const cb_kernels *k)
 {
     cb_cast_fn widen = cb_kernel_cast(k, CUBED_FLOAT16, CUBED_FLOAT32);

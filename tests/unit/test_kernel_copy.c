@@ -8,11 +8,11 @@ static const size_t sizes[5] = {1, 2, 4, 8, 16};
 typedef struct box {
     int ndim;
     int64_t shape[MAX_AXES], ds[MAX_AXES], ss[MAX_AXES];
-    int64_t d0, s0; /* position of element (0, ..., 0) */
+    int64_t d0, s0; /* positions of element (0, ..., 0) in the destination and in the source */
 } box;
 
-/* A layout of `shape` with any order of axes, either direction, gaps, and `repeats` axes of stride 0; returns the position of
- * element 0. All within MAX_ROOM bytes. */
+/* Makes a random layout of `shape`: any order of axes, positive or negative strides, gaps, and axes of stride 0 if `repeats`.
+ * Returns the position of element 0. The layout fits in MAX_ROOM bytes. */
 static int64_t layout(const box *b, int64_t size, bool repeats, uint64_t *seed, int64_t *strides)
 {
     int order[MAX_AXES];
@@ -60,7 +60,7 @@ static void reference_copy(const box *b, size_t size, char *dst, const char *src
 
 static void random_box(box *b, uint64_t *seed)
 {
-    /* Extents around the tile, with few elements in total. */
+    /* Choose extents near the size of a tile, but at most 4000 elements in total. */
     static const int64_t extents[] = {1, 2, 3, 5, 31, 32, 33, 64, 70};
     int64_t left = 4000;
     b->ndim = (int)(next_random(seed) % (MAX_AXES + 1));
@@ -128,7 +128,7 @@ static void test_repeated_rows(void **state)
     }
 }
 
-/* The maximum number of axes, all of extent 1 except two. */
+/* Copies an array with the maximum number of axes. Two axes have more than one element. */
 static void test_many_axes(void **state)
 {
     int64_t shape[CUBED_MAX_NDIM], ds[CUBED_MAX_NDIM], ss[CUBED_MAX_NDIM];

@@ -45,7 +45,7 @@ static void test_holes(void **state)
 
 /* --- The reference ---------------------------------------------------------------------------- */
 
-/* Integers of up to 64 bits in one of 128 bits; callers truncate the results. */
+/* Computes an operation on integers of up to 64 bits with 128 bits. Callers truncate the result. */
 static __int128 ref_integer(int op, __int128 x, __int128 y, __int128 largest)
 {
     switch (op) {
@@ -122,8 +122,8 @@ static cubed_scalar scalar_of(cubed_dtype dtype, double complex v)
     return out;
 }
 
-/* Complex arithmetic in the precision of `dtype`: a step in double, rounded to float, is a step in
- * float for + - * / and sqrt. */
+/* Rounds one step of complex arithmetic to the precision of `dtype`. For + - * / and sqrt, rounding a double result to float
+ * equals a float operation. */
 static double step(cubed_dtype dtype, double v)
 {
     return dtype == CUBED_COMPLEX64 ? (double)(float)v : v;
@@ -170,7 +170,7 @@ static bool has_reference(int op, cubed_dtype dtype)
     bool is_math = op == CUBED_OP_EXP || op == CUBED_OP_LOG || op == CUBED_OP_POW;
     cubed_kind kind = cubed_dtype_kind(dtype);
     if (op >= CUBED_OP_RANDOM_UNIFORM)
-        return false; /* test_kernel_functions tests the later ones */
+        return false; /* test_kernel_functions tests these operations */
     return !(is_math && kind == CUBED_KIND_FLOAT) &&
            !(op == CUBED_OP_POW && kind == CUBED_KIND_COMPLEX);
 }
@@ -224,8 +224,9 @@ static cubed_scalar reference(int op, cubed_dtype t, const cubed_scalar *x, cons
 
 typedef struct operands {
     cubed_scalar x[PAIRS], y[PAIRS], z[PAIRS];
-    char a[PAIRS * 16], b[PAIRS * 16], c[PAIRS * 16]; /* the same, packed */
-    size_t sa, sb; /* sizes of elements: of a, and of the other operands */
+    /* elements of x, y and z without gaps between them */
+    char a[PAIRS * 16], b[PAIRS * 16], c[PAIRS * 16];
+    size_t sa, sb; /* sa: element size of a; sb: of b and c */
 } operands;
 
 static void fill_operands(operands *o, int op, cubed_dtype t)
@@ -281,8 +282,8 @@ static void test_values(void **state)
 
 /* --- Lengths, alignment, in-place --------------------------------------------------------------- */
 
-/* Runs n elements from `at` on, with every pointer `shift` elements off a cache line, and compares
- * with the run over all; dst is its own buffer (0) or that of operand 1, 2 or 3. */
+/* Runs n elements from index `at` on. All pointers are `shift` elements beyond a cache line. Compares the result with that of one
+ * run over all elements. `in_place`: 0 if dst is a separate buffer, otherwise the operand (1, 2 or 3) that is overwritten. */
 static void check_slice(const cb_kernels *k, int op, cubed_dtype t, const char *all, size_t n,
                         size_t at, size_t shift, int in_place)
 {
@@ -318,7 +319,7 @@ static void check_slices(const cb_kernels *k)
             k->elem[op][t](all, one.a, one.b, one.c, PAIRS);
             size_t size = cubed_dtype_size(cb_op_result((cubed_op)op, dt));
             for (size_t n = 0; n <= LONGEST; n++) {
-                /* A vector of random numbers has one seed. */
+                /* Stay within one group of EDGES elements, because a call has one seed. */
                 size_t at = op == CUBED_OP_RANDOM_UNIFORM ? n % EDGES * EDGES : n * 3 % 190;
                 if (op == CUBED_OP_RANDOM_UNIFORM && n > EDGES) break;
                 check_slice(k, op, dt, all, n, at, n % 5, 0);
@@ -367,7 +368,7 @@ static void check_powers(const cb_kernels *k)
     check_power(k, 0, I, NAN, 0);
     check_power(k, 2 + I, 0.5, csqrt(2 + I), 1e-15);
     check_power(k, 1.01 + 0.001 * I, 101, cpow(1.01 + 0.001 * I, 101), 1e-13);
-    /* The first power is the number itself, even where a product with 1 would differ. */
+    /* z ** 1 is z itself, even where a multiplication by 1 gives other bits. */
     double x[2] = {INFINITY, -0.0}, y[2] = {1, 0}, z[2];
     k->elem[CUBED_OP_POW][CUBED_COMPLEX128](z, x, y, NULL, 1);
     assert_memory_equal(z, x, sizeof x);

@@ -17,7 +17,7 @@ static const struct {
     cubed_op op;
     wide (*one)(wide x);
     wide (*two)(wide x, wide y);
-    double low, high; /* range in which results are neither constant nor undefined */
+    double low, high; /* range of x in which the result is neither constant nor undefined */
 } functions[] = {
     {CUBED_OP_SIN, sinl, NULL, -100, 100},
     {CUBED_OP_COS, cosl, NULL, -100, 100},

@@ -20,7 +20,7 @@ static bool is_whole(cubed_dtype t)
     return t != CUBED_BOOL && cubed_dtype_kind(t) < CUBED_KIND_FLOAT;
 }
 
-/* Small whole numbers: every sum is exact in every type. Unsigned ones wrap as signed ones do. */
+/* Fills x with small whole numbers, so that sums are exact in every type. Unsigned numbers wrap like signed ones. */
 static void fill(cubed_dtype t, char *x, int64_t n, uint64_t *seed)
 {
     size_t size = cubed_dtype_size(t);
@@ -73,7 +73,7 @@ static void expect(cubed_dtype t, int64_t n, int64_t k, const char *a, const cha
         cb_scalar_cast(CUBED_COMPLEX128, &wide, t, out);
 }
 
-/* Rows followed by `gap` elements each, which must not change. */
+/* Copies rows to a new buffer with `gap` elements after each row. The product must not change the gaps. */
 static char *apart(const char *x, int64_t rows, int64_t columns, int64_t gap, size_t size)
 {
     size_t row = (size_t)columns * size, ld = (size_t)(columns + gap) * size;
@@ -91,7 +91,7 @@ static void check_one(const cb_kernels *k, cubed_dtype t, const int64_t *s, uint
     void *scratch = room(cb_gemm_scratch(t, s[0], s[1], s[2]));
     static const struct {
         cb_gemm_mode mode;
-        int times; /* factor of the product in c afterwards */
+        int times; /* after this step, c has this multiple of the product */
     } steps[] = {{CB_GEMM_SET, 1}, {CB_GEMM_ADD, 2}, {CB_GEMM_SUBTRACT, 1}};
     fill(t, a, s[0] * s[2], seed);
     fill(t, b, s[2] * s[1], seed);

@@ -64,7 +64,7 @@ static void check_accuracy(const cb_kernels *k)
                     default: x[i] = within(&seed, 0, 1000); break;
                     }
                     if (o == 2 && round % KINDS) {
-                        /* Exponents such that results fill the range. */
+                        /* Choose exponents for which results cover the whole range of the type. */
                         double l = x[i] > 0 ? fabs(log(x[i])) : 1;
                         y[i] = within(&seed, low, top) / (l > 0 ? l : 1);
                         if (round % KINDS > 4) y[i] = within(&seed, -3, 3);
@@ -99,7 +99,7 @@ typedef struct special {
     double x, y, want;
 } special;
 
-/* C99 F.9.4.4, and well-known cases. */
+/* Special cases of C99 F.9.4.4, and some well-known values. */
 static const special powers[] = {
     {0.0, -1, INFINITY},
     {-0.0, -1, -INFINITY},
@@ -165,8 +165,8 @@ static const special logs[] = {
     {-INFINITY, 0, NAN}, {NAN, 0, NAN},       {INFINITY, 0, INFINITY},
 };
 
-/* In float64 and, where the operands and the result are floats, in float32. In a vector of one, so
- * that the padding of a part is tried too, and in a full one. */
+/* Checks a special value in float64, and in float32 if operands and result are exactly representable. Uses a full vector, and a
+ * vector of one element, which is padded. */
 static void check_special(const cb_kernels *k, int op, const special *s)
 {
     double x[17], y[17], r[17];
@@ -253,7 +253,7 @@ static void test_levels(void **state)
 
 /* --- Random numbers --------------------------------------------------------------------------- */
 
-/* The generator as published, for any counter and key. */
+/* The Philox generator as published, for any counter and key. */
 static void philox(const uint64_t counter[4], const uint64_t key[2], uint64_t out[4])
 {
     uint64_t c[4], k[2] = {key[0], key[1]};
@@ -294,7 +294,7 @@ static void test_philox(void **state)
     }
     cb_philox4x64(0, 0, got);
     assert_memory_equal(got, known[0].want, sizeof got);
-    /* numpy.random.Philox(key=12345).random_raw(8): NumPy's first block is that of counter 1. */
+    /* Result of numpy.random.Philox(key=12345).random_raw(8). The counter of NumPy's first block is 1. */
     static const uint64_t numpy[8] = {0xa5792c0a0ed6a560u, 0xc63666ba8b756514u, 0xc953e311f634209du,
                                       0x28db5404d83fac91u, 0x29338c7559c2d300u, 0xd18141f9add77140u,
                                       0xeadb7c4b44e7c87bu, 0x101aa335768a55edu};

@@ -36,7 +36,7 @@ static void test_minus_log(void **state)
     uint64_t seed = 1;
     (void)state;
     for (int i = 0; i < 400000; i++) {
-        /* All of (0, 1], and the neighbourhood of 1, where the result goes to 0. */
+        /* Choose numbers from (0, 1], and numbers close to 1, whose logarithms are close to 0. */
         double x = i % 2 ? exp2(-within(&seed, 0, 65)) : 1 - exp2(-within(&seed, 1, 53));
         double e = ulps(cb_minus_log(x), -logl((long double)x), 53, -1021);
         if (e > worst) worst = e;
@@ -46,7 +46,8 @@ static void test_minus_log(void **state)
     assert_true(cb_minus_log(1) == 0 && !signbit(cb_minus_log(1)));
 }
 
-/* Compared with the distribution itself: the density converts the error of a probability into one of the quantile. */
+/* Compares quantiles with the distribution function. Divides the error of the probability by the density, which gives the error
+ * of the quantile. */
 static void test_quantile(void **state)
 {
     double worst = 0;
@@ -70,7 +71,7 @@ static void test_quantile(void **state)
 
 /* --- Kernels ---------------------------------------------------------------------------------- */
 
-/* Rows of positions: in order from several starts, backwards, spread. */
+/* Makes a row of element indices: in order from several starts, backwards, or spread. */
 enum { ROWS = 7 };
 
 static void positions(int row, int64_t *index)
@@ -96,8 +97,8 @@ static void run(const cb_kernels *k, cubed_op op, void *dst, const int64_t *inde
     k->elem[op][CUBED_INT64](dst, index, second, third, CB_VECTOR);
 }
 
-/* What numpy.random.Generator(numpy.random.Philox(key=key + block)) draws, with keys whose low word,
- * and whose whole, come to an end between the blocks. */
+/* Numbers that numpy.random.Generator(numpy.random.Philox(key=key + block)) draws. Some keys overflow their low word, or both
+ * words, when the block number is added. */
 static const struct {
     uint64_t low, high;
     int64_t block;

@@ -134,7 +134,7 @@ static cubed_scalar reference_short(int reduction, cubed_dtype t, cubed_scalar s
     return state;
 }
 
-/* A stretch of a run, in vectors of CB_VECTOR elements. */
+/* Reduces one stretch of a run, in vectors of CB_VECTOR elements. */
 static void stretch(const cb_reduce_fns *fns, void *state, size_t size, const char *x, size_t n)
 {
     _Alignas(64) char lanes[CB_LANES_BYTES];
@@ -156,7 +156,7 @@ static void fail_reduce(const cb_kernels *k, int reduction, cubed_dtype t, const
              cubed_dtype_name(t), what, n, shown(t, got), shown(t, want));
 }
 
-/* Ordinary values, and with `wild` also edge values. */
+/* Fills x and `packed` with ordinary values. `wild` adds edge values. */
 static void fill(cubed_dtype t, cubed_scalar *x, char *packed, size_t n, bool wild, uint64_t *seed)
 {
     size_t size = cubed_dtype_size(t);
@@ -188,7 +188,7 @@ static void check_reductions(const cb_kernels *k)
             size_t size = cubed_dtype_size(dt);
             cubed_scalar start = neutral(k, f, dt);
             for (size_t n = 0; n <= CB_VECTOR; n++) {
-                /* A run of up to three vectors, from a pointer that is aligned only to an element. */
+                /* Reduce a run of up to three vectors, whose address is a multiple only of the element size. */
                 size_t length = n + n % 3 * CB_VECTOR;
                 fill(dt, x, px + size, length, n % 2, &seed);
                 cubed_scalar state = start, want;
@@ -197,7 +197,7 @@ static void check_reductions(const cb_kernels *k)
                 stretch(fns, &state, size, px + size, length);
                 if (!same_value(dt, &state, &want))
                     fail_reduce(k, f, dt, "run", length, &state, &want);
-                /* n adjacent states, and their merge. */
+                /* Update n adjacent states with one element each, then merge two such rows of states. */
                 fill(dt, x, px, n, n % 2, &seed);
                 fill(dt, y, py, n, n % 2, &seed);
                 fns->rows((void *[]){px}, py, n, 1);
@@ -244,7 +244,7 @@ static void check_neutral(const cb_kernels *k)
                 if (dt == CUBED_COMPLEX128 && f == CB_REDUCE_PROD) continue;
                 k->reduction[f][t].rows((void *[]){&s}, &x, 1, 0);
                 if (cubed_dtype_kind(dt) == CUBED_KIND_COMPLEX && f >= CB_REDUCE_MIN)
-                    x = join(f, dt, x, x); /* with NaN in both parts */
+                    x = join(f, dt, x, x); /* a complex number whose parts are both NaN */
                 if (!same_value(dt, &s, &x)) fail_reduce(k, f, dt, "neutral", 1, &s, &x);
             }
         }
@@ -319,7 +319,7 @@ static void test_nan(void **state)
 
 /* --- Sums of products --------------------------------------------------------------------------- */
 
-/* Multiplying, then summing, by each function: the same bits. */
+/* Sums of products have the same bits if a separate operation multiplies first. Checks each function. */
 static void check_products(const cb_kernels *k)
 {
     static const cubed_dtype types[2] = {CUBED_FLOAT32, CUBED_FLOAT64};
@@ -336,7 +336,7 @@ static void check_products(const cb_kernels *k)
                                           : &k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64];
         size_t size = cubed_dtype_size(types[t]);
         for (size_t n = 0; n <= CB_VECTOR; n++) {
-            /* From pointers that are aligned only to an element; every fourth is a square. */
+            /* Addresses are multiples only of the element size. In every fourth case, both factors are the same. */
             const char *a = x + size, *b = n % 4 == 3 ? a : y + size;
             size_t runs = n > 0 ? CB_VECTOR / n : 0;
             fill(types[t], ignored, x + size, CB_VECTOR, n % 2, &seed);
@@ -395,7 +395,7 @@ static double lanes(const double *x, size_t n, double mean, bool squares)
     return lane[0];
 }
 
-/* The same for a short run: in the order of its elements. */
+/* Sums a short run in the order of its elements, and a longer one by lanes. */
 static double ordered(const double *x, size_t n, double mean, bool squares)
 {
     double sum = 0;
@@ -538,7 +538,7 @@ static void test_nan_m2(void **state)
 
 /* --- Positions -------------------------------------------------------------------------------- */
 
-/* Returns whether x comes before y: more extreme, or NaN. */
+/* Returns true if x is to be preferred to y: x is more extreme, or x is NaN and y is not. */
 static bool comes_before(int reduction, cubed_dtype t, const cubed_scalar *x, const cubed_scalar *y)
 {
     if (t == CUBED_FLOAT64) {
@@ -565,7 +565,7 @@ static int64_t as_position(cubed_dtype t, cubed_scalar s)
     return to.i64;
 }
 
-/* All functions that reduce x[0..n) into one state, and pieces of x in another order. */
+/* Reduces x to a position by each function, in one piece, and in pieces in another order. */
 static void check_position(const cb_kernels *k, int reduction, cubed_dtype t, const cubed_scalar *x,
                            size_t n)
 {
@@ -581,11 +581,11 @@ static void check_position(const cb_kernels *k, int reduction, cubed_dtype t, co
         switch (way) {
         case 0: fns->run(state, packed, n, 100); break;
         case 1: fns->runs(state, packed, n, 1, 100); break;
-        case 2: /* the later ones first */
+        case 2: /* reduce the second half first */
             fns->run(state, packed + half, n - half, 100 + (int64_t)half);
             fns->run(state, packed, half, 100);
             break;
-        default: /* backwards, in two states */
+        default: /* reduce backwards, alternating between two states */
             for (size_t i = n; i-- > 0;)
                 fns->rows(i < half ? state : other, &packed[i], 1, 100 + (int64_t)i);
             fns->merge(state, other, 1, (int64_t)half, (int64_t)(n - half));

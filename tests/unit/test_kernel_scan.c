@@ -10,7 +10,7 @@ static const int64_t shape[3] = {A, B, C};
 
 static bool is_extreme(cb_reduction kind) { return kind == CB_REDUCE_MAX || kind == CB_REDUCE_MIN; }
 
-/* Returns whether an element replaces the largest, or smallest, so far. */
+/* Returns true if an element replaces the largest (or smallest) one so far. */
 static bool beats(bool largest, cubed_dtype t, const cubed_scalar *v, const cubed_scalar *best)
 {
     switch (t) {
@@ -25,7 +25,7 @@ static bool beats(bool largest, cubed_dtype t, const cubed_scalar *v, const cube
     }
 }
 
-/* The total of the elements up to element i of its line, inclusive, in the carry's type. */
+/* Computes the total of a line from its start up to element i, in the type of the carry. */
 static void expected(cb_reduction kind, cubed_dtype t, const cubed_scalar *x, int axis, int i,
                      cubed_scalar *out)
 {
@@ -76,7 +76,7 @@ static void expected(cb_reduction kind, cubed_dtype t, const cubed_scalar *x, in
     }
 }
 
-/* `piece`: elements of the axis at a time; `wide`: a gap between the elements of the last axis. */
+/* Scans `piece` elements of the axis per call. `wide`: elements of the last axis have gaps between them. */
 static void check_one(const cb_kernels *k, cb_reduction kind, cubed_dtype t, int axis,
                       int64_t piece, bool wide)
 {

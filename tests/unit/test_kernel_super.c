@@ -12,7 +12,7 @@ static int arity(int op)
     return n;
 }
 
-/* Returns whether an operation has an operand in addition to the result of the previous one. */
+/* Returns true if operation k of a superinstruction has another operand in addition to the previous result. */
 static bool is_binary(const cb_super *s, int k) { return arity(s->op[k]) == 2; }
 
 static void check_rows(const cb_kernels *k)
@@ -23,7 +23,7 @@ static void check_rows(const cb_kernels *k)
         const bool cast = s->op[0] == CB_SUPER_CAST, uses_b = !cast && is_binary(s, 0);
         assert_in_range(s->n, 2, 3);
         for (int j = 1; j < s->n; j++) assert_true(s->pos[j - 1] < arity(s->op[j]));
-        /* The position of an operand of the last operation that the other operations do not use. */
+        /* Check the position of the operand that only the last operation uses. */
         if (s->n == 3 && is_binary(s, 2))
             assert_true(s->place == 2 ? !is_binary(s, 1) : s->place == 1 && !uses_b);
         for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
@@ -43,7 +43,7 @@ static void test_rows(void **state)
     for_each_isa(check_rows);
 }
 
-/* The operations of a row, one by one: p[0], p[1] and p[2] are its operands. */
+/* Performs the operations of a superinstruction one by one. p[0], p[1] and p[2] are its operands. */
 static void run_steps(const cb_kernels *k, const cb_super *s, cubed_dtype t, char *const *p,
                       char *out, size_t n)
 {
@@ -77,7 +77,7 @@ static void check_row(const cb_kernels *k, int row, cubed_dtype t, size_t n, siz
         }
     }
     run_steps(k, s, t, p, p[3], n);
-    /* Into a buffer of its own, then onto each operand of the same size. */
+    /* Write to a separate buffer first, then over each operand whose elements have the same size. */
     for (int to = 4; to >= (cast ? 1 : 0); to--) {
         if (to == 3) continue;
         char saved[LONGEST * 8];
@@ -120,7 +120,8 @@ static void check_stream(const cb_kernels *k, cb_elem_fn fn, cb_elem_fn stream, 
             memcpy(room[j] + i * cubed_dtype_size(type), &v, cubed_dtype_size(type));
         }
     }
-    const size_t line = CB_STREAM_LINE / 4; /* elements, of either type */
+    /* length in elements of a multiple of a cache line, for both types */
+    const size_t line = CB_STREAM_LINE / 4;
     for (size_t n = 0; n <= CB_VECTOR; n += line) {
         memset(room[3], 1, sizeof room[3]);
         memset(room[4], 1, sizeof room[4]);

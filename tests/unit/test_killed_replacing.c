@@ -28,7 +28,8 @@
 
 /* --- Calls that change files and names ----------------------------------------------------------------- */
 
-static int deadly, changes; /* the change before which this process is killed; 0: none */
+/* deadly: number of the change before which the process is killed; 0: never */
+static int deadly, changes;
 
 static void count_change(void)
 {
@@ -87,7 +88,7 @@ enum { N = 10, CHUNK = 3 };
 typedef struct fixture {
     char dir[64], path[96], notes[128];
     int zarr_format;
-    double *found; /* bytes read, by all processes */
+    double *found; /* numbers that a process has read; shared by all processes */
 } fixture;
 
 typedef void (*step_fn)(const fixture *f, cubed_context *ctx);
@@ -149,7 +150,7 @@ static cubed_array *open_array(const fixture *f, cubed_context *ctx)
     return x;
 }
 
-/* 1, 2, 3, ...: no fill values. */
+/* Stores 1, 2, 3, ..., so no element equals the fill value. */
 static void store(const fixture *f, cubed_context *ctx)
 {
     static const int64_t shape = N, chunk = CHUNK;
@@ -185,7 +186,7 @@ static void clean(const fixture *f, cubed_context *ctx)
 
 /* --- Tests ---------------------------------------------------------------------------------------------- */
 
-/* 1 or -1: which array exists. */
+/* Returns the sign of the stored numbers, which tells which of the two arrays exists. */
 static int which_is_there(const fixture *f)
 {
     memset(f->found, 0, N * sizeof *f->found);
@@ -242,7 +243,7 @@ static void kill_each(int zarr_format)
         check_alone(&f);
         if (whole) break;
     }
-    /* Before the new array replaces the old one, and after that. */
+    /* Some processes were killed before the new array replaced the old one, and some after that. */
     print_message("format %d: %d times the old one, %d the new one\n", zarr_format, old, new);
     assert_true(old > 10 && new > 5);
     assert_int_equal(munmap(f.found, N * sizeof *f.found), 0);

@@ -63,7 +63,7 @@ static cubed_array *matrix(fixture *f, int64_t m, int64_t n, const double *data)
     return array(f, 2, (const int64_t[]){m, n}, data);
 }
 
-/* Numbers that are not 0, with a dominant diagonal if requested. */
+/* Fills a matrix with numbers other than 0. Adds `diagonal` to its diagonal. */
 static void fill(double *to, int64_t m, int64_t n, double diagonal)
 {
     for (int64_t i = 0; i < m * n; i++) to[i] = pick(19) - 9.5 + (i / n == i % n ? diagonal : 0);
@@ -166,7 +166,7 @@ static void test_triangular_systems(void **state)
     }
 }
 
-/* Each of a stack of triangles, with one vector. */
+/* Solves each of a stack of triangular systems with one right-hand side. */
 static void test_stacks_of_triangles(void **state)
 {
     static const double a[] = {1, 9, 2, 4, 2, 9, 3, 5, 4, 9, 1, 2}, b[] = {4, 8};
@@ -193,7 +193,7 @@ static void test_least_squares(void **state)
         int32_t rank;
         fill(a, m, n, 3);
         fill(b, m, columns, 0);
-        /* One column is a multiple of another one, except in a matrix of one column. */
+        /* Make one column a copy of another, unless the matrix has one column. */
         for (int64_t i = 0; i < m && least > 1; i++) a[i * n + 1] = a[i * n];
         cubed_array *of_a = matrix(f, m, n, a), *of_b = matrix(f, m, columns, b);
         cubed_status st = cubed_lstsq(of_a, of_b, NULL, 0, &y[0], &y[1], &y[2], &y[3], &f->err);
@@ -260,7 +260,7 @@ static void test_products_of_several(void **state)
     y = cubed_array_ref(y);
     compute(f, CUBED_OK, &y, want);
     assert_memory_equal(got, want, (size_t)(30 * 7) * sizeof *got);
-    /* Vectors at both ends. */
+    /* A product of several arrays may have vectors at both ends. */
     cubed_array *ends[3] = {array(f, 1, &extents[1], data[0]), x[1],
                             array(f, 1, &extents[2], data[2])};
     compute(f, cubed_multi_dot(ends, 3, &y, &f->err), &y, got);
@@ -325,7 +325,7 @@ static void test_arrays_as_matrices(void **state)
     compute(f, cubed_tensorsolve(tensor, array(f, 2, of_b, b), NULL, 0, 0, &y, &f->err), &y, x);
     multiply(12, 12, 1, a, x, want);
     check_close(want, b, 12, "tensorsolve");
-    /* The same with an axis of equations after that of x, which is moved to the end. */
+    /* In this array, the axis of equations follows that of x. The function moves it to the end. */
     static double other[144];
     for (int64_t i = 0; i < 3; i++) {
         for (int64_t j = 0; j < 4; j++) {
@@ -375,7 +375,7 @@ static void test_norms(void **state)
     compute(f, cubed_norm(x, NULL, 0, &y, &f->err), &y, got);
     compute(f, cubed_vector_norm(x, 2, NULL, 0, false, &y, &f->err), &y, want);
     check_close(got, want, 1, "norm");
-    /* Rows are along the last axis, columns along the first: the largest sum of a column. */
+    /* Rows are along the last axis, and columns along the first. The norm is the largest sum of a column. */
     cubed_norm_options o = CUBED_NORM_OPTIONS_INIT;
     o.number = &one;
     o.axes = (const int[]){2, -3};
@@ -511,11 +511,11 @@ static void test_types(void **state)
 
 typedef cubed_status (*maker)(cubed_array *a, cubed_array **out, cubed_error *err);
 
-/* Of the functions below. */
+/* Parameters of the functions below. */
 static uint64_t task_mem;
 static int steps_before;
 
-/* Returns `st`, and drops n results of a function before if another function has failed. */
+/* Returns `st`. If it is an error, drops the n results of an earlier function. */
 static cubed_status with_earlier(cubed_status st, cubed_array **out, int n)
 {
     for (int i = 0; i < n && st != CUBED_OK; i++) cubed_array_unref(out[i]);
@@ -645,7 +645,7 @@ static cubed_status make_power(cubed_array *a, cubed_array **out, cubed_error *e
     return cubed_matrix_power(a, -5, task_mem, out, err);
 }
 
-/* cb_step_svd after some steps: the list of steps grows at different places. */
+/* Calls cb_step_svd after several other steps, so that the list of steps grows at different places. */
 static cubed_status make_svd_step(cubed_array *a, cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = a->ctx, .err = err};
@@ -702,7 +702,7 @@ static void test_without_memory(void **state)
     task_mem = 0;
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
         fail_everywhere(makers[i], i % 2 ? CUBED_FLOAT64 : CUBED_COMPLEX128, shape);
-    /* The list of steps grows with the first result of svd, the second or the third. */
+    /* The list of steps grows at the first, second or third result of svd. */
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
         steps_before = before[i];
         fail_everywhere(make_svd_step, CUBED_FLOAT64, shape);

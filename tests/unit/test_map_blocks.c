@@ -160,7 +160,8 @@ static void test_shared_object(void **state)
     check_between(result);
     cubed_plan_get_info(plan, &info);
     assert_true(info.code);
-    /* Its plan runs in a process that does not know the kernel, but only if code is allowed. */
+    /* The plan has the path of the shared object. So a process that does not know the kernel can run it, but only if code is
+     * allowed. */
     assert_int_equal(cubed_context_new(NULL, &stranger, NULL), CUBED_OK);
     assert_int_equal(cubed_plan_save(plan, &bytes, &size, NULL), CUBED_OK);
     assert_int_equal(cubed_plan_load(stranger, bytes, size, &loaded, &err), CUBED_E_ARG);

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void fill(double *x, int64_t *labels)
 static const int64_t wanted[] = {INT64_MAX, -1, 77, 1, INT64_MIN, -1};
 enum { WANTED = sizeof wanted / sizeof *wanted };
 
-/* The sum, and the position of the first minimum (-1: no elements), of a label. */
+/* Returns the sum of the elements of a label. Sets *least to the position of the first minimum; -1: no elements. */
 static double expected(const double *x, const int64_t *labels, int64_t label, int *least)
 {
     double sum = 0;

@@ -1,11 +1,11 @@
-/* Whole runs in which one allocation after the other fails: a right result or an error, nothing that is not freed, no array that
- * looks whole, and nothing that hinders the next run. */
+/* Performs whole runs in which each allocation fails in turn. The result is right, or there is an error. All memory is freed, no
+ * partly written array looks complete, and the next run succeeds. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static cubed_status run_once(void *ctx, const cubed_allocator *a, cubed_error *e
     return st;
 }
 
-/* After a failure, nothing that is left hinders the next run. */
+/* Checks what a failed run leaves: it must not prevent the next run. */
 static void check_left(void *ctx, cubed_status st)
 {
     fixture *f = ctx;

@@ -22,12 +22,12 @@ enum { ITEMS = 12 };
 static const char *const codecs[] = {
     NULL, "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]", SHARDS};
 
-/* A store over one in memory, in which something happens before puts. */
+/* A store that forwards calls to a store in memory, and calls `before_put` before each put. */
 typedef struct meeting {
     cubed_store head;
     cubed_store *inner;
     void (*before_put)(struct meeting *m);
-    int times; /* number of further writes by the other writer */
+    int times; /* number of writes that the other writer still makes */
     bool ignores_conditions, tells_no_versions;
     int gets, puts;
 } meeting;
@@ -87,7 +87,7 @@ static void open_meeting(meeting *m)
     *m = (meeting){.head = {&vtable, &cb_system_allocator, "meeting://x"}, .inner = memory()};
 }
 
-/* Writes part lo..hi-1 of the first axis of the first chunk, with one value, in an arena of the declared size. */
+/* Writes one value to rows lo..hi-1 of the first chunk, in an arena of the declared size. */
 static cubed_status write_rows(cubed_store *s, const cb_zarr_meta *meta, int64_t lo, int64_t hi,
                                double value, cb_zarr_merged *done, cubed_error *err)
 {
@@ -129,7 +129,7 @@ static cb_zarr_meta meta_of(int k, int64_t rows)
     return m;
 }
 
-static cb_zarr_meta now; /* length of the array that the other writer knows */
+static cb_zarr_meta now; /* metadata with the length of the array that the other writer knows */
 
 static void write_row_two(meeting *m)
 {
@@ -137,7 +137,7 @@ static void write_row_two(meeting *m)
     assert_int_equal(write_rows(m->inner, &now, 2, 3, 30 + m->times, &done, NULL), CUBED_OK);
 }
 
-/* Each part stays, whether or not the chunk existed, however often another writer comes first. */
+/* The parts of all writers are kept, whether or not the chunk existed, and however often the other writer is first. */
 static void test_meetings(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ typedef struct writer {
     uint64_t conflicts;
 } writer;
 
-/* Increments the thread's own element of the chunk. */
+/* Increments one element of the chunk repeatedly. Each thread has its own element. */
 static void *write_often(void *ctx)
 {
     static const int64_t first[2] = {0, 0};

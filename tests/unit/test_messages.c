@@ -25,7 +25,7 @@ static uint64_t random_bits(void)
     return random_state ^ random_state >> 29;
 }
 
-/* Small, large and in between. */
+/* Returns a random number with a random number of bits. */
 static uint64_t any(void) { return random_bits() >> random_bits() % 64; }
 
 typedef struct bytes {
@@ -96,13 +96,14 @@ static void expect_same(const cubed_task_report *a, const cubed_task_report *b)
     assert_string_equal(a->error.message, b->error.message);
 }
 
-/* Any bytes: an error with a message, or a report that is written as the same bytes. */
+/* Reads arbitrary bytes. The result is an error with a message, or a report that is written as the same bytes. */
 static bool read_any(const cubed_context *ctx, const bytes *b)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_task_report r;
     size_t used = 0;
-    uint8_t *exact = malloc(b->size + 1); /* exact size, so that sanitizers detect an overrun */
+    /* allocate the exact size, so that sanitizers detect an overrun */
+    uint8_t *exact = malloc(b->size + 1);
     bytes again = {.size = 0};
     assert_non_null(exact);
     memcpy(exact, b->data, b->size);
@@ -115,7 +116,7 @@ static bool read_any(const cubed_context *ctx, const bytes *b)
     }
     assert_true(used <= b->size);
     assert_int_equal(cubed_report_write(ctx, &r, append, &again, &err), CUBED_OK);
-    /* Objects raised elsewhere, and text with NULs, are not written again. */
+    /* Reports with objects of exceptions, or with NULs in texts, become shorter when they are written again. */
     assert_true(again.size <= used);
     if (again.size == used) assert_memory_equal(again.data, b->data, used);
     return true;
@@ -185,7 +186,7 @@ static void test_other_versions_are_refused(void **state)
     assert_non_null(strstr(err.message, "the report has version 0 of messages"));
 }
 
-/* The exact bytes: other programs write and read them. */
+/* Checks the exact bytes of messages, because other programs write and read them. */
 static void test_bytes_are_as_documented(void **state)
 {
     cubed_range_message m = {.range = {.token = 0x0102030405060708, .stage = 3, .first = 256},
@@ -257,7 +258,7 @@ static void expect_object(cubed_context *ctx, const char *url, const bytes *expe
     assert_memory_equal(got.data, expected->data, expected->size);
 }
 
-/* In stores of two kinds, whose objects are replaced whole. */
+/* Writes and reads objects in two kinds of stores. A write replaces the whole object. */
 static void test_objects_come_back(void **state)
 {
     char folder[64];
@@ -271,7 +272,7 @@ static void test_objects_come_back(void **state)
         for (size_t j = 0; j < b.size; j++) b.data[j] = (uint8_t)random_bits();
         assert_int_equal(cubed_object_write(*state, urls[i], b.data, b.size, NULL), CUBED_OK);
         expect_object(*state, urls[i], &b);
-        if (i == 1) expect_object(*state, urls[0], &b); /* the same file */
+        if (i == 1) expect_object(*state, urls[0], &b); /* both URLs name the same file */
     }
     const bytes none = {.size = 0};
     assert_int_equal(cubed_object_write(*state, urls[0], none.data, 0, NULL), CUBED_OK);

@@ -22,7 +22,7 @@ static cubed_array *ramp(cubed_context *ctx, cubed_dtype dtype)
     return x;
 }
 
-/* x ** k for one number k; NULL and *err if it is refused. */
+/* Returns x ** k for a number k. Returns NULL with *err if the operation is refused. */
 static cubed_array *power(cubed_array *x, cubed_dtype dtype, cubed_scalar k, cubed_error *err)
 {
     cubed_array *args[2] = {x, NULL}, *out = NULL;
@@ -37,7 +37,7 @@ static void test_powers_with_an_operation_of_their_own(void **state)
     static const struct {
         cubed_dtype x, k;
         double value;
-        int op; /* -1: x itself, or a cast of it */
+        int op; /* the operation that is expected; -1: the result is x itself, or a cast of it */
         cubed_dtype result;
     } cases[] = {
         {CUBED_FLOAT64, CUBED_FLOAT64, 2, CUBED_OP_SQUARE, CUBED_FLOAT64},

@@ -13,7 +13,8 @@
 #include "opt/rechunk_memo.h"
 #include "rechunk_test.h"
 
-/* Checks that grids follow each other, numbers are those of the passes, and memory suffices. */
+/* Checks that each pass reads the grid that the previous pass writes, that the sums over passes are right, and that the memory is
+ * sufficient. */
 static void check_plan(const cb_rechunk_in *in, const cb_rechunk_plan *p)
 {
     uint64_t read = 0, written = 0, requests = 0;
@@ -43,7 +44,7 @@ static void check_plan(const cb_rechunk_in *in, const cb_rechunk_plan *p)
         assert_int_equal(pass->bytes_read, bytes);
         assert_int_equal(pass->requests_written, cb_grid_count(&pass->target));
         assert_int_equal(pass->bytes_written, cb_tile_grid_bytes(&pass->target, in->item_size));
-        /* Nothing is read less than once. */
+        /* A pass reads each element at least once. */
         assert_true(pass->bytes_read >= cb_tile_grid_bytes(from, in->item_size));
         cb_tile_source s = {.grid = from,
                             .item_size = in->item_size,
@@ -94,7 +95,7 @@ static cb_rechunk_plan make_plan(const cb_rechunk_in *in)
     return p;
 }
 
-/* From maps to series, and back. */
+/* Plans from maps to time series, and back. */
 static void test_two_copies(void **state)
 {
     (void)state;
@@ -117,7 +118,7 @@ static void test_two_copies(void **state)
             double n = array_bytes(&in);
             assert_int_equal(p.npasses, 2);
             assert_true((double)(p.bytes_read + p.bytes_written) <= 4.04 * n);
-            /* Both passes together read exactly the written data once; pieces are worth a request. */
+            /* Each pass reads its input exactly once, and the pieces are large enough for a request. */
             assert_int_equal(p.pass[0].bytes_read, cb_tile_grid_bytes(&in.source, 4));
             assert_int_equal(p.pass[1].bytes_read, p.pass[0].bytes_written);
             assert_true(cb_tile_chunk_bytes(&p.pass[0].target, 4) >= CB_RECHUNK_BETA);
@@ -155,11 +156,11 @@ static void test_aligned(void **state)
         {{10000, 10000}, {100, 100}, {1000, 1000}},   /* merge */
         {{10000, 10000}, {1000, 1000}, {100, 100}},   /* split */
         {{10000, 10000}, {1000, 100}, {100, 1000}},   /* both */
-        {{9999, 10001}, {300, 300}, {100, 900}},      /* with short ends */
+        {{9999, 10001}, {300, 300}, {100, 900}},      /* the last chunks are shorter */
         {{10000, 10000}, {60, 40}, {40, 60}},         /* common multiple */
-        {{10000, 10000}, {500, 500}, {500, 500}},     /* nothing to do */
-        {{10000, 10000}, {1, 1}, {1, 10000}},         /* one-element chunks */
-        {{10000, 10000}, {20000, 100}, {100, 20000}}, /* longer than the array */
+        {{10000, 10000}, {500, 500}, {500, 500}},     /* both grids are equal */
+        {{10000, 10000}, {1, 1}, {1, 10000}},         /* the source has chunks of one element */
+        {{10000, 10000}, {20000, 100}, {100, 20000}}, /* chunks are longer than the array */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cb_rechunk_in in = make_in(2, cases[i].shape, cases[i].from, cases[i].to, 8, 1e9);
@@ -178,7 +179,7 @@ static void test_nearly_aligned(void **state)
     cb_rechunk_plan p = make_plan(&in);
     assert_int_equal(p.npasses, 1);
     assert_true(p.bytes_read <= cb_tile_grid_bytes(&in.source, 8) / 100 * 101);
-    /* 999 target chunks are 1000 source chunks. */
+    /* A task of 999 target chunks has exactly 1000 source chunks. */
     in.mem = 9000000;
     p = make_plan(&in);
     assert_int_equal(p.pass[0].task_chunks[0], 999);
@@ -190,7 +191,7 @@ static void test_nearly_aligned(void **state)
     p = make_plan(&in);
     assert_int_equal(p.npasses, 1);
     assert_true(p.bytes_read <= cb_tile_grid_bytes(&in.source, 8) / 100 * 101);
-    /* Both have first chunks of the same length. */
+    /* The source and the target have first chunks of the same length. */
     in.target.axis[0] = (cb_axis){.extent = 10000000, .first = 400, .chunk = 500};
     p = make_plan(&in);
     assert_true(p.bytes_read <= cb_tile_grid_bytes(&in.source, 8) / 100 * 101);
@@ -203,7 +204,8 @@ static void test_degenerate(void **state)
 {
     (void)state;
     cb_rechunk_in in = {.item_size = 8, .mem = 64};
-    cb_rechunk_plan p = make_plan(&in); /* 0-d: one chunk, in place */
+    /* an array without axes has one chunk, which is copied in place */
+    cb_rechunk_plan p = make_plan(&in);
     assert_int_equal(p.npasses, 1);
     assert_int_equal(p.pass[0].ntasks, 1);
     assert_int_equal(p.bytes_read, 8);
@@ -220,7 +222,7 @@ static void test_degenerate(void **state)
     assert_int_equal(p.bytes_written, 8);
 }
 
-/* The message names a sufficient memory, which is verified. */
+/* The error names an amount of memory. The test checks that this amount is sufficient. */
 static void test_budget(void **state)
 {
     (void)state;
@@ -310,7 +312,8 @@ static void test_enumerate(void **state)
     assert_true(passes[1] > 50 && passes[2] > 5);
 }
 
-/* An array of about n bytes in 1 to 4 dimensions, with chunks of at most `most` bytes. cut: first chunks may be short. */
+/* Makes random grids of an array of about n bytes with 1 to 4 dimensions. A chunk has at most `most` bytes. cut: first chunks may
+ * be short. */
 static cb_rechunk_in random_in(double n, double most, bool cut)
 {
     cb_rechunk_in in = {.item_size = 4};
@@ -324,7 +327,8 @@ static cb_rechunk_in random_in(double n, double most, bool cut)
     for (int i = 0; i < ndim; i++) {
         int d = (first + i) % ndim;
         for (int k = 0; k < 2; k++) {
-            /* The source is long on the first axes of this order, the target on the last. */
+            /* In a random order of axes, chunks of the source are long along the first axes, and chunks of the target along the
+             * last. */
             int e = k ? (first + ndim - 1 - i) % ndim : d;
             int64_t whole = (int64_t)fmax(1, pow(n / 4, share[e] / sum));
             double length = fmin((double)whole, chunk[k]);
@@ -359,12 +363,12 @@ static void test_bound(void **state)
                                                 (double)cb_grid_count(&in.target) + 2 * n / 1048576;
         assert_true((double)p.bytes_read + (double)p.bytes_written >= 2 * n);
         assert_true(p.npasses <= 2);
-        /* Odd lengths cost some padding, or some smaller pieces. */
+        /* Allow some additional time: lengths without suitable divisors cost padding or smaller pieces. */
         double fair = (ends + 2 * n) / CB_RECHUNK_BANDWIDTH + requests * CB_RECHUNK_LATENCY;
-        /* Plans for less memory may prevent a better one. */
+        /* Plans that were found for less memory restrict the search, so the best plan may not be found. */
         assert_true(p.seconds <= 1.5 * fair);
         slow += p.seconds > 1.25 * fair;
-        /* If only bytes count, there are rarely more than 2 copies. */
+        /* If requests cost no time, more than two copies are rarely needed. */
         in.latency = 1e-12;
         p = make_plan(&in);
         assert_true(p.npasses <= 2);
@@ -395,7 +399,8 @@ static void test_coop(void **state)
         in.coop = coop;
         cb_rechunk_plan p = make_plan(&in);
         check_plan(&in, &p);
-        assert_true(p.seconds <= alone.seconds * 1.25); /* searches are not exhaustive */
+        /* allow a margin, because the search is not exhaustive */
+        assert_true(p.seconds <= alone.seconds * 1.25);
         for (int k = 0; k < p.npasses; k++) {
             assert_true(p.pass[k].coop == 1 || p.pass[k].coop == coop);
             shared += p.pass[k].coop > 1;
@@ -421,7 +426,7 @@ static void random_details(cb_rechunk_in *in)
             .chunk = 13, .pass = 170, .others = 5000, .unreserved = (uint64_t)between(0, 4 << 20)};
 }
 
-/* More memory never costs more bytes or more requests, and is never refused. */
+/* With more memory, a plan never moves more bytes or makes more requests, and is never refused. */
 static void test_monotonic(void **state)
 {
     (void)state;
@@ -450,7 +455,8 @@ static void test_monotonic(void **state)
     assert_true(better > 24 / SLOW && passes[1] > 24 / SLOW && passes[2] > 24 / SLOW);
 }
 
-/* The array that was read 10,512 times; with three copies; and not at all. */
+/* Plans from maps to time series: an array that was once read 10,512 times, a plan with three copies, and one without
+ * rereading. */
 static void test_maps_to_series(void **state)
 {
     (void)state;
@@ -480,7 +486,7 @@ static double milliseconds(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* For all grids, however small the memory is. */
+/* Tests arbitrary grids with arbitrarily little memory. */
 static void test_any(void **state)
 {
     (void)state;
@@ -499,7 +505,7 @@ static void test_any(void **state)
         }
         check_plan(&in, &p);
         slowest = fmax(slowest, best);
-        /* Not much worse than a direct copy. */
+        /* A plan is not much slower than a direct copy. */
         in.max_passes = 1;
         cb_rechunk_plan direct = make_plan(&in);
         assert_true(p.seconds <= 1.5 * direct.seconds);
@@ -535,7 +541,7 @@ static void test_fast(void **state)
     }
 }
 
-/* An entry belongs to its pass, however many passes there are. */
+/* Each pass has its own entry in the table, however many passes there are. */
 static void test_passes_are_remembered(void **state)
 {
     (void)state;
@@ -547,7 +553,7 @@ static void test_passes_are_remembered(void **state)
     assert_non_null(m);
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < PASSES; i++) {
-            /* Each pass differs from its neighbours in one parameter. */
+            /* Each pass differs from the one before it in one parameter. */
             from[1] = 1 + i % 10 / 3;
             to[0] = 1 + i / 10 % 150;
             cb_grid a = cb_grid_regular(2, shape, from), b = cb_grid_regular(2, shape, to);

@@ -64,7 +64,7 @@ static void test_touched_far(void **state)
     cb_axis sixes = cb_axis_regular(6000000000000, 2), threes = cb_axis_regular(6000000000000, 3);
     assert_int_equal(cb_axis_touched(&sixes, 1, 0, 1, &threes), 4000000000000);
     assert_int_equal(cb_axis_touched(&sixes, 3, 0, 1, &threes), 2000000000000);
-    /* Pieces of the common refinement: the borders of both grids, common ones counted once. */
+    /* The number of pieces follows from the borders of both grids. Borders that both have are counted once. */
     uint64_t borders = (uint64_t)(cb_axis_count(&two) - 1) + (uint64_t)(cb_axis_count(&three) - 1);
     assert_int_equal(cb_axis_touched(&two, 1, 0, 1, &three), borders - (n - 1) / 6 + 1);
     borders = (uint64_t)(cb_axis_count(&odd) - 1) + (uint64_t)(cb_axis_count(&three) - 1);
@@ -166,7 +166,7 @@ static void test_projection(void **state)
     assert_true(compared >= 500);
 }
 
-/* Compared with every possible choice. */
+/* Compares the choice with every possible choice. */
 static void test_choose(void **state)
 {
     (void)state;
@@ -210,7 +210,8 @@ static void test_choose(void **state)
     assert_in_range(refused, 100, 3000);
 }
 
-/* An expression over a transposed array, one broadcast along the first axis, and one aligned. */
+/* Chooses tasks for an expression with three arrays: one transposed, one broadcast along the first axis, and one aligned with the
+ * result. */
 static void test_choose_sources(void **state)
 {
     (void)state;
@@ -230,7 +231,7 @@ static void test_choose_sources(void **state)
     cb_tile_in in = {
         .out = &out, .item_size = 8, .nsources = 3, .sources = sources, .mem = 1 << 20};
     cb_tile t;
-    /* A single block is within one chunk of each array, but its layout differs from that of the transposed array. */
+    /* A task of one block reads one chunk of each array. The transposed array has another layout, so it needs a tile. */
     int64_t single[] = {1, 1};
     cb_tile_measure(&in, single, &t);
     assert_int_equal(t.task_mem, 3200 + 32000 + 1600 + 1600 + 1600);
@@ -241,10 +242,10 @@ static void test_choose_sources(void **state)
     assert_true(t.task_chunks[0] > 1);
     assert_int_equal(t.ntasks, cb_ceil_div(30, t.task_chunks[0]));
     assert_int_equal(t.chunks_read, 30 + t.ntasks + 600);
-    /* The output's tile, the tiles of the two arrays with another layout, and one chunk of each. */
+    /* The task's memory: the tiles of the output and of the two arrays with another layout, and one chunk of each array. */
     size_t elements = (size_t)t.task_chunks[0] * 20 * 400;
     assert_int_equal(t.task_mem, elements * (8 + 4 + 4) + 32000 + 1600 + 1600);
-    /* Seven rows fit, but six give as few tasks. */
+    /* Seven rows per task would fit, but six rows give no more tasks. */
     assert_int_equal(t.task_chunks[0], 6);
 }
 
@@ -303,7 +304,7 @@ static void test_group(void **state)
     assert_true(t.task_mem <= 20000);
 }
 
-/* One task that reads everything once. If it is large, all workers share it; if it is small, one worker runs it alone. */
+/* Compares tasks that read everything once. If one task is large, all workers share it; if it is small, one worker runs it. */
 static void test_few_tasks(void **state)
 {
     (void)state;
@@ -329,7 +330,7 @@ static void test_few_tasks(void **state)
     assert_int_equal(t.coop, 4);
     assert_int_equal(t.chunks_read, 100);
     assert_int_equal(t.task_mem, alone - 600000);
-    /* No task reads more than one chunk out of two. */
+    /* Each task reads one of the two chunks, so workers have no reads to share. */
     source = cb_grid_regular(2, shape, (int64_t[]){50, 1000});
     assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
     assert_int_equal(t.coop, 1);

@@ -39,7 +39,7 @@ static const cubed_block_fn window = {.struct_size = sizeof(cubed_block_fn),
                                       .check = check,
                                       .run = run};
 
-/* Blocks of x[0..n) for an output of N elements. */
+/* Makes blocks with halos of x[0..n), and an output of N elements. */
 static cubed_status make(cubed_context *ctx, const double *data, int64_t n, cubed_block_halo halo,
                          cubed_array **out, cubed_error *err)
 {

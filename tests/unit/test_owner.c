@@ -63,7 +63,7 @@ static void test_text(void **state)
     assert_same(&largest, &b);
 }
 
-/* Strings come from names of files, which any program may have made. */
+/* The strings come from file names, which any program may have created. */
 static void test_text_that_is_no_owner(void **state)
 {
     static const char *const wrong[] = {
@@ -94,7 +94,7 @@ static void test_text_that_is_no_owner(void **state)
     assert_true(o.machine == 1 && o.boot == 2 && o.space == 3 && o.pid == 4 && o.start == 5);
 }
 
-/* A child: running, killed but not yet waited for, and gone. */
+/* Checks a child process while it runs, after it was killed, and after the parent has waited for it. */
 static void test_processes(void **state)
 {
     cb_owner self, o;
@@ -127,17 +127,17 @@ static void test_others(void **state)
     cb_owner self, o;
     (void)state;
     cb_owner_self(&self);
-    o = self; /* the process ID belongs to another process now */
+    o = self; /* a process with another start time: the process ID was reused */
     o.start--;
     assert_int_equal(cb_owner_alive(&o), CB_OWNER_GONE);
     o = self;
     o.boot++;
     o.machine++;
     assert_int_equal(cb_owner_alive(&o), CB_OWNER_UNKNOWN);
-    o = self; /* a process of a container */
+    o = self; /* a process in another PID namespace, such as that of a container */
     o.space++;
     assert_int_equal(cb_owner_alive(&o), CB_OWNER_UNKNOWN);
-    o = self; /* the machine was rebooted, or, in a container, is another machine */
+    o = self; /* the machine was rebooted; for a container, it may also be another machine */
     o.boot++;
     assert_int_equal(cb_owner_alive(&o),
                      self.space == 0xEFFFFFFCu ? CB_OWNER_GONE : CB_OWNER_UNKNOWN);

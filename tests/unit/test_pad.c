@@ -54,7 +54,7 @@ static double statistic(cubed_pad_mode mode, const double *line, int64_t n)
     return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
-/* Position, among n elements, of the element at position i of an endless line. */
+/* Returns the index of the element that is at position i of the line, which is padded at both ends without limit. */
 static int64_t source_of(cubed_pad_mode mode, int64_t i, int64_t n)
 {
     if (mode == CUBED_PAD_EDGE || n == 1) return i < 0 ? 0 : i < n ? i : n - 1;
@@ -66,7 +66,7 @@ static int64_t source_of(cubed_pad_mode mode, int64_t i, int64_t n)
     return mode == CUBED_PAD_SYMMETRIC ? period - 1 - at : period - at;
 }
 
-/* Pads one line of n elements. */
+/* Pads one line of n elements with `before` and `after` elements. This is the reference. */
 static void pad_line(const double *line, int64_t n, int64_t before, int64_t after,
                      cubed_pad_mode mode, const double *ends, const int64_t *lengths, bool whole,
                      double *to)
@@ -231,7 +231,7 @@ static void test_times(void **state)
         assert_int_equal(
             got[2], cases[i].skip_nan && cases[i].reduction == CUBED_REDUCE_SUM ? 0 : INT64_MIN);
     }
-    /* The mean of the two middle elements, rounded towards 0. */
+    /* The median is the mean of the two middle elements, rounded towards 0. */
     int64_t middle;
     cubed_array *pair = vector(ctx, difference, 2, data);
     assert_int_equal(cubed_median(pair, NULL, &y, &err), CUBED_OK);
@@ -267,7 +267,7 @@ static void test_times(void **state)
     cubed_context_unref(ctx);
 }
 
-/* Ordered by real parts, then by imaginary parts; NaN in either part is NaN. */
+/* Complex numbers are ordered by real parts, then by imaginary parts. A number with NaN in either part counts as NaN. */
 static void test_complex(void **state)
 {
     (void)state;
@@ -318,13 +318,13 @@ static void test_edges(void **state)
     double got[256];
     cubed_pad_mode mode;
     cubed_array *y = NULL, *x = vector(ctx, CUBED_FLOAT64, 4, data), *scalar = NULL, *none = NULL;
-    /* No axes: x itself. */
+    /* Padding an array without axes returns the array itself. */
     assert_int_equal(cubed_array_full(ctx, CUBED_FLOAT64, 0, NULL, NULL, &seven, &scalar, &err),
                      CUBED_OK);
     assert_int_equal(cubed_pad_with(scalar, NULL, NULL, NULL, &y, &err), CUBED_OK);
     assert_int_equal(compute(ctx, y, got, &err), CUBED_OK);
     assert_true(got[0] == 7);
-    /* No elements: only modes that need none are accepted. */
+    /* An axis without elements can be padded only in modes that do not use elements. */
     assert_int_equal(cubed_array_full(ctx, CUBED_FLOAT64, 1, &nothing, NULL, &seven, &none, &err),
                      CUBED_OK);
     for (int m = 0; m < CUBED_PAD_MODE_COUNT; m++) {

@@ -27,7 +27,7 @@
 static char root[64], before[PATH_MAX];
 static cb_zone *zone;
 
-/* d/a/b/c and d/e exist. d/link, d/round and mid are links to d/a, in three ways; new leads to d/none. */
+/* Makes directories d/a/b/c and d/e. d/link, d/round and mid are links to d/a of three kinds; `new` is a link to d/none. */
 static int make_tree(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static cb_place parse(const char *url)
     return p;
 }
 
-/* In a table, ^ is the directory of the tree. */
+/* Parses a place of a table, in which ^ is replaced by the directory of the tree. */
 static cb_place parse_row(const char *row)
 {
     char url[512];
@@ -77,7 +77,7 @@ static cb_place_relation reversed(cb_place_relation r)
     return r == CB_PLACE_ABOVE ? CB_PLACE_BELOW : r == CB_PLACE_BELOW ? CB_PLACE_ABOVE : r;
 }
 
-/* Also from the other spelling, and after conversion to a URL and a copy. */
+/* Compares two places in both orders, and after converting one to a URL and to a copy. */
 static cb_place_relation compare(const cb_place *a, const cb_place *b)
 {
     cb_buf url;
@@ -149,7 +149,7 @@ static const char *const same[][PLACES] = {
     {"az://c@account.dfs.core.windows.net/x", "abfss://c@account.dfs.core.windows.net::x"},
 };
 
-/* These places are apart from each other, and from each of the lists above. */
+/* These places do not overlap each other, nor any place in the lists above. */
 static const char *const apart[] = {"d/e/x",
                                     "d/a/b/cc",
                                     "d/a/b/d",
@@ -220,29 +220,32 @@ static void test_places_within_others(void **state)
 {
     static const struct {
         const char *above, *below;
-    } rows[] = {{"d", "d/a"},
-                {"d", "d/none"},
-                {"d", "mid/b"},
-                {"d::link", "d/a/b::c"},
-                {"d/a", "d/a::none/x"},
-                {"d/none", "new/x"},
-                {"new", "d/none/x/y"},
-                {"d/none::x", "d::none/x/y"},
-                {"/", "d/none"},
-                {"file:///", "new"},
-                {"mid", "file://^/d/a/none"},
-                {"d/file", "d/file/x"},
-                {"s3://b", "S3://b/x"},
-                {"s3://b/x", "s3://b::x/y z"},
-                /* Directories above a link: without them the link's path does not exist. */
-                {"d", "mid"},
-                {"d/e", "d/e/up"},
-                {"d/e", "d/e/up^/none"}};
+    } rows[] = {
+        {"d", "d/a"},
+        {"d", "d/none"},
+        {"d", "mid/b"},
+        {"d::link", "d/a/b::c"},
+        {"d/a", "d/a::none/x"},
+        {"d/none", "new/x"},
+        {"new", "d/none/x/y"},
+        {"d/none::x", "d::none/x/y"},
+        {"/", "d/none"},
+        {"file:///", "new"},
+        {"mid", "file://^/d/a/none"},
+        {"d/file", "d/file/x"},
+        {"s3://b", "S3://b/x"},
+        {"s3://b/x", "s3://b::x/y z"},
+        /* A directory above a link counts as above the link's target: without the directory, the path of the link does
+                 * not exist. */
+        {"d", "mid"},
+        {"d/e", "d/e/up"},
+        {"d/e", "d/e/up^/none"}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const cb_place a = parse_row(rows[i].above), b = parse_row(rows[i].below);
         const cb_place_relation r = compare(&a, &b);
-        /* "/" is above d/e, which is above the link to "/": either answer keeps the two apart. */
+        /* "/" is above d/e, which is above the link to "/". Either relation is right, but the places must not count as
+         * separate. */
         if (r != CB_PLACE_ABOVE && strcmp(rows[i].below, "d/e/up") != 0)
             fail_msg("%s above %s", rows[i].above, rows[i].below);
         assert_int_not_equal(r, CB_PLACES_APART);
@@ -271,7 +274,8 @@ static void test_what_a_place_has(void **state)
     snprintf(expected, sizeof expected, "%s/d/a::b", root);
     assert_string_equal(p.text, expected);
     assert_string_equal(p.path, "");
-    /* The same for a store and a key: "::" in a directory's name is written so that it does not count as a separator. */
+    /* A URL that is made from the place names the same store and key. "::" in a directory's name is spelled so that it is not a
+     * separator. */
     cb_buf url;
     cb_buf_init(&url, &cb_system_allocator);
     cb_place_put_url(&p, &url);
@@ -327,7 +331,8 @@ static void test_what_is_no_place(void **state)
     long_path[PATH_MAX - 1] = 0;
     assert_int_equal(cb_place_parse(zone, long_path, &p, &err), CUBED_E_IO);
     long_path[PATH_MAX - 100] =
-        0; /* one name is too long for a file; a path may have this length */
+        /* the previous path had a name that is too long for a file; a whole path may have this length */
+        0;
     assert_int_equal(cb_place_parse(zone, long_path, &p, &err), CUBED_OK);
     /* A URL with a password does not appear in messages. */
     assert_int_equal(cb_place_parse(zone, "http://me:secret@h/x?y", &p, &err), CUBED_E_ARG);
@@ -359,7 +364,7 @@ static void test_a_store_of_a_place(void **state)
     assert_int_equal(got, 1);
     assert_int_equal(cb_store_del(s, "c/k", NULL), CUBED_OK);
     cb_store_close(s);
-    mkdir("d/a/b/c", 0777); /* deleting removed it */
+    mkdir("d/a/b/c", 0777); /* the deletion has removed this directory */
     assert_int_equal(cb_place_open_store(&stores, "s9://b", false, &s, NULL), CUBED_E_UNSUPPORTED);
     assert_int_equal(cb_place_open_store(&stores, "", false, &s, NULL), CUBED_E_ARG);
     cb_stores_free(&stores);
@@ -369,7 +374,7 @@ static void test_a_store_of_a_place(void **state)
 
 enum { CANNOT_MOUNT = 77 };
 
-/* In a process with its own mounts: d/e is d/a. */
+/* Compares places in a process with its own mounts, in which d/e is d/a. */
 static int compare_mounted(void)
 {
     if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -380,7 +385,8 @@ static int compare_mounted(void)
     if (compare(&a, &b) != CB_PLACES_SAME || compare(&c, &d) != CB_PLACES_SAME) return 1;
     if (compare(&e, &a) != CB_PLACE_ABOVE || compare(&f, &b) != CB_PLACE_ABOVE) return 2;
     if (compare(&f, &c) != CB_PLACE_ABOVE || compare(&b, &c) != CB_PLACES_APART) return 3;
-    /* A directory mounted within itself: each of the two is in the other one, and both orders give one answer. */
+    /* Here d is also mounted within itself. So each of the two places contains the other, and the relation is the same in both
+     * orders. */
     if (mount("d", "d/a/b", NULL, MS_BIND, NULL)) return CANNOT_MOUNT;
     const cb_place outer = parse("d"), inner = parse("d/a/b"), deep = parse("d/a/b/a");
     if (compare(&outer, &inner) != CB_PLACES_SAME) return 4;

@@ -18,7 +18,7 @@
 static void test_grids(void **state)
 {
     (void)state;
-    /* Every position is in the chunk that find() returns, and chunks follow each other. */
+    /* Every position is in the chunk that find() returns, and each chunk begins where the previous one ends. */
     for (int64_t extent = 0; extent < 12; extent++) {
         for (int64_t chunk = 1; chunk < 6; chunk++) {
             for (int64_t first = 1; first <= chunk; first++) {
@@ -39,7 +39,7 @@ static void test_grids(void **state)
 static void test_maps(void **state)
 {
     (void)state;
-    /* x[::-2] of a reversed axis of 9: source = 8 - (8 - 2j) */
+    /* Composes x[::-1] of 9 elements with a slice [::2] of the result: source = 8 - 2 j. */
     cb_map flip = cb_map_identity(1), step = cb_map_identity(1);
     flip.dim[0].offset = 8;
     flip.dim[0].stride = -1;
@@ -64,8 +64,7 @@ static void test_reduce_levels(void **state)
     assert_int_equal(cb_reduce_levels(257), 3);
 }
 
-/* The mean over rows of x*x, the rows' deviations from it, and x*x by columns in one dimension, as one
- * plan. */
+/* Results of one plan: the mean over rows of x*x, the deviations of the rows from it, and x*x by columns as one dimension. */
 typedef struct sample {
     double x[6][50], mean[50], off[6][50], flat[300];
 } sample;
@@ -164,7 +163,8 @@ static void test_damaged_bytes(void **state)
     assert_int_equal(cubed_plan_load(ctx, bytes, size, &loaded, &err), CUBED_OK);
     assert_int_equal(cubed_plan_bind_result(loaded, 0, s.mean, sizeof s.mean, &err), CUBED_OK);
     assert_int_equal(cubed_plan_bind_result(loaded, 1, s.off, 8, &err), CUBED_E_ARG);
-    assert_int_equal(cubed_run(loaded, NULL, NULL, &err), CUBED_E_ARG); /* one is not bound */
+    /* the second result has no buffer */
+    assert_int_equal(cubed_run(loaded, NULL, NULL, &err), CUBED_E_ARG);
     assert_int_equal(cubed_plan_bind_result(loaded, 1, s.off, sizeof s.off, &err), CUBED_OK);
     assert_int_equal(cubed_plan_bind_result(loaded, 2, s.flat, sizeof s.flat, &err), CUBED_OK);
     assert_int_equal(cubed_run(loaded, NULL, NULL, &err), CUBED_OK);
@@ -179,7 +179,7 @@ static void test_damaged_bytes(void **state)
         assert_int_not_equal(cubed_plan_load(ctx, copy, size, &loaded, &err), CUBED_OK);
     }
     memcpy(copy, bytes, size);
-    copy[8]--; /* the version of the format */
+    copy[8]--; /* another version of the format */
     assert_int_equal(cubed_plan_load(ctx, copy, size, &loaded, &err), CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "format has version"));
     assert_non_null(strstr(err.message, CUBED_VERSION_STRING " reads version"));
@@ -217,12 +217,13 @@ static void test_every_allocation_may_fail(void **state)
             return;
         }
         assert_true(st == CUBED_E_NOMEM ||
-                    st == CUBED_OK); /* OK: only an optimisation was skipped */
+                    /* succeeds if the failed allocation was only for an optimisation */
+                    st == CUBED_OK);
     }
     fail_msg("never succeeded");
 }
 
-/* Memory-bound operations in place: for results in the caller's memory the arena has only registers. */
+/* Operations on strided memory. The results are in the caller's memory, so the arena has only registers. */
 static void test_strided_memory(void **state)
 {
     (void)state;
@@ -295,10 +296,10 @@ static void test_kinds(void **state)
         const bool source = kind->is & CB_KIND_SOURCE, chunked = kind->is & CB_KIND_CHUNKED;
         assert_true((source || !chunked) && (!source || kind->max_inputs == 0));
         if (kind->is & CB_KIND_CONSTANT) assert_int_equal(kind->max_inputs, 0);
-        /* A kind that is always stored is not a source, and is not computed where it is read. */
+        /* A kind that is always stored is not a source, and is never computed while it is read. */
         if (kind->is & CB_KIND_STORES_ITSELF) assert_false(source || (kind->is & CB_KIND_PULLED));
         if (kind->is & CB_KIND_ELEMENTWISE) assert_true(kind->is & CB_KIND_PULLED);
-        /* A computed kind has a name in reports, or moves data. */
+        /* A kind that computes must have a name in reports. */
         if (kind->is & (CB_KIND_STORES_ITSELF | CB_KIND_REDUCTION | CB_KIND_ELEMENTWISE))
             assert_non_null(kind->operation);
     }
@@ -336,7 +337,7 @@ static void test_regions_are_not_read(void **state)
     cb_zone_free(ir.zone);
 }
 
-/* Stages that fit one by one; one has the largest arena, and another the largest memory of libraries. */
+/* Each stage fits in memory alone. But the largest arena and the largest memory of libraries belong to different stages. */
 static void test_arenas_and_libraries(void **state)
 {
     (void)state;
@@ -368,7 +369,7 @@ static void test_arenas_and_libraries(void **state)
         assert_int_equal(cubed_plan_get_stage(plan, i, &s, NULL), CUBED_OK);
         all += s.projected_mem;
     }
-    o.allowed_mem = info.projected_mem; /* of the largest stage */
+    o.allowed_mem = info.projected_mem; /* the memory of the largest stage */
     assert_int_equal(cubed_plan_set_limits(plan, &o, &err), CUBED_E_BUDGET);
     assert_non_null(strstr(err.message, "each stage fits"));
     o.allowed_mem = info.projected_mem - 1;

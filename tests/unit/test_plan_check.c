@@ -18,11 +18,12 @@ typedef struct fixture {
     failing memory;
     cubed_allocator alloc;
     cubed_context *ctx;
-    cubed_array *small, *sorted; /* a sum of a few elements, and a sorted line of many */
+    /* small: a sum of a few elements; sorted: a long line that is sorted */
+    cubed_array *small, *sorted;
     int remade;
 } fixture;
 
-/* A line of equal elements, in chunks. */
+/* Makes a line of equal elements in chunks. */
 static cubed_array *line(const fixture *f, int64_t n)
 {
     const int64_t chunk = n < CHUNK ? n : CHUNK;
@@ -81,7 +82,7 @@ static bool fits(const fixture *f, cubed_array *x, uint64_t allowed)
     return st == CUBED_OK;
 }
 
-/* The same arrays, for any allowed memory. */
+/* Recreates the same arrays for any allowed memory. */
 static cubed_status same(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err)
 {
     fixture *f = ctx;
@@ -104,7 +105,7 @@ static void test_advice_holds_for_all(void **state)
         cubed_error err = CUBED_ERROR_INIT;
         assert_int_equal(cubed_plan_check(f->ctx, t, counts, 2, &o, &err), CUBED_E_BUDGET);
         const uint64_t advised = err.enough_mem;
-        /* The message is about the first plan; a sum alone would need less than a sort does. */
+        /* The message describes the first plan. The advice is sufficient for both, although a sum alone needs less. */
         assert_non_null(strstr(err.message, i == 0 ? "sum" : "sort"));
         assert_true(fits(f, f->small, advised) && fits(f, f->sorted, advised));
         assert_true(fits(f, f->small, advised / 4) && !fits(f, f->sorted, advised / 4));

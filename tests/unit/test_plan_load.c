@@ -17,7 +17,7 @@ typedef struct fixture {
     double x[24], y[24];
 } fixture;
 
-/* Two stages and one group; nothing is written. */
+/* Makes a plan with two stages and one group. Nothing is written. */
 static int setup(void **state)
 {
     static const int64_t shape[2] = {6, 4}, chunk[2] = {2, 4};
@@ -116,7 +116,7 @@ static void test_stages(void **state)
     expect_refused(f, "a stage");
     first->outs[0].node = p->stages[1].outs[0].node;
     expect_refused(f, "a node of two stages");
-    first->outs[0].node = 0; /* the source, which no stage makes */
+    first->outs[0].node = 0; /* node 0 is the source, which no stage may compute */
     expect_refused(f, "a stage");
     first->outs[0].node = node;
     const int n = p->nstages;
@@ -169,7 +169,7 @@ static void test_nodes(void **state)
     target->dtype = (cubed_dtype)9999;
     expect_refused(f, "a node");
     *target = was;
-    /* Inputs are earlier nodes. */
+    /* The inputs of a node must be earlier nodes. */
     assert_true(was.ninputs > 0);
     int *inputs = malloc((size_t)was.ninputs * sizeof *inputs);
     memcpy(inputs, was.inputs, (size_t)was.ninputs * sizeof *inputs);
@@ -184,7 +184,7 @@ static void test_nodes(void **state)
     target->why = (cb_why)CB_WHYS;
     if (was.stored) expect_refused(f, "a node");
     *target = was;
-    /* A region is part of a result in a store; only a region extends an array. */
+    /* Only a result in a store may have a region, and only a region may extend an array. */
     static const int64_t zeros[2 * CUBED_MAX_NDIM];
     target->region = true;
     target->first_chunk = target->part = zeros;

@@ -17,7 +17,7 @@
 #include "remove_dir.h"
 #include "test_path.h"
 
-/* Every operation is a stage. */
+/* a plan of STAGES operations, each in its own stage */
 enum { STAGES = 400, SIDE = 64, BLOCK = 16 };
 
 typedef struct fixture {
@@ -47,7 +47,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A matrix with a dominant diagonal, for Cholesky's method. */
+/* Makes a matrix with a dominant diagonal, so that Cholesky's method succeeds. */
 static cubed_array *matrix(const fixture *f, double *data, int64_t n)
 {
     const int64_t shape[] = {n, n}, chunks[] = {BLOCK, BLOCK};
@@ -110,7 +110,11 @@ static void test_chain(void **state)
  * room for it are refused. */
 static void test_counted(void **state)
 {
-    enum { MANY = 4000, WORKERS = 2, QUEUES = 128 << 10 /* reports of a worker */ };
+    enum {
+        MANY = 4000,
+        WORKERS = 2,
+        QUEUES = 128 << 10 /* QUEUES: memory of the queues for reports of a worker */
+    };
     fixture *f = *state;
     cubed_error err = CUBED_ERROR_INIT;
     double *data = calloc((size_t)2 * SIDE * SIDE, sizeof *data);
@@ -126,7 +130,7 @@ static void test_counted(void **state)
     cubed_plan_get_info(plan, &info);
     f->bytes.most = f->bytes.now;
     must(cubed_run(plan, NULL, NULL, &err), &err);
-    const int64_t reserved = 4 << 20; /* the part that metadata_mem does not include */
+    const int64_t reserved = 4 << 20; /* memory that a run may use in addition to metadata_mem */
     const int64_t counted = (int64_t)info.metadata_mem + reserved;
     assert_in_range(f->bytes.most - before, counted / 2,
                     counted + WORKERS * ((int64_t)info.projected_mem + QUEUES));
@@ -172,7 +176,7 @@ static void test_panels(void **state)
     cubed_array_unref(x);
 }
 
-/* Each of many concatenated arrays is a branch of the program; the table for finding branches is small, too. */
+/* Each concatenated array is a branch of the program. The table that finds the branch of a position must be small. */
 static void test_pieces(void **state)
 {
     enum { PIECES = 4000, EXTENT = 20 };
@@ -238,7 +242,8 @@ static void test_chunks_longer_than_arrays(void **state)
             assert_true(out[2 * i + j] == -data[i % ROWS * COLUMNS + j + 1]);
     }
     const int64_t pages =
-        2 * ROWS / CHUNK + 1; /* of each of three intermediates: a chunk has one */
+        /* number of pages of each of the three intermediates; each page belongs to one chunk */
+        2 * ROWS / CHUNK + 1;
     assert_in_range(stats.intermediate_peak, PAGE, 3 * pages * PAGE);
     cubed_plan_unref(plan);
     cubed_array_unref(y);
@@ -247,7 +252,7 @@ static void test_chunks_longer_than_arrays(void **state)
     cubed_array_unref(x);
 }
 
-/* The metadata of an array, at a place of its own. */
+/* Copies the metadata of an array to another place. */
 static void copy_metadata(const char *from, const char *to)
 {
     char path[96], text[4096];
@@ -312,8 +317,8 @@ static void test_stored_pieces(void **state)
     assert_int_equal(remove_dir(dir), 0);
 }
 
-/* Saved bytes with a checksum: a plan of one operation without inputs that claims so many outputs; each has at least 4 bytes,
- * all 0. */
+/* Writes the bytes of a plan with a valid checksum: one operation without inputs, which claims this number of outputs. Each
+ * output has at least 4 bytes, which are 0 here. */
 static size_t claim_outputs(uint8_t *bytes, size_t size, uint32_t outputs)
 {
     static const uint8_t node[] = {CB_NODE_BLOCKWISE, CUBED_FLOAT64, 0, 0, 2, 'f', 0};
@@ -321,7 +326,8 @@ static size_t claim_outputs(uint8_t *bytes, size_t size, uint32_t outputs)
     memset(bytes, 0, size);
     memcpy(bytes, CB_PLAN_MAGIC, 8);
     bytes[8] = CB_PLAN_VERSION;
-    bytes[at++] = 1; /* allowed_mem, reserved_mem, workers, the goal, no work directory, nodes */
+    /* the fields allowed_mem, reserved_mem, workers, goal, work directory (none) and number of nodes */
+    bytes[at++] = 1;
     bytes[at++] = 0;
     bytes[at++] = 1;
     at += sizeof(((cubed_plan *)0)->goal);
@@ -336,7 +342,7 @@ static size_t claim_outputs(uint8_t *bytes, size_t size, uint32_t outputs)
     return size - at;
 }
 
-/* Bytes request no more memory than their contents could fill, nor more than any plan may have. */
+/* Loading a plan allocates at most the memory that its bytes could fill, and at most the memory of the largest allowed plan. */
 static void test_claimed_outputs(void **state)
 {
     enum { SIZE = 1 << 21, HEADER = 64 };
@@ -354,7 +360,7 @@ static void test_claimed_outputs(void **state)
         assert_string_equal(err.message, "the bytes are malformed: a node");
         assert_in_range(f->bytes.most - before, 1, 1 << 20);
     }
-    /* If the bytes contain the outputs, they are read up to the first error. */
+    /* If the bytes contain all claimed outputs, reading ends at the first invalid one. */
     (void)claim_outputs(bytes, SIZE, 100);
     assert_int_equal(cubed_plan_load(f->ctx, bytes, SIZE, &plan, &err), CUBED_E_FORMAT);
     assert_null(strstr(err.message, "a node"));

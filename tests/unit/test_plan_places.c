@@ -16,12 +16,12 @@
 
 enum { MAX_URLS = 3 };
 
-/* A plan of results that are copies of the source. NULL ends a list; "." is the folder of all places. */
+/* Places of a plan whose results are copies of the source. NULL ends a list. "." is the directory that contains all places. */
 typedef struct places {
     const char *results[MAX_URLS + 1], *groups[MAX_URLS + 1];
     const char *work;
     bool overwrite;
-    const char *refused; /* part of the message, or NULL if the plan is made */
+    const char *refused; /* a part of the expected error; NULL if the plan is valid */
 } places;
 
 static const char *url_of(const fixture *f, const char *name, char url[192])
@@ -61,7 +61,7 @@ static void check(fixture *f, const places *c)
     if (!c->refused && st != CUBED_OK) fail_msg("%s: %s", last, err.message);
     if (c->refused && (st != CUBED_E_ARG || !strstr(err.message, c->refused)))
         fail_msg("%s: status %d, expected \"%s\": %s", last, st, c->refused, err.message);
-    /* The refusal does not need a place for its message. */
+    /* The plan is also refused if the caller passes NULL for the error. */
     if (c->refused) assert_int_equal(cubed_plan_new(f->ctx, t, n, &o, &plan, NULL), CUBED_E_ARG);
     cubed_plan_unref(plan);
     cubed_array_unref(x);
@@ -72,7 +72,8 @@ static void test_results(void **state)
     static const places cases[] = {
         {.results = {"a"}},
         {.results = {"a", "b", "c"}},
-        {.results = {"a", "ab"}}, /* a name that begins like another is no part of it */
+        /* a place is not within another one just because its name begins with that name */
+        {.results = {"a", "ab"}},
         {.results = {"a", "a"}, .refused = "two results go to the same place"},
         {.results = {"a", "b", "a"}, .refused = "two results go to the same place"},
         {.results = {"a", "b", "b"}, .refused = "two results go to the same place"},

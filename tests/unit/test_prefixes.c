@@ -22,7 +22,7 @@ static void test_the_number_of_prefixes(void **state)
         assert_int_equal(cb_prefixes(cases[i].chunks), cases[i].prefixes);
 }
 
-/* Checks that no prefix gets more than a quarter beyond its share of the chunks `first`, `first` + `stride`, ... */
+/* Checks n chunks `first`, `first` + `stride`, ...: no prefix gets more than 1.25 times its share. */
 static void check_balance(int64_t first, int64_t stride, int64_t n, unsigned prefixes)
 {
     int64_t counts[CB_MOST_PREFIXES] = {0};
@@ -46,7 +46,8 @@ static void test_chunks_are_spread_evenly(void **state)
     }
 }
 
-/* A run of 10,000 workers that puts a chunk each in one second, and reads it five times in another. */
+/* Checks the rates of a run with 10,000 workers. Each puts a chunk within one second, and reads it five times in another
+ * second. */
 static void test_limits_of_a_service_hold_for_a_wave_of_tasks(void **state)
 {
     enum { WORKERS = 10000 };

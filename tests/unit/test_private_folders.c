@@ -18,7 +18,7 @@
 #include "store/core/store.h"
 #include "test_path.h"
 
-/* New directories belong to another user, as on servers that map users. */
+/* If set, new directories belong to another user, as on servers that map users. */
 static bool maps_users;
 
 uid_t geteuid(void) { return (uid_t)syscall(SYS_geteuid) + (maps_users ? 1 : 0); }
@@ -84,7 +84,7 @@ static void test_where_owners_are_not_kept(void **state)
     }
     cb_store_close(place);
     assert_int_equal(cb_store_members(store, "", count, &n, &err), CUBED_OK);
-    assert_int_equal(n, 1); /* the check leaves no files */
+    assert_int_equal(n, 1); /* only the directory is left, so the check has removed its files */
 }
 
 int main(void)

@@ -33,7 +33,7 @@ typedef struct fixture {
     double expected[N], got[N];
 } fixture;
 
-/* x - mean(x, axis=0): to memory, or stored over another grid. */
+/* Plans x - mean(x, axis=0), with the result in memory or in a store with other chunks. */
 static cubed_plan *new_plan(const fixture *f, void *data)
 {
     const int64_t shape[2] = {ROWS, COLUMNS}, chunks[2] = {7, 5}, out[2] = {10, 20};
@@ -62,7 +62,7 @@ static void expect_result(fixture *f)
     cubed_array_unref(x);
     assert_memory_equal(f->got, f->expected, sizeof f->got);
     assert_int_equal(remove_dir(f->out), 0);
-    assert_int_equal(rmdir(f->work), 0); /* nothing is left there */
+    assert_int_equal(rmdir(f->work), 0); /* succeeds because the work directory is empty */
 }
 
 static cubed_work_input input(const void *plan, size_t plan_size,
@@ -72,7 +72,7 @@ static cubed_work_input input(const void *plan, size_t plan_size,
                               CUBED_RANGE_BYTES,        NULL, 0};
 }
 
-/* A worker, which has only bytes. */
+/* Works as a separate worker, which receives only bytes. */
 static void work_on(const cubed_plan *plan, cubed_worker *worker, const cubed_range_message *m,
                     const void **reports, size_t *size)
 {
@@ -151,7 +151,7 @@ static bool drive(fixture *f, cubed_plan *plan, const char *run, int most, count
     while (!cubed_run_is_over(d) && done < most) {
         must(cubed_run_ready(d, flight + n, MOST - n, &got, &err), &err);
         n += got;
-        if (n == 0) continue; /* lost ranges are ready again after a pause */
+        if (n == 0) continue; /* wait: lost ranges become ready again after a pause */
         const int k = pick(n);
         const cubed_task_range range = flight[k];
         const void *reports = NULL;
@@ -162,7 +162,7 @@ static bool drive(fixture *f, cubed_plan *plan, const char *run, int most, count
             work(plan, f->workers[pick(2)], &range, run, &reports, &size);
         tell(d, f->ctx, reports, size, fate != 1);
         if (fate == 1) must(cubed_run_lost(d, range.token, "nobody knows", &err), &err);
-        if (fate <= 2) tell(d, f->ctx, reports, size, true); /* late, and repeated */
+        if (fate <= 2) tell(d, f->ctx, reports, size, true); /* sends reports late or twice */
         done++;
     }
     const bool over = cubed_run_is_over(d);
@@ -195,7 +195,7 @@ static void test_any_scheduler_gets_the_same(void **state)
     }
 }
 
-/* Executes all ready ranges, or all except the first: ranges that wait for it are not ready then. */
+/* Executes all ready ranges. If `but_one`, leaves out the first, so that the ranges that wait for it do not become ready. */
 static cubed_task_range work_on_all(fixture *f, const cubed_plan *plan, cubed_driver *d,
                                     const char *run, bool but_one)
 {
@@ -223,7 +223,7 @@ static bool wait_for_backup(cubed_driver *d, int ms, cubed_task_range *range)
     return got;
 }
 
-/* A slow range and its backup: `first` reports before the other one, which may be lost before that. */
+/* Runs a plan with a slow range and its backup. One of the two reports first; the other is lost or reports later. */
 static void run_with_backup(fixture *f, bool backup_first, bool other_is_lost)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -248,7 +248,7 @@ static void run_with_backup(fixture *f, bool backup_first, bool other_is_lost)
     assert_int_equal(both[0].first, both[1].first);
     assert_int_equal(both[0].last, both[1].last);
     assert_true(both[0].token != both[1].token);
-    /* A second backup would exceed one in twenty. */
+    /* No second backup is given: at most one worker in twenty may have one. */
     must(cubed_run_ready(d, &none, 1, &got, &err), &err);
     assert_int_equal(got, 0);
     if (other_is_lost)
@@ -276,7 +276,7 @@ static void test_stragglers_have_backups(void **state)
     run_with_backup(*state, false, true);
 }
 
-/* Executes ready ranges; ranges of `late` that are repeated go to `twins` instead. Returns the number of ranges in `twins`. */
+/* Executes ready ranges. Ranges that repeat one of `late` are appended to `twins` instead. Returns the length of `twins`. */
 static int sort_out(fixture *f, const cubed_plan *plan, cubed_driver *d, const char *run,
                     const cubed_task_range *late, int nlate, cubed_task_range *twins, int ntwins)
 {
@@ -320,11 +320,11 @@ static void test_backups_are_few(void **state)
         work_and_tell(f, 0, plan, &late[n - 1], run, d);
     }
     int ntwins = 0, told = 0;
-    /* For a second no further backup is given after the maximum number. */
+    /* After the maximum number of backups, no further one is given for a second. */
     for (int i = 0, more = 0; i < 1000 && more < 100; i++, usleep(10000), more += ntwins >= SHARE)
         ntwins = sort_out(f, plan, d, run, late, n, twins, ntwins);
     assert_int_equal(ntwins, SHARE);
-    /* Each backup that ends allows another one: its original range is done, too. */
+    /* Whenever a backup ends, its original range is complete too, and another backup may be given. */
     for (int i = 0; i < 2000 && !cubed_run_is_over(d); i++, usleep(10000)) {
         ntwins = sort_out(f, plan, d, run, late, n, twins, ntwins);
         assert_true(ntwins - told <= SHARE);
@@ -409,7 +409,7 @@ static void test_what_workers_are_told_wrong(void **state)
         if (!strstr(r.error.message, cases[i].text))
             fail_msg("\"%s\" has no \"%s\"", r.error.message, cases[i].text);
     }
-    /* A worker that was made for a plan gets only messages; without a context it uses the plan's. */
+    /* A worker that was made for a plan accepts only messages without a plan. If it has no context, it uses that of the plan. */
     cubed_worker_options own = CUBED_WORKER_OPTIONS_INIT;
     cubed_worker *made;
     own.plan = plan;
@@ -443,7 +443,7 @@ static void test_what_workers_are_told_wrong(void **state)
     own.limits_memory = false;
     own.plan = NULL;
     assert_int_equal(cubed_worker_new(NULL, &own, &made, &err), CUBED_E_ARG);
-    /* Also for plans that cannot be read here. */
+    /* Lost ranges can be reported even if the plan cannot be read here. */
     cubed_range_message any = {.range = {.token = 5, .last = 1}, .run = "monday"};
     uint8_t bytes[CUBED_RANGE_BYTES];
     const void *reports;
@@ -500,7 +500,7 @@ static cubed_plan *new_copy(fixture *f, const cubed_block_fn *fn)
     return plan;
 }
 
-/* Messages of one run with the same bytes load its plan once. */
+/* If several messages of a run contain the same plan, it is loaded once. */
 static void test_plans_are_loaded_once(void **state)
 {
     static const cubed_block_fn fn = {.struct_size = sizeof(cubed_block_fn),
@@ -581,7 +581,7 @@ static void test_runs_stay_open_while_they_last(void **state)
     assert_int_equal(ended, 1);
     must(cubed_run_begin(plan, "open", NULL, name, &err), &err);
     for (int64_t i = 0; i < 3; i++) assert_int_equal(work_on_task(f, plan, i, i == 2), CUBED_OK);
-    /* Tasks of a driven run have no notes. */
+    /* Tasks that a driver gives to workers leave no notes. */
     assert_int_equal(cubed_run_finish(plan, name, &err), CUBED_E_NOT_FOUND);
     assert_non_null(strstr(err.message, "task 2 of stage 0"));
     assert_int_equal(work_on_task(f, plan, 2, false), CUBED_OK);
@@ -620,7 +620,7 @@ static void test_late_notes(void **state)
     assert_int_equal(access(path, F_OK), -1);
     snprintf(path, sizeof path, "%s/%s", moved, note);
     assert_int_equal(access(path, F_OK), 0);
-    /* Notes of that folder are not read. */
+    /* Notes in the new folder are not read. */
     cb_notes *notes;
     must(cb_notes_read(io, plan, &notes, &err), &err);
     assert_int_equal(cb_notes_missing(notes, 0, 0), 1);

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <cmocka.h>
 
 #include "run/driver/ramp.h"
@@ -11,7 +11,7 @@
 enum { WORKERS = 10000, AT_ONCE = 1000, PER_SECOND = 100 };
 #define SECOND INT64_C(1000000000)
 
-/* Submits as many ranges as there are workers for, and returns how many are in flight then. */
+/* Submits ranges as long as there are workers for them. Returns the number of ranges in flight. */
 static unsigned fill(cb_ramp *r, unsigned busy, int64_t now)
 {
     while (cb_ramp_has_worker(r, busy, now)) cb_ramp_submit(r, busy++);
@@ -33,9 +33,9 @@ static void test_the_documented_ramp(void **state)
     cb_ramp_begin(&r, WORKERS, AT_ONCE, PER_SECOND, 5);
     assert_int_equal(fill(&r, 0, 5), AT_ONCE);
     assert_int_equal(fill(&r, AT_ONCE, 5 + SECOND), AT_ONCE + PER_SECOND);
-    /* The service saves no more starts than it begins with. */
+    /* The service saves at most AT_ONCE unused starts. */
     assert_int_equal(fill(&r, 0, 5 + 1000 * SECOND), 2 * AT_ONCE + PER_SECOND);
-    /* A worker that has started is used again. */
+    /* There is a worker for each range, because workers that have started are used again. */
     assert_true(cb_ramp_has_worker(&r, 2 * AT_ONCE, 5 + 1000 * SECOND));
 }
 
@@ -48,7 +48,7 @@ static void test_no_more_than_there_are(void **state)
     assert_int_equal(fill(&r, 7, 100 * SECOND), 7);
 }
 
-/* A tenth of the workers that were asked for report tasks: no more are asked for until nearly all have. */
+/* If only a tenth of the requested workers report tasks, no more workers are requested until nearly all have started. */
 static void test_a_service_that_is_slower(void **state)
 {
     cb_ramp r;
@@ -61,7 +61,7 @@ static void test_a_service_that_is_slower(void **state)
     assert_true(fill(&r, busy, 11 * SECOND) > busy);
 }
 
-/* Long ranges are not reported in the time of short ones. */
+/* If ranges are long, missing reports do not mean that workers have not started. */
 static void test_long_ranges(void **state)
 {
     cb_ramp r;
@@ -72,7 +72,7 @@ static void test_long_ranges(void **state)
     assert_int_equal(fill(&r, busy, 2 * SECOND), busy + 2 * PER_SECOND);
 }
 
-/* A number that no worker has changes nothing. */
+/* Reports with the number of an unknown worker are ignored. */
 static void test_odd_reports(void **state)
 {
     cb_ramp r;

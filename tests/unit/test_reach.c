@@ -19,7 +19,7 @@ static int below(int n)
 
 static double between(double a, double b) { return a + (b - a) * below(10000) / 10000; }
 
-/* The element that replaces element i, step by step. */
+/* Returns the element that replaces element i beyond an end, found step by step. */
 static int64_t element(int64_t i, int64_t n, cb_reach_end end)
 {
     while (i < 0 || i >= n) {
@@ -93,7 +93,7 @@ static void test_boxes(void **unused)
     }
 }
 
-/* Numbers of a forged plan have no undefined results. */
+/* Positions of a forged plan, which may be very large, cause no undefined behaviour. */
 static void test_far_positions(void **unused)
 {
     (void)unused;

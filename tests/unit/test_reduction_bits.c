@@ -16,8 +16,8 @@
 
 enum { CHUNK = 4500, LONGEST = 100000, PARTS = 2 * LONGEST, FAR = 1000003 };
 
-/* Of float32 and float64: sum, product, mean, variance. Then of complex64 and complex128: sum and product, two
- * parts each. Products are of 1 + x / 64. */
+/* Results for n elements. For float32 and float64: sum, product, mean and variance. For complex64 and complex128: both parts of
+ * sum and product. Products are of 1 + x / 64. */
 typedef struct row {
     int64_t n;
     double want[16];
@@ -40,7 +40,7 @@ static const row table[] = {
 };
 /* clang-format on */
 
-/* Numbers between -1 and 1, of float32, and of many magnitudes. */
+/* Returns input number i: a float32 between -1 and 1, of any of many magnitudes. */
 static double value(uint32_t i)
 {
     uint32_t r = i * 2654435761u;
@@ -51,7 +51,7 @@ static double value(uint32_t i)
 }
 
 static double *real_values, *near_one, *complex_values, *complex_near_one;
-static float *narrow[4]; /* of each of these */
+static float *narrow[4]; /* the same four inputs in single precision */
 
 static int make_values(void **state)
 {
@@ -186,8 +186,8 @@ static void check_edges(const way *w)
     free(x);
 }
 
-/* Sums along `axis` of products that are computed with the sums, and of the same products in memory, in one plan. `cut`: of
- * two arrays that are joined along axis `join`, in the middle of a chunk. */
+/* Compares sums of products that are computed together with sums of the same products in memory, along `axis`, in one plan. If
+ * `cut` is not 0, each factor is concatenated from two arrays along axis `join`, in the middle of a chunk. */
 static void check_product(const way *w, cubed_dtype dtype, bool square, const void *a,
                           const void *b, const void *product, const int64_t shape[2], int axis,
                           int64_t cut, int join)

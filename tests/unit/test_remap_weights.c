@@ -1,4 +1,4 @@
-/* Weights between grids, by every method: against searches over all cells, formulas, and each other; masks; refusals. */
+/* Compares weights of every method with searches over all cells, with formulas, and with each other. Tests masks and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static cubed_grid_cells cells_of(const cubed_grid *grid)
     return c;
 }
 
-/* Frees `from`, whose numbers `cells` may refer to. */
+/* Makes a grid of cells, and then frees `from`, whose numbers `cells` may use. */
 static cubed_grid *made(const cubed_grid_cells *cells, cubed_grid *from)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -64,7 +64,7 @@ static cubed_grid *masked(const char *name, const bool *mask)
     return made(&c, grid);
 }
 
-/* The cells of a regular grid, in two dimensions or one, with their corners. At most MOST cells. */
+/* Makes a grid of the cells of a regular grid with their corners, in one or two dimensions. There are at most MOST cells. */
 enum { MOST = 1024 };
 static cubed_grid *as_cells(const char *name, int ndim)
 {
@@ -148,7 +148,7 @@ static cubed_weights *weights_of(const cubed_grid *source, const cubed_grid *tar
     return w;
 }
 
-/* Sets the row to the weights of a cell of the target. Returns how many cells have one. */
+/* Copies the weights of one cell of the target to `out`. Returns the number of weights. */
 static int64_t row_of(const cubed_weights *w, int64_t row, double *out, int64_t n)
 {
     const int64_t *starts;
@@ -237,7 +237,7 @@ static void check_nearest(cubed_grid *source, cubed_grid *target, int neighbours
     cubed_grid_free(target);
 }
 
-/* Targets whose centres are not as far from one cell as from another. */
+/* Target cells whose centres are not equally far from two source cells. */
 static const char target_text[] =
     "gridtype = unstructured\ngridsize = 6\nxvals = 13.1 -97.3 171.9 -179.2 55.7 301.4\n"
     "yvals = 4.3 -71.7 33.9 88.1 -24.6 61.2\n";
@@ -254,7 +254,7 @@ static void test_nearest(void **state)
         check_nearest(rotated("r18x10"), masked(target_text, some), neighbours);
         check_nearest(masked("r3x4", used), named(target_text), neighbours);
     }
-    /* A centre at the place of the target has the whole weight. A source without cells in use gives empty rows. */
+    /* If a source centre is at the target centre, it has the whole weight. If all source cells are masked, rows are empty. */
     static const bool none[12] = {false};
     static double row[12];
     cubed_grid *same = named("r4x3"), *empty = masked("r4x3", none);
@@ -278,7 +278,7 @@ static double polynomial(double lat, double lon, bool quadratic)
     return quadratic ? linear + 0.01 * lat * lat + 0.02 * lat * lon - 0.03 * lon * lon : linear;
 }
 
-/* A regional grid, with latitudes from north to south, and as cells that are not at right angles. */
+/* Makes a regional grid with latitudes from north to south: a regular grid, or cells that are sheared. */
 static cubed_grid *region(bool regular, double shear)
 {
     static double lat[42], lon[42];
@@ -314,7 +314,7 @@ static void check_polynomial(cubed_grid *source, const char *target, cubed_remap
     cubed_grid_free(source);
 }
 
-/* Points inside the region, also on its centres. */
+/* Target points inside the region. Some of them are source centres. */
 static const char inside_text[] = "gridtype = unstructured\ngridsize = 5\nxvals = 4 6.3 11.9 14 "
                                   "16.01\nyvals = 46 41.2 38.7 42 44.4\n";
 
@@ -327,7 +327,7 @@ static void test_bilinear_of_polynomials(void **state)
     check_polynomial(region(true, 0), inside_text, CUBED_REMAP_BICUBIC, false);
     check_polynomial(region(true, 0), inside_text, CUBED_REMAP_BICUBIC, true);
     check_polynomial(region(false, 0.7), inside_text, CUBED_REMAP_BICUBIC, true);
-    /* near edges, where slopes are differences to one side */
+    /* Target points near the edges, where slopes are one-sided differences. */
     static const char edge[] = "gridtype = unstructured\ngridsize = 4\nxvals = -6 -5 23 24\n"
                                "yvals = 31 50 30 49\n";
     check_polynomial(region(true, 0), edge, CUBED_REMAP_BILINEAR, false);
@@ -350,7 +350,8 @@ static void test_bilinear_outside(void **state)
     cubed_grid_free(beyond);
 }
 
-/* Around the earth: between the last longitude and the first; beyond the outermost latitudes by inverse arcs. */
+/* Tests bilinear weights between the last longitude and the first, and beyond the outermost latitudes, where inverse distances
+ * are used. */
 static void test_bilinear_around(void **state)
 {
     (void)state;
@@ -360,7 +361,7 @@ static void test_bilinear_around(void **state)
     cubed_grid *sources[] = {named("r8x4"), as_cells("r8x4", 2)};
     for (int i = 0; i < 2; i++) {
         cubed_weights *w = weights_of(sources[i], target, CUBED_REMAP_BILINEAR);
-        /* rows 1 and 2 at -22.5 and 22.5 degrees; columns 7 and 0 at 315 and 360 degrees */
+        /* The point is between rows 1 and 2, at -22.5 and 22.5 degrees, and between columns 7 and 0, at 315 and 360 degrees. */
         assert_int_equal(row_of(w, 0, row, 32), 4);
         for (int k = 0; k < 4; k++)
             check_near("around", 0, k, row[8 * (1 + k / 2) + (k % 2 ? 0 : 7)], 0.25, 1e-12);
@@ -384,7 +385,7 @@ static void test_bilinear_around(void **state)
 
 /* --- Areas --------------------------------------------------------------------------------------------- */
 
-/* The length that two intervals share, the second of which may be turned around the earth. */
+/* Returns the length that two intervals share, after the second one is shifted by `turn`. */
 static double shared(const double *a, const double *b, double turn)
 {
     const double a0 = fmin(a[0], a[1]), a1 = fmax(a[0], a[1]);
@@ -395,8 +396,8 @@ static double shared(const double *a, const double *b, double turn)
     return sum;
 }
 
-/* Conservative weights of grids between latitudes and longitudes are products of shared parts, also if a grid is given by its
- * corners. */
+/* Conservative weights between grids of latitudes and longitudes are products of shared lengths. Grids given by their corners
+ * have the same weights. */
 static void test_areas_of_axes(void **state)
 {
     (void)state;
@@ -429,7 +430,7 @@ static void test_areas_of_axes(void **state)
     }
 }
 
-/* The area that two cells share is the same from either side, and the parts of a cell are the whole. */
+/* Checks that the area that two cells share does not depend on their order, and that the parts of a cell add up to its area. */
 static void check_symmetry(cubed_grid *axes, cubed_grid *cells)
 {
     static double row[MOST], part[MOST][64];
@@ -464,7 +465,8 @@ static void test_areas_of_cells(void **state)
     (void)state;
     check_symmetry(named("r6x4"), rotated("r8x4"));
     check_symmetry(named("r9x7"), rotated("r5x3"));
-    /* Eight triangles, whose edges are on the equator and on meridians, are the cells between them. */
+    /* Makes eight triangles with edges on the equator and on meridians. They are the cells of a grid with two latitudes and four
+     * longitudes. */
     static double lat[8], lon[8], lat_bounds[24], lon_bounds[24], row[8];
     for (ptrdiff_t i = 0; i < 8; i++) {
         const double pole = i < 4 ? -90 : 90, west = 90 * (double)(i % 4);
@@ -484,7 +486,8 @@ static void test_areas_of_cells(void **state)
     c.lon_bounds = lon_bounds;
     cubed_grid *octants = made(&c, NULL), *quarters = named("global_90");
     cubed_weights *w = weights_of(octants, quarters, CUBED_REMAP_CONSERVATIVE);
-    static const int octant[4] = {2, 3, 0, 1}; /* the first longitude is -180 */
+    /* index of the triangle at each longitude of the other grid, which begins at -180 */
+    static const int octant[4] = {2, 3, 0, 1};
     for (int64_t r = 0; r < 8; r++) {
         (void)row_of(w, r, row, 8);
         check_near("octant", r, r, row[r / 4 * 4 + octant[r % 4]], 1, 1e-12);
@@ -520,8 +523,8 @@ static double smooth(const cubed_grid_cells *c, int64_t i)
            0.5 * cos(lat_of(c, i) * degree) * cos(lon_of(c, i) * degree);
 }
 
-/* Checks that the sum over the earth stays, and that means of second order are nearer to a smooth field than those of the
- * first order. */
+/* Checks that the sum over the earth is preserved, and that a smooth field is approximated better in second order than in first
+ * order. */
 static void check_second_order(cubed_grid *source, cubed_grid *target)
 {
     static double x[MOST], got[MOST], from[MOST], to[MOST];
@@ -569,7 +572,8 @@ static void test_masks(void **state)
     const cubed_remap_method methods[] = {CUBED_REMAP_CONSERVATIVE, CUBED_REMAP_LARGEST};
     for (int i = 0; i < 2; i++) {
         cubed_weights *w = weights_of(source, target, methods[i]);
-        /* cells from -90 to 90 degrees: the whole of column 0 and halves of 1 and 3, in both rows, less the masked ones */
+        /* The target cell reaches from -90 to 90 degrees. It covers column 0 and half of columns 1 and 3, in both rows, except
+         * masked cells. */
         assert_int_equal(row_of(w, 0, row, 8), 5);
         const double want[8] = {2, 0, 0, 1, 2, 1, 0, 1};
         for (int k = 0; k < 8; k++) check_near("mask", 0, k, row[k], want[k] / 7, 1e-12);
@@ -602,7 +606,7 @@ static void test_links(void **state)
         .source_ndim = 1, .target_ndim = 2, .source = {40}, .target = {1, 2}};
     cubed_error err = CUBED_ERROR_INIT;
     cubed_weights *w;
-    /* 40 columns in no order, ten of them twice; nothing in row 0 */
+    /* 40 columns in an irregular order, ten of them twice. Row 0 has no links. */
     for (int i = 0; i < N; i++) {
         rows[i] = 1;
         columns[i] = i * 13 % 40;
@@ -657,7 +661,7 @@ static void test_links(void **state)
     assert_int_equal(cubed_weights_from_links(ctx, &wrong, 1, rows, columns, values, &w, &err),
                      CUBED_E_ARG);
     assert_non_null(strstr(err.message, "grids with no or more than 2147483647 cells"));
-    /* one weight of 1 in each row: nearest */
+    /* Each row has one weight of 1, as for the method "nearest". */
     columns[1] = rows[0] = 0;
     values[0] = values[1] = 1;
     assert_int_equal(cubed_weights_from_links(ctx, &shape, 2, rows, columns, values, &w, &err),
@@ -707,7 +711,7 @@ static void test_refusals(void **state)
     refuse(axes, axes, o, CUBED_E_ARG, "remap: neighbours is 0, expected 1 to 64");
     o.neighbours = 65;
     refuse(axes, axes, o, CUBED_E_ARG, "remap: neighbours is 65, expected 1 to 64");
-    /* 32 rows of at least four weights: 33 * 8 + 128 * 12 bytes; an index of 32 cells comes on top */
+    /* 32 rows with four weights each need 33 * 8 + 128 * 12 bytes. The spatial index of 32 cells needs memory in addition. */
     o.neighbours = 4;
     o.memory = 33 * 8 + 128 * 12 - 1;
     refuse(axes, axes, o, CUBED_E_BUDGET, "computing the weights needs at least 1800 bytes");
@@ -723,7 +727,7 @@ static void test_refusals(void **state)
 
 /* --- Memory -------------------------------------------------------------------------------------------- */
 
-/* Makes grids and weights in a context of its own. */
+/* Makes grids and weights in a separate context. */
 static cubed_status make_all(cubed_remap_method method, int kind, cubed_error *err)
 {
     static const double pole[] = {50, 30, 0};

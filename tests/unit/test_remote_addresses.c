@@ -31,8 +31,9 @@
 enum { MOST_FDS = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool rebound;             /* the public address refuses connections */
-static int public_fds[MOST_FDS]; /* number of connections to the public address */
+/* true: the name resolves to this machine, and the public address refuses connections */
+static bool rebound;
+static int public_fds[MOST_FDS]; /* descriptors of connections to the public address */
 static int npublic;
 
 static void *next_of(const char *name)
@@ -104,7 +105,7 @@ EXPORTED int getpeername(int fd, struct sockaddr *address, socklen_t *size)
     return failed;
 }
 
-/* From now on the name resolves only to this machine. */
+/* If `now`, the name resolves only to this machine from this call on. */
 static void rebind(bool now)
 {
     pthread_mutex_lock(&lock);

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define FAULT_STEPS_WITHOUT_REALLOC /* the server uses it, too */
+#define FAULT_STEPS_WITHOUT_REALLOC /* no realloc in this header, because the server uses it too */
 #include "base/error.h"
 #include "fault_steps.h"
 #include "object_server.h"
@@ -44,7 +44,7 @@ static bool is_port(const struct sockaddr_in *a)
     return a->sin_family == AF_INET && ntohs(a->sin_port) == object_server_port(server);
 }
 
-/* Whether the call with this number is the client's, and shall fail. The server's own calls do not count. */
+/* Returns true if this call is made by the client and must fail. Calls of the server do not count. */
 static bool call_fails(call which, int fd, const struct sockaddr *to)
 {
     struct sockaddr_in peer = {.sin_family = 0};
@@ -59,7 +59,7 @@ static bool call_fails(call which, int fd, const struct sockaddr *to)
     return true;
 }
 
-/* These stand before the C library's for this program, and for libcurl (cmake/tests.cmake exports them). */
+/* Replaces the C library's functions for this program and for libcurl (cmake/tests.cmake exports them). */
 int connect(int fd, const struct sockaddr *to, socklen_t n)
 {
     return call_fails(CALL_CONNECT, fd, to) ? -1 : (int)syscall(SYS_connect, fd, to, n);
@@ -83,7 +83,7 @@ ssize_t recv(int fd, void *bytes, size_t n, int flags)
     "{\"AccessKeyId\": \"" id                                                                      \
     "\", \"SecretAccessKey\": \"s\", \"Token\": \"t\", \"Expiration\": \"2999-01-01T00:00:00Z\"}"
 
-/* The server keeps a list of all connections: after some operations there is a new one. */
+/* Replaces the server after some operations, because it keeps a list of all connections. */
 static void renew_server(void)
 {
     enum { OPERATIONS = 8 };
@@ -173,7 +173,7 @@ static cubed_status note_key(void *ctx, const char *key, uint64_t size, cubed_er
     return CUBED_OK;
 }
 
-/* Every kind of request. */
+/* Makes every kind of request. */
 static cubed_status use_store(cubed_store *s, cubed_error *err)
 {
     static const cubed_range parts[] = {{2, 2}, {0, 1}};
@@ -241,7 +241,7 @@ static void test_allocations(void **state)
                              (void *)(uintptr_t)&services[i]);
 }
 
-/* A call that fails once is repeated, or its error is clear. */
+/* Lets each call fail once in turn. The client repeats it, or reports a clear error. */
 static void fail_each_call(const service *x, call which, const char *name)
 {
     for (int n = 1;; n++) {
@@ -256,7 +256,7 @@ static void fail_each_call(const service *x, call which, const char *name)
         if (st != CUBED_OK && (!failed || st != CUBED_E_IO || !err.message[0]))
             fail_msg("%s: %s %d: status %d, \"%s\"", x->name, name, n, st, err.message);
         if (!failed) {
-            /* Outside sanitizers, libcurl is loaded with the C library's functions. */
+            /* Except with sanitizers, libcurl calls the functions of this program. */
             if (strcmp(x->name, "redis") == 0) assert_true(n > 1);
             return;
         }

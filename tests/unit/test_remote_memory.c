@@ -156,7 +156,7 @@ typedef struct server {
     pthread_mutex_t lock;
     pthread_cond_t all;
     int expected, came;
-    int connections; /* number of requests that are served now */
+    int connections; /* number of connections whose requests are served now */
 } server;
 
 static EVP_PKEY *new_key(void) { return EVP_RSA_gen(RSA_BITS); }
@@ -285,7 +285,7 @@ static void start(server *s, pthread_t *thread)
     s->tls = SSL_CTX_new(TLS_server_method());
     assert_int_equal(SSL_CTX_use_certificate(s->tls, own), 1);
     assert_int_equal(SSL_CTX_use_PrivateKey(s->tls, key), 1);
-    /* As services do, whose certificate chains have several certificates. */
+    /* Add further certificates, because services send chains of several certificates. */
     for (int i = 1; i < CERTIFICATES; i++) {
         EVP_PKEY *other = new_key();
         assert_int_equal(SSL_CTX_add_extra_chain_cert(s->tls, new_certificate(other, 1 + i)), 1);
@@ -319,8 +319,8 @@ static void done(cb_http_call *c)
     atomic_fetch_sub(r->left, c->status == CUBED_OK ? 1 : 1000);
 }
 
-/* Peak bytes while n requests are answered, each over its own connection, by the clients that a context has then, without the
- * data that is read and sent. */
+/* Returns the peak memory while n requests are answered at once, each on its own connection. The data that are read or sent do
+ * not count. */
 static long measure(server *s, cb_http *const http[CB_NET_CLIENTS], int n, bool puts)
 {
     static const cb_http_functions functions = {whole_prepare, whole_judge, done};
@@ -372,8 +372,8 @@ static void test_stated(void **state)
             printf("%d %s: %ld bytes of %ld that are stated\n", n, k == 1 ? "puts" : "gets", used,
                    stated);
             assert_true(used <= stated);
-            if (n == CB_HTTP_MOST)
-                assert_true(used >= stated / 2); /* the declared memory is not a guess */
+            if (n == CB_HTTP_MOST) /* at least half of the declared memory is really used */
+                assert_true(used >= stated / 2);
         }
         for (int k = 0; k < clients; k++) cb_http_free(http[k]);
     }
@@ -391,7 +391,7 @@ static void test_stated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stated)};
-    /* Nothing else has used memory of these libraries. */
+    /* The measurement needs libraries that have not allocated anything before. */
     if (!CRYPTO_set_mem_functions(crypto_take, crypto_retake, crypto_give) || !count_libcurl()) {
         printf("skipped: libcurl or OpenSSL takes memory before it can be counted\n");
         return 0;

@@ -28,7 +28,7 @@ static void *serve(void *arg)
     const int fd = *(int *)arg;
     char text[4096];
     free(arg);
-    while (read(fd, text, sizeof text) > 0) { /* one short request each */
+    while (read(fd, text, sizeof text) > 0) { /* the request is short, so one read is enough */
         if (write(fd, head, sizeof head - 1) != (ssize_t)sizeof head - 1) break;
         ssize_t k = 0;
         for (size_t sent = 0; sent < BODY && k >= 0; sent += (size_t)k)
@@ -57,7 +57,7 @@ typedef struct world {
     char url[64];
     cb_net net;
     atomic_int left;
-    size_t others; /* bytes that the other transfers have when the first one is complete */
+    size_t others; /* bytes of all other transfers when the first one is complete */
 } world;
 
 typedef struct request {
@@ -80,7 +80,7 @@ static void done(cb_http_call *c)
 
 static const cb_http_functions functions = {whole_prepare, whole_judge, done};
 
-/* All at once, by one client. */
+/* Starts all transfers at once with one client. */
 static void get_all(world *w, cb_http *client)
 {
     static char *room;
@@ -126,7 +126,7 @@ static const cb_http *second_client(world *w)
     return second;
 }
 
-/* A context has one client until that has several calls, then two. */
+/* A context has one client until this client has several calls. Then it has two. */
 static void test_clients(void **state)
 {
     world *w = *state;
@@ -145,7 +145,7 @@ static void test_clients(void **state)
         requests[i].call.http.most_text = BODY;
         cb_http_submit(first, &requests[i].call.http);
     }
-    /* They have 16 MB each, as text. */
+    /* Both clients have calls now. */
     assert_int_equal(cb_net_http(&w->net, &next, NULL), CUBED_OK);
     assert_ptr_not_equal(first, next);
     assert_ptr_equal(next, second_client(w));

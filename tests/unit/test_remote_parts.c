@@ -20,7 +20,7 @@
 
 static void put_line(cb_buf *b, const char *line) { cb_buf_put(b, line, strlen(line) + 1); }
 
-/* The last header is the signature. */
+/* Signs a request and compares all headers. The last header has the signature. */
 static void expect(const cb_sigv4 *who, const cb_sigv4_request *r, const char *const *lines,
                    const char *names, const char *signature)
 {
@@ -69,7 +69,7 @@ static void test_suite(void **state)
            "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736");
 }
 
-/* From the documentation of S3: a GET of an object, permitted for a day. */
+/* Example of the S3 documentation: a GET of an object that is allowed for a day. */
 static void test_signature_in_query(void **state)
 {
     static const cb_sigv4 who = {.id = "AKIAIOSFODNN7EXAMPLE",
@@ -154,7 +154,7 @@ static void test_encoding(void **state)
     expect_text(&b, "a/b c%2");
     cb_uri_decode(&b, "%41+%zz%4", 9, false);
     expect_text(&b, "A+%zz%4");
-    cb_uri_decode(&b, "%412", 3, false); /* no further than its length */
+    cb_uri_decode(&b, "%412", 3, false); /* decodes only the three bytes of the given length */
     expect_text(&b, "A");
     cb_buf_free(&b);
 }
@@ -170,7 +170,8 @@ static void test_xml(void **state)
     (void)state;
     cb_buf_init(&b, &cb_system_allocator);
     assert_true(cb_xml_find(part("<Up><UpId>1</UpId><Z>2</Z></Up>"), "Up", &x));
-    assert_true(cb_xml_find(x, "Z", &x)); /* a tag with this prefix does not end it */
+    /* the tag <UpId> begins like <Up>, but </UpId> does not end <Up> */
+    assert_true(cb_xml_find(x, "Z", &x));
     assert_true(cb_xml_find(all, "R", &x));
     all = x;
     assert_true(cb_xml_find(x, "Key", &x));
@@ -238,7 +239,7 @@ static void test_settings(void **state)
     assert_true(flag);
     assert_int_equal(cb_net_set_option(&net, "s3://b", "anon", "maybe", NULL), CUBED_OK);
     assert_int_equal(cb_net_get_flag(&net, zone, "s3://b/x", "anon", &flag, &err), CUBED_E_ARG);
-    /* Variables are replaced as a whole. */
+    /* The new set of variables replaces the whole old set. */
     assert_int_equal(cb_net_set_variables(&net, variables + 1, NULL), CUBED_OK);
     assert_int_equal(cb_net_get(&net, zone, "s3://b/x", "AWS_REGION region", &text, NULL),
                      CUBED_OK);
@@ -268,7 +269,7 @@ static void note_many(cb_hedge *h, int n, int64_t took)
     }
 }
 
-/* Other requests determine when a request is late, once enough of them are known; one in twenty is sent again. */
+/* The durations of other requests determine when a request is late. Then one request in twenty may be sent a second time. */
 static void test_hedge(void **state)
 {
     const int64_t ms = 1000000;
@@ -287,7 +288,7 @@ static void test_hedge(void **state)
     assert_int_equal(cb_hedge_after(&h), 0);
     cb_hedge_ask(&h);
     assert_int_equal(cb_hedge_after(&h), 200 * ms);
-    /* A few slow requests have no effect, many do; old ones are forgotten. */
+    /* A few slow requests do not change the limit, but many do. Old requests are forgotten. */
     note_many(&h, 2, 10000 * ms);
     note_many(&h, CB_HEDGE_KNOWN - 2, 100 * ms);
     assert_int_equal(cb_hedge_after(&h), 200 * ms);
@@ -297,7 +298,7 @@ static void test_hedge(void **state)
     assert_int_equal(cb_hedge_after(&h), 50 * ms);
     note_many(&h, 2 * CB_HEDGE_KNOWN, INT64_MAX);
     assert_int_equal(cb_hedge_after(&h), INT64_MAX);
-    /* Many requests without a second one do not allow as many second ones in a row. */
+    /* However many requests were not repeated, at most CB_HEDGE_BURST may be repeated in a row. */
     for (int i = 0; i < 1000 * CB_HEDGE_EVERY; i++) cb_hedge_ask(&h);
     for (int i = 0; i < CB_HEDGE_BURST; i++) assert_true(cb_hedge_spend(&h));
     assert_false(cb_hedge_spend(&h));

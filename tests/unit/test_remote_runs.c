@@ -70,7 +70,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* x - mean(x, axis=0), in several stages; x is in memory, so workers have to get it from the store. */
+/* Plans x - mean(x, axis=0) in several stages. x is in memory, so workers get it from the store with the plan. */
 static cubed_plan *new_plan(cubed_context *ctx, const char *url, void *to, bool overwrite)
 {
     const int64_t shape[2] = {ROWS, COLUMNS}, chunks[2] = {5, 4}, out[2] = {24, 5};
@@ -131,7 +131,7 @@ static void test_runs_of_functions(void **state)
     expect_stored(*state, "s3://bucket/y.zarr");
 }
 
-/* A function by its ARN; results in memory are refused. */
+/* A function may be named by its ARN. Plans with results in memory are refused. */
 static void test_names_of_functions(void **state)
 {
     double got[N];
@@ -148,7 +148,7 @@ static void test_names_of_functions(void **state)
     cubed_plan_unref(plan);
 }
 
-/* Threads of this process, with the same stores. */
+/* The executor "threads" runs the plan in this process, with the same stores. */
 static void test_runs_of_threads(void **state)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -235,7 +235,7 @@ static void test_functions_that_fail(void **state)
     static const struct {
         int code;
         const char *headers, *body;
-        const char *says; /* NULL: the call succeeds */
+        const char *says; /* a part of the expected error; NULL: the call succeeds */
     } cases[] = {
         {429, "", "{\"Message\": \"Rate Exceeded.\"}", NULL},
         {200, "x-amz-function-error: Unhandled\r\n",

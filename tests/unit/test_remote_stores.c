@@ -44,7 +44,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* "%d" in them is the server's port, "%s" the directory of files. */
+/* Sets environment variables. "%d" is replaced by the server's port, and "%s" by the directory of files. */
 static void set_variables(const char *const *variables)
 {
     char text[MOST_VARIABLES][TEXT];
@@ -81,7 +81,8 @@ static cubed_store *open_store(const char *url)
 typedef struct service {
     const char *name, *url;
     const char *variables[MOST_VARIABLES];
-    const char *authorization; /* the authorisation that its requests contain; NULL: none */
+    /* the expected value of the header Authorization; NULL: no such header */
+    const char *authorization;
 } service;
 
 /* The key of Azure's emulator, which is no secret. */
@@ -153,7 +154,7 @@ static int by_letter(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Services list objects and prefixes one after the other. */
+/* Returns the names in order, because services list objects and prefixes separately. */
 static const char *sorted(names *l)
 {
     char *word[32], text[TEXT];
@@ -341,7 +342,7 @@ static void test_faults_that_pass(void **state)
         set_variables(services[i].variables);
         cubed_store *s = open_store(services[i].url);
         put_text(s, "x", "before");
-        /* All by one service: each request takes some time. */
+        /* Test all faults for one service only, because each request takes some time. */
         for (size_t k = i ? i % 2 : 0; k < (i ? i % 2 + 1 : sizeof faults / sizeof *faults); k++) {
             object_server_fail(server, "GET", faults[k].code, faults[k].headers, faults[k].body, 1);
             expect_text(s, "x", "before");
@@ -422,7 +423,8 @@ static void test_redis_faults(void **state)
     put_text(s, "x", "before");
     object_server_fail(server, "SET", 1, "", "-LOADING not yet", 1);
     put_text(s, "x", "after");
-    object_server_fail(server, "STRLEN", 1, "", "", 1); /* the connection is lost */
+    /* the server closes the connection instead of a reply */
+    object_server_fail(server, "STRLEN", 1, "", "", 1);
     expect_text(s, "x", "after");
     object_server_fail(server, "SET", 1, "", "-OOM it is full", 1);
     assert_int_equal(cb_store_put(s, "x", "y", 1, &err), CUBED_E_IO);
@@ -509,7 +511,7 @@ static void test_options_of_urls(void **state)
     "\", \"SecretAccessKey\": \"s\", \"Token\": \"t\", \"SessionToken\": \"t\", "                  \
     "\"Expiration\": \"2999-01-01T00:00:00Z\"}"
 
-/* Whatever their source, credentials sign requests. */
+/* Whatever their source, credentials are used to sign requests. */
 static void test_credentials(void **state)
 {
     (void)state;

@@ -45,7 +45,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* An array of `tasks` chunks and operations on it, each in its own stage, and a report of them. */
+/* Plans `stages` operations, each in its own stage, on an array of `tasks` chunks, and begins a report of the run. */
 static void begin(fixture *f, int stages, int tasks, unsigned workers)
 {
     const int64_t shape = SIDE, chunk = SIDE / tasks;
@@ -57,7 +57,7 @@ static void begin(fixture *f, int stages, int tasks, unsigned workers)
     o.allowed_mem = 100000000;
     o.reserved_mem = 20000000;
     o.max_workers = workers;
-    o.other_machines = true; /* this event does not have them */
+    o.other_machines = true; /* set, because events of such runs lack some members */
     must(cubed_array_full(f->ctx, CUBED_FLOAT64, 1, &shape, &chunk, &one, &x, &err), &err);
     for (int i = 1; i < stages; i++, x = y) {
         must(cubed_elementwise(CUBED_OP_NEGATIVE, &x, 1, &y, &err), &err);
@@ -151,7 +151,8 @@ static void test_progress_before_a_run(void **state)
     expect(f, ">0 of 8 tasks, 0 \xc2\xb5s<");
     expect(f, ">0 B read, 0 B written<");
     assert_int_equal(count(f->page, ">0 / 4<"), 2);
-    assert_int_equal(count(f->page, "class=\"track\""), 4); /* all, two stages, memory */
+    /* bars for all tasks, for two stages, and for memory */
+    assert_int_equal(count(f->page, "class=\"track\""), 4);
     expect(f, "20.0 MB reserved, largest task 0 B");
     expect(f, ">100 MB allowed<");
     expect_none(f, "are shown");
@@ -173,7 +174,7 @@ static void test_progress_of_a_run(void **state)
     expect(f, ">1 failed attempts, 5.0 kB read, 10.0 kB written<");
     expect(f, ">4 / 4<");
     expect(f, ">1 / 4<");
-    /* 1144 wide in total: half for each stage; one is complete and one is a quarter complete. */
+    /* The bar is 1144 wide, half of it for each stage. One stage is complete, the other one to a quarter. */
     expect(f,
            "<rect x=\"8.0\" y=\"22.0\" width=\"572.0\" height=\"10\" rx=\"2\" fill=\"#0072b2\"/>");
     expect(
@@ -181,7 +182,7 @@ static void test_progress_of_a_run(void **state)
         "<rect x=\"580.0\" y=\"22.0\" width=\"143.0\" height=\"10\" rx=\"2\" fill=\"#e69f00\"/>");
     expect(f, "width=\"260.0\" height=\"10\" rx=\"2\" fill=\"#0072b2\"/>");
     expect(f, "width=\"65.0\" height=\"10\" rx=\"2\" fill=\"#e69f00\"/>");
-    /* 20 of 100 MB are reserved, 30 were used. */
+    /* Of 100 MB, 20 MB are reserved, and the largest task used 30 MB. */
     expect(f, "largest task 30.0 MB");
     expect(f, "<rect class=\"resumed\" x=\"8\" y=\"114\" width=\"228.8\"");
     expect(f, "<rect x=\"236.8\" y=\"114.0\" width=\"343.2\"");
@@ -205,13 +206,13 @@ static void test_progress_of_a_resumed_run(void **state)
     expect(f, ">4 of 4 tasks, 11 min 40 s<");
     expect(f, ">4 / 4<");
     expect(f, "largest task 900 MB");
-    /* To the end of the bar: the memory that is not reserved. */
+    /* The bar of the memory ends at the memory that is allowed. */
     expect(f, "<rect x=\"236.8\" y=\"90.0\" width=\"915.2\"");
     draw(f, REPORT_MEMORY);
     assert_int_equal(count(f->page, "done by an earlier run"), 3);
 }
 
-/* With many stages, some around the first incomplete one. */
+/* If there are many stages, only some around the first incomplete one are drawn. */
 static void test_progress_of_many_stages(void **state)
 {
     fixture *f = *state;
@@ -233,14 +234,14 @@ static void test_progress_of_many_stages(void **state)
     draw(f, REPORT_PROGRESS);
     expect(f, ">100 of 100 tasks, ");
     expect(f, ">stages 30 to 49 of 50 are shown<");
-    /* A separate drawing names this many stages by colour. */
+    /* The legend of the timeline lists only 24 stages. */
     draw(f, REPORT_TIMELINE);
     expect(f, ">stage 23: ");
     expect_none(f, ">stage 24: ");
     expect(f, ">and 26 more<");
 }
 
-/* --- The drawings next to it -------------------------------------------------------------------------- */
+/* --- Other drawings ------------------------------------------------------------------------------------- */
 
 static void test_marks_say_who_did_what(void **state)
 {
@@ -257,7 +258,7 @@ static void test_marks_say_who_did_what(void **state)
     e.message = "killed <9>";
     report_event(f->r, &e);
     e = task(0, 2, 2, 40);
-    e.coop = 3; /* all workers performed it together */
+    e.coop = 3; /* three workers performed the task together */
     report_event(f->r, &e);
     draw(f, REPORT_TIMELINE);
     expect(f, "<title>task 0 of stage 0: 10 ms, 30.0 MB, on node1</title>");
@@ -282,7 +283,7 @@ static void test_marks_say_who_did_what(void **state)
     expect(f, "<p class=\"bad\">Failed: disk &lt;full&gt;</p>");
 }
 
-/* However many tasks there are: marks are merged, and represent all tasks. */
+/* If there are many tasks, marks are merged, so memory does not grow. The marks still represent all tasks. */
 static void test_many_tasks_take_no_more_memory(void **state)
 {
     enum { MANY = 20 * RECORD_MARKS };
@@ -321,14 +322,14 @@ static void test_many_tasks_take_no_more_memory(void **state)
     expect(f, "<p>These are the first of 24.</p>");
 }
 
-/* More workers than lanes share them. */
+/* If there are more workers than lanes, several workers share a lane. */
 static void test_many_workers(void **state)
 {
     fixture *f = *state;
     begin(f, 1, 40, 400);
     start(f);
     for (int i = 0; i < 40; i++) run(f, 0, i, (unsigned)(i * 10 + 9), 20);
-    run(f, 0, 0, 5000, 30); /* of an unknown task */
+    run(f, 0, 0, 5000, 30); /* from a worker with a much larger number */
     draw(f, REPORT_TIMELINE);
     assert_int_equal(count(f->page, "data-tasks="), 41);
     expect(f, ">worker 40<");
@@ -347,7 +348,7 @@ static void test_events_of_other_plans(void **state)
     run(f, 0, -1, 0, 10);
     assert_int_equal(f->r->total.ended, 0);
     assert_int_equal(f->r->nmarks, 0);
-    run(f, 0, 99, 0, 10); /* a number that is too large counts as the last one */
+    run(f, 0, 99, 0, 10); /* the stage has no task 99, so the event counts for its last task */
     assert_int_equal(f->r->total.ended, 1);
     assert_int_equal(f->r->bin[f->r->nbins - 1].ended, 1);
 }
@@ -409,7 +410,7 @@ static void test_steps_of_axes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_true(fabs(text_step(cases[i].extent, cases[i].ticks) / cases[i].step - 1) < 1e-9);
-    assert_true(text_step(0, 5) > 0); /* otherwise an axis would have no end */
+    assert_true(text_step(0, 5) > 0); /* a step of 0 would make the loop over ticks endless */
     assert_true(text_step((double)NAN, 5) > 0);
 }
 
@@ -430,17 +431,17 @@ static void expect_cut(cut_fn fn, const char *s, int max, const char *text)
 static void test_text_of_strangers(void **state)
 {
     static const char *const none[] = {
-        "\x01",             /* no control characters in XML */
-        "\x7f",             /* nor this character */
+        "\x01",             /* a control character, which XML does not allow */
+        "\x7f",             /* another control character */
         "\xff",             /* no UTF-8 */
-        "\xc3",             /* half a character */
+        "\xc3",             /* the first of two bytes of a character */
         "\xe2\x82",         /* two thirds */
-        "\xc0\xaf",         /* too long a form */
+        "\xc0\xaf",         /* "/" in two bytes, which is longer than necessary */
         "\xe0\x80\xaf",     /* again */
         "\xf0\x80\x80\xaf", /* again */
-        "\xed\xa0\x80",     /* half of a pair of UTF-16 */
+        "\xed\xa0\x80",     /* a surrogate, which is half of a pair in UTF-16 */
         "\xef\xbf\xbf",     /* no character */
-        "\xf4\x90\x80\x80", /* beyond the last */
+        "\xf4\x90\x80\x80", /* beyond U+10FFFF, the last code point */
     };
     (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {

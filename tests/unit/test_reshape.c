@@ -13,7 +13,7 @@
 
 enum { MOST = 512 };
 
-/* n as extents, some of them 1. */
+/* Divides n into random factors, some of them 1, and stores them in `shape`. Returns their number. */
 static int factors(int64_t n, int64_t *shape)
 {
     int ndim = 0;
@@ -31,7 +31,8 @@ static int factors(int64_t n, int64_t *shape)
 typedef struct seen {
     const cb_reshape *r;
     const cb_box *to, *image, *within;
-    int64_t strides[CUBED_MAX_NDIM], position[MOST]; /* by place in memory; -1: not met */
+    /* position: index in C order of the element at each place in memory; -1: not visited */
+    int64_t strides[CUBED_MAX_NDIM], position[MOST];
     int stop_after;
 } seen;
 
@@ -80,7 +81,7 @@ static void check(const cb_reshape *r)
     random_box(r->nto, r->to, &to);
     random_box(r->nfrom, r->from, &within);
     cb_reshape_image(r, &to, &image);
-    /* Memory of the box, or of the whole array, in either order of axes. */
+    /* Strides of the box alone, or of the whole array, in C or in Fortran order. */
     bool dense = pick(2), backwards = pick(4) == 0;
     for (int k = 0; k < r->nto; k++) {
         int d = backwards ? k : r->nto - 1 - k;
@@ -117,7 +118,8 @@ static void test_pieces(void **state)
         int64_t n = counts[pick((int)(sizeof counts / sizeof *counts))];
         int64_t from[8], to[8];
         int nfrom = factors(n, from), nto = factors(n, to);
-        if (nfrom == 8 || nto == 8) continue; /* there may be something left */
+        /* skip shapes with the maximum number of factors, because a factor of n may be missing */
+        if (nfrom == 8 || nto == 8) continue;
         cb_reshape r;
         cb_reshape_make(&r, nfrom, from, nto, to);
         int a = 0, b = 0;

@@ -46,7 +46,7 @@ static cubed_status roll(cubed_context *ctx, cubed_dtype dtype, const int64_t *s
     return st;
 }
 
-/* The elements of one window that are not NaN: two passes. */
+/* Computes the reduction of one window in two passes, skipping NaN. */
 static double expected(const double *x, const int64_t *shape, const int64_t *at,
                        const int64_t (*window)[2], cubed_group_reduction reduction,
                        const cubed_rolling_options *o)
@@ -138,7 +138,7 @@ static void check_all(cubed_context *ctx, unsigned seed)
             /* Products beyond the type's range depend on the order. */
             if (r == CUBED_GROUP_PROD && (wanted == 0 ? isnan(got) : !(fabs(wanted) < 1e30)))
                 continue;
-            /* For squares the difference from the mean matters, which rounding moves by fractions of the largest. */
+            /* The tolerance covers rounding: squared deviations depend on the difference from the mean. */
             check_close(got, wanted, single ? 2e-5 : 1e-11);
         }
     }
@@ -193,7 +193,7 @@ static void test_bits_do_not_depend_on_chunks(void **state)
     }
 }
 
-/* After a window no trace of its elements remains. */
+/* After a window has passed large elements, they must not affect later results. */
 static void test_what_is_large_leaves_no_trace(void **state)
 {
     const int64_t shape[NDIM] = {1, 1, 8}, chunks[NDIM] = {1, 1, 3};

@@ -24,14 +24,14 @@ typedef struct fixture {
     char src[128], out[128], chunk[160];
     cubed_context *ctx;
     double data[N];
-    /* For the event callback: */
+    /* Members for the event callback: */
     int retries, ends;
     bool mend;
     cubed_cancel cancel;
     int cancel_after;
 } fixture;
 
-/* Plans data -> url, or url -> url. */
+/* Plans a copy of `data`, or of the array at `from`, to the URL `to`. */
 static cubed_status plan_copy(fixture *f, const char *from, const char *to, cubed_plan **plan,
                               cubed_error *err)
 {
@@ -201,7 +201,7 @@ static void test_changed_source(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     assert_int_equal(plan_copy(f, f->src, f->out, &plan, &err), CUBED_OK);
     assert_int_equal(cubed_plan_save(plan, &bytes, &size, &err), CUBED_OK);
-    char *path = f->chunk; /* room enough for the metadata's path */
+    char *path = f->chunk; /* f->chunk has room for the path of the metadata */
     snprintf(path, sizeof f->chunk, "%s/zarr.json", f->src);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(cubed_plan_load(f->ctx, bytes, size, &loaded, &err), CUBED_E_NOT_FOUND);

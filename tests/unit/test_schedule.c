@@ -76,7 +76,7 @@ static cubed_array *source(const fixture *f)
     return x;
 }
 
-/* Sums along an axis, for every element. */
+/* Computes sums along an axis, and broadcasts them to the shape of x. */
 static cubed_status sums(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
 {
     const int64_t shape[] = {SIDE, SIDE};
@@ -142,7 +142,8 @@ static cubed_plan *plan_of(const fixture *f, cubed_array *const *x, int n, const
     return NULL;
 }
 
-/* NULL if it does not fit. One of two targets may be computed from the other. */
+/* Makes a random plan with one or two targets. One target may be computed from the other. Returns NULL if the plan does not fit
+ * in memory. */
 static cubed_plan *random_plan(fixture *f, const char *url)
 {
     const int n = (int)between(3, ARRAYS), ntargets = url ? 1 : (int)between(1, 2);
@@ -160,17 +161,18 @@ static cubed_plan *random_plan(fixture *f, const char *url)
 
 /* --- An executor that runs nothing ---------------------------------------------------------------------- */
 
-/* It reports tasks of random ranges, some as failed, and records which chunks exist. */
+/* Reports tasks of random ranges, some of them as failed, and records which chunks were written. */
 typedef struct fake {
     cubed_executor head;
     const cubed_plan *plan;
     cubed_task_range ranges[SLOTS];
     int n, failures;
-    int silent, given_up; /* ranges without reports; ranges that the driver has given up */
-    bool repeats;         /* the last report is repeated */
+    /* silent: number of ranges for which nothing was reported; given_up: number of ranges that the driver has cancelled */
+    int silent, given_up;
+    bool repeats; /* the next poll repeats the last report */
     cubed_task_report last;
-    bool **runs;    /* by stage and task: the task is done */
-    bool **written; /* by stored node and chunk */
+    bool **runs;    /* runs[stage][task] is true if the task is done */
+    bool **written; /* written[node][chunk] is true if the chunk of the stored node exists */
     int64_t ndone;
 } fake;
 
@@ -293,7 +295,7 @@ static int64_t chunks_of(const cubed_plan *p, int node)
     return n->stored ? cb_grid_count(n->grid) : 0;
 }
 
-/* All chunks of intermediates have been read as often as counted. */
+/* Checks that all chunks of intermediates were read as often as planned, so none is left. */
 static void check_readers(const cubed_plan *p, const cb_io *io)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
@@ -376,7 +378,7 @@ static void test_random(void **state)
     assert_true(plans > 300 / SLOW && stages > 2 * plans && waiting > plans);
 }
 
-/* Returns the next range, after a pause if necessary. */
+/* Returns the next range of the driver. If there is none yet, waits. */
 static cubed_task_range next_range(cb_driver *d)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -407,7 +409,8 @@ typedef struct driven {
     cb_driver *d;
 } driven;
 
-/* `range_ms`: for a user-defined function, the intended duration of ranges; 0: for numbers that the library makes. */
+/* `range_ms`: intended duration of the ranges of a user-defined function. If it is 0, the plan has numbers that the library
+ * makes. */
 static void begin_driving(const fixture *f, const cubed_run_options *o, unsigned range_ms,
                           driven *t)
 {
@@ -492,7 +495,7 @@ static void test_split(void **state)
     end_driving(&t);
 }
 
-/* The next range of a function whose tasks have this duration. */
+/* Takes the next range, and reports all of its tasks with a duration of `task_ms` each. Returns the number of tasks. */
 static int64_t drive_range(cb_driver *d, int64_t task_ms)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -515,7 +518,7 @@ static void test_ranges_of_functions(void **state)
     const cubed_task_range first = next_range(t.d);
     assert_int_equal(first.last - first.first, 1);
     assert_int_equal(drive_range(t.d, 10), 1);
-    assert_int_equal(drive_range(t.d, 10), 11); /* 100 ms of 10 each */
+    assert_int_equal(drive_range(t.d, 10), 11); /* tasks of 10 ms in a range of about 100 ms */
     assert_int_equal(drive_range(t.d, 1000), 11);
     for (int i = 0; i < 20; i++) assert_int_equal(drive_range(t.d, 1000), 1);
     int64_t last = 0, most = 0;
@@ -523,16 +526,19 @@ static void test_ranges_of_functions(void **state)
         last = drive_range(t.d, 5);
         most = last > most ? last : most;
     }
-    assert_in_range(most, 15, 21); /* old durations are forgotten */
-    assert_in_range(last, 1, 2);   /* all workers have work until the end */
+    assert_in_range(most, 15, 21); /* ranges became longer, because old durations are forgotten */
+    /* the last ranges are short, so that all workers have work until the end */
+    assert_in_range(last, 1, 2);
     end_driving(&t);
 }
 
-/* Number of attempts of task 0, which always fails in this way; *st: the error of the run, if it fails within 200 attempts. */
+/* Returns the number of attempts of task 0, which always fails in this way. *st is the error of the run, or CUBED_OK if it has
+ * not failed after three attempts. */
 static int attempts_of(const fixture *f, cubed_failure failure, cubed_status status,
                        cubed_status *st, cubed_error *err)
 {
-    const cubed_run_options o = CUBED_RUN_OPTIONS_INIT; /* two more attempts */
+    /* by default, two more attempts after the first one */
+    const cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     driven t;
     int tried = 0;
     begin_driving(f, &o, 0, &t);
@@ -561,7 +567,7 @@ static void test_failures_decide_about_retries(void **state)
     assert_int_equal(attempts_of(f, CUBED_FAILURE_PERMANENT, CUBED_E_IO, &st, &err), 1);
     assert_int_equal(st, CUBED_E_IO);
     assert_int_equal(attempts_of(f, CUBED_FAILURE_PERMANENT, CUBED_E_NOMEM, &st, &err), 1);
-    assert_int_equal(st, CUBED_E_NOMEM); /* the status says it */
+    assert_int_equal(st, CUBED_E_NOMEM); /* the run reports the status of the failed task */
     assert_non_null(strstr(err.message, "why (the task was projected to need "));
     assert_non_null(strstr(err.message, " bytes, and 77 were measured"));
     assert_int_equal(attempts_of(f, CUBED_FAILURE_TRANSIENT, CUBED_E_IO, &st, &err), 3);
@@ -570,7 +576,7 @@ static void test_failures_decide_about_retries(void **state)
     assert_int_equal(st, CUBED_E_IO);
     assert_int_equal(attempts_of(f, CUBED_FAILURE_TIMED_OUT, CUBED_E_IO, &st, &err), 3);
     assert_int_equal(st, CUBED_E_IO);
-    /* A task that is preempted as often is retried. */
+    /* A task that is preempted as often is still retried. */
     assert_int_equal(attempts_of(f, CUBED_FAILURE_PREEMPTED, CUBED_E_CANCELLED, &st, &err), 3);
     assert_int_equal(st, CUBED_OK);
 }

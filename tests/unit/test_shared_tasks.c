@@ -113,7 +113,7 @@ static cubed_plan_options small(uint64_t mem)
     return o;
 }
 
-/* Columns to rows: a task reads a part of every source chunk. */
+/* Plans a copy from chunks of columns to chunks of rows. A task reads a part of every source chunk. */
 static cubed_plan *plan_rows(const fixture *f, uint64_t mem)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -158,7 +158,7 @@ static unsigned coop_of(const cubed_plan *plan)
     return info.coop;
 }
 
-/* A cooperative task reads everything once; one worker reads it as often as the task has shares, in the same memory. */
+/* A cooperative task reads everything once. With the same memory, a single worker would read everything once for each share. */
 static void test_reads(void **state)
 {
     fixture *f = *state;
@@ -187,7 +187,7 @@ static void test_reads(void **state)
     cubed_plan_unref(plan);
 }
 
-/* With fewer and more workers than planned, after saving and loading. */
+/* Runs a saved and loaded plan with fewer and with more workers than planned. */
 static void test_other_workers(void **state)
 {
     fixture *f = *state;
@@ -277,7 +277,7 @@ static void test_cancel_and_resume(void **state)
     f->cancel_after = 0;
     count_chunks(f, "out", &n);
     assert_in_range(n, 1, ROWS / 6);
-    /* Some chunks of the first task are missing: the task makes the chunks between them, and no others. */
+    /* Delete two chunks of the first task. A resumed run then makes these chunks and those between them, but no others. */
     char path[256];
     for (int i = 1; i <= 3; i += 2) {
         snprintf(path, sizeof path, "%s/c/%d/0", f->out, i);

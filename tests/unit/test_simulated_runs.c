@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median of the durations with all seeds. */
+/* Returns the median duration of runs with all seeds. */
 static double median_seconds(cubed_plan *plan, sim_model model)
 {
     double seconds[SEEDS];
@@ -99,7 +99,7 @@ static void test_a_run_is_repeatable(void **state)
     cubed_plan_unref(plan);
 }
 
-/* Means of 1.5 TB. Bounds are a little above the medians of docs/benchmarks.md: 10,000 workers take no longer than 1,000. */
+/* Means of 1.5 TB. The bounds are slightly above the medians in docs/benchmarks.md: 10,000 workers are not slower than 1,000. */
 static void test_durations(void **state)
 {
     const fixture *f = *state;
@@ -135,7 +135,7 @@ static void test_copies_of_last_ranges_are_few(void **state)
     cubed_plan_unref(plan);
 }
 
-/* Results of idle workers on other machines are merged by one task each; a single worker merges all in one task. */
+/* If idle workers on other machines exist, each merge has its own task. A single worker merges all results in one task. */
 static void test_last_merges_are_apart(void **state)
 {
     const fixture *f = *state;

@@ -14,10 +14,10 @@
 
 enum { ROWS = 40, COLUMNS = 30 };
 
-/* Element (i, j) is first + 100 i + j. */
+/* State of a source whose element (i, j) is first + 100 i + j. */
 typedef struct handle {
     double first;
-    cubed_status status; /* status that reads return */
+    cubed_status status; /* status that all reads return */
     atomic_int reads, elements;
     atomic_int *closed;
 } handle;
@@ -141,7 +141,8 @@ static void test_values_and_memory(void **state)
     for (int i = 0; i < ROWS * COLUMNS; i++)
         assert_float_equal(out[i],
                            value(i / COLUMNS, i % COLUMNS) * value(i / COLUMNS, i % COLUMNS), 0);
-    assert_int_equal(atomic_load(&f->h->reads), 12); /* each chunk once, not beyond the end */
+    /* reads each chunk once, and nothing beyond the end of the array */
+    assert_int_equal(atomic_load(&f->h->reads), 12);
     assert_int_equal(atomic_load(&f->h->elements), ROWS * COLUMNS);
     size_t chunk = (size_t)16 * 8 * sizeof(double);
     assert_true(stats.measured_mem >= 4 * chunk);
@@ -176,7 +177,7 @@ static void test_plans_travel(void **state)
     size_t size;
     double out[ROWS * COLUMNS];
     assert_int_equal(cubed_plan_new(f->ctx, &t, 1, NULL, &plan, &err), CUBED_OK);
-    cubed_array_unref(f->x); /* the plan holds it */
+    cubed_array_unref(f->x); /* the plan holds a reference to x */
     assert_int_equal(cubed_plan_save(plan, &bytes, &size, &err), CUBED_OK);
     assert_int_equal(cubed_plan_load(f->ctx, bytes, size, &loaded, &err), CUBED_OK);
     assert_int_equal(cubed_plan_bind_result(loaded, 0, out, sizeof out, &err), CUBED_OK);
@@ -237,7 +238,8 @@ static void test_refusals(void **state)
     cubed_plan_options small = CUBED_PLAN_OPTIONS_INIT;
     small.reserved_mem = 0;
     small.allowed_mem =
-        (size_t)2 * 16 * 8 * sizeof(double); /* the reads and what evaluates them need more */
+        /* too little for the reads and for the program that evaluates them */
+        (size_t)2 * 16 * 8 * sizeof(double);
     assert_int_equal(run(f->x, &small, out, sizeof out, NULL, &err), CUBED_E_BUDGET);
     cubed_array_unref(f->x);
     assert_int_equal(atomic_load(&f->closed), 1);

@@ -13,8 +13,8 @@
 typedef struct fixture {
     cubed_context *ctx;
     cubed_error err;
-    cubed_array *x, *y; /* 8 elements of two samples, float64 */
-    cubed_array *grid;  /* the first 6 of x and of y, int16 (2, 6) */
+    cubed_array *x, *y; /* two samples of 8 float64 elements */
+    cubed_array *grid;  /* the first 6 elements of x and of y as an int16 array of shape (2, 6) */
 } fixture;
 
 static const double first[] = {2, 4, 7, 8, 12, 13, 17, 30};
@@ -89,7 +89,7 @@ static void check(fixture *f, cubed_status st, cubed_array *y, int ndim, int n, 
         if (!strstr(f->err.message, text)) fail_msg("%s, expected %s", f->err.message, text);      \
     } while (0)
 
-/* Along the second axis. */
+/* Returns the options to reduce along the last axis. */
 static cubed_reduce_options along_rows(void)
 {
     static const int axis = -1;

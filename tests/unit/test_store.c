@@ -47,7 +47,7 @@ static int setup_local(void **state)
     return 0;
 }
 
-/* The same directory, known by a descriptor. */
+/* Opens a store of the same directory by its descriptor. */
 static int setup_place(void **state)
 {
     cubed_store *named;
@@ -114,7 +114,7 @@ static void test_objects(void **state)
     assert_int_equal(cb_store_exists(s, "empty", &there, NULL), CUBED_OK);
     assert_true(there);
 
-    /* Parts: within, across and beyond the end. */
+    /* Read parts of an object: within it, up to its end, and beyond the end. */
     assert_int_equal(cb_store_get(s, "u/c/0/1", 2, back, 3, &got, NULL), CUBED_OK);
     assert_int_equal(got, 3);
     assert_memory_equal(back, "oth", 3);
@@ -210,7 +210,7 @@ static void test_listing(void **state)
     put(s, "u/c/0", "12");
     put(s, "u/c/1", "345");
     put(s, "u/zarr.json", "{}");
-    put(s, "u-2/c/0", "6"); /* sorts between u and u/c */
+    put(s, "u-2/c/0", "6"); /* a key that is sorted between u and u/c */
     put(s, "uu", "7");
     assert_int_equal(cb_store_list(s, "", note, &all, NULL), CUBED_OK);
     assert_int_equal(all.n, 5);
@@ -242,7 +242,7 @@ static void test_clear(void **state)
     assert_int_equal(cb_store_clear(s, "g/u", NULL), CUBED_OK);
     assert_int_equal(cb_store_clear(s, "g/u", NULL), CUBED_OK);
     assert_int_equal(cb_store_clear(s, "nothing/here", NULL), CUBED_OK);
-    /* A key is not below itself. */
+    /* Clearing a key's prefix does not delete the key itself. */
     assert_int_equal(cb_store_clear(s, "g/u2", NULL), CUBED_OK);
     assert_int_equal(cb_store_list(s, "", note, &left, NULL), CUBED_OK);
     assert_string_equal(left.text, " g/u2:1");
@@ -252,7 +252,7 @@ static void test_clear(void **state)
     assert_int_equal(left.n, 0);
 }
 
-/* Around the size of the parts that are read at a time. */
+/* Reads objects whose sizes are near the size of the parts that are read at a time. */
 static void test_read_all(void **state)
 {
     cubed_store *s = *state;
@@ -278,7 +278,7 @@ static void test_read_all(void **state)
     free(text);
 }
 
-/* Writers replace one object while readers look: whole objects only, all bytes of one writer. */
+/* A writer that replaces an object while others read it. Readers must get whole objects, with all bytes from one writer. */
 typedef struct racer {
     cubed_store *store;
     int id, wrong;
@@ -354,7 +354,7 @@ static void test_temporary_files(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     assert_int_equal(cb_store_put(s, long_name, "x", 1, &err), CUBED_E_IO);
     assert_int_equal(err.os_errno, ENAMETOOLONG);
-    /* Clearing also removes files of a killed writer, and the directories above. */
+    /* Clearing also removes the temporary files of a killed writer, and empty parent directories. */
     assert_int_equal(cb_store_clear(s, "u/c", NULL), CUBED_OK);
     assert_false(exists(below("store/u")));
     assert_int_equal(rmdir(below("store")), 0); /* is empty */
@@ -385,7 +385,7 @@ static void make_temporary(const cb_owner *owner, const char *folder, bool old)
     if (old) assert_int_equal(utimensat(AT_FDCWD, below(name), yesterday, 0), 0);
 }
 
-/* Pieces in any order: the object is invisible before the end, and an abandoned one leaves nothing. */
+/* Puts pieces of an object in any order. The object is invisible until the end, and an abandoned object leaves no file. */
 static void test_pieces(void **state)
 {
     cubed_store *s = *state;
@@ -404,7 +404,7 @@ static void test_pieces(void **state)
         expect(s, "u/c/1", end ? "abcdefgh" : "old");
     }
     assert_int_equal(cb_store_begin_pieces(s, "../x", &p, NULL), CUBED_E_ARG);
-    /* An obstacle at the name may be removed: ending can then be repeated. */
+    /* If a directory with the name prevents the end, the end can be repeated after the directory was removed. */
     assert_int_equal(cb_store_begin_pieces(s, "u/d", &p, NULL), CUBED_OK);
     assert_int_equal(s->vt->put_piece(p, 0, "x", 1, NULL), CUBED_OK);
     assert_int_equal(mkdir(below("store/u/d"), 0777), 0);
@@ -420,7 +420,7 @@ static void test_pieces(void **state)
     assert_non_null(strstr(seen.text, " u/d:1"));
     assert_int_equal(cb_store_del(s, "u/c/1", NULL), CUBED_OK);
     assert_int_equal(cb_store_del(s, "u/d", NULL), CUBED_OK);
-    assert_int_equal(rmdir(below("store")), 0); /* no temporary file is in it */
+    assert_int_equal(rmdir(below("store")), 0); /* succeeds because no temporary file is left */
 }
 
 /* Files of dead writers, and old files of unknown writers; links are not followed. */
@@ -454,7 +454,8 @@ static void test_sweeping(void **state)
     assert_int_equal(cb_store_sweep(s, "u", 0, note_swept, &x, NULL), CUBED_OK);
     assert_int_equal(x.n, 4);
     assert_true(strncmp(x.last, "u/c/", 4) == 0);
-    assert_int_equal(access(below("store/u/c/1"), F_OK), -1); /* the directory had no other file */
+    /* the directory is removed, because it had no other file */
+    assert_int_equal(access(below("store/u/c/1"), F_OK), -1);
     assert_int_equal(cb_store_sweep(s, "", 0, note_swept, &x, NULL), CUBED_OK);
     assert_int_equal(x.n, 4);
     assert_int_equal(cb_store_exists(s, "u/c/0", &there, NULL), CUBED_OK);
@@ -523,8 +524,8 @@ static void test_links(void **state)
     assert_true(exists(below("elsewhere/kept")));
 }
 
-/* A path that is neither a file nor a link to one never counts as an object, nor as a missing one, and no request blocks on
- * it. */
+/* Paths that are neither files nor links to files. They never count as objects or as missing objects, and no request waits for
+ * them. */
 static void test_other_files(void **state)
 {
     static const struct {
@@ -564,7 +565,7 @@ static void test_other_files(void **state)
         assert_int_not_equal(cb_store_put(s, key, "x", 1, &err[4]), CUBED_OK);
         for (int k = 0; k < 5; k++) {
             assert_non_null(strstr(err[k].message, key));
-            /* The system reports a cycle of links. */
+            /* For a cycle of links, the operating system reports an error itself. */
             if (strcmp(key, "loop") == 0 && k < 4) continue;
             assert_int_equal(err[k].status, CUBED_E_FORMAT);
             assert_non_null(strstr(err[k].message, cases[i].says));
@@ -574,7 +575,7 @@ static void test_other_files(void **state)
         assert_true(exists(below(path)));
     }
     close(fd);
-    /* The same in a directory above the object. */
+    /* A cycle of links in a parent directory gives the same error. */
     char back[4];
     size_t got;
     bool there;
@@ -673,7 +674,7 @@ static void test_ranges(void **state)
                  {{3, 0}, ""},
                  {{CUBED_RANGE_SUFFIX, 2}, "de"},
                  {{CUBED_RANGE_SUFFIX, 5}, "abcde"},
-                 {{CUBED_RANGE_SUFFIX, 8}, "abcde"}, /* begins before the object */
+                 {{CUBED_RANGE_SUFFIX, 8}, "abcde"}, /* suffix of more bytes than the object has */
                  {{CUBED_RANGE_SUFFIX, 0}, ""}};
     cubed_store *s = *state;
     cubed_store_request r;
@@ -692,7 +693,7 @@ static void test_ranges(void **state)
         assert_int_equal(r.info.size, 0);
         assert_int_equal(get(s, "none", cases[i].range, back, &r), CUBED_E_NOT_FOUND);
     }
-    /* Each range at its place, also after one that is truncated. */
+    /* Each range has its own place in the buffer, even after a range that was truncated. */
     const cubed_range several[3] = {{CUBED_RANGE_SUFFIX, 1}, {4, 3}, {0, 2}};
     r = (cubed_store_request){
         .op = CUBED_STORE_GET, .key = "k", .ranges = several, .nranges = 3, .dst = back, .cap = 8};
@@ -704,7 +705,7 @@ static void test_ranges(void **state)
                      CUBED_E_FORMAT);
     assert_int_equal(cb_store_get_parts(s, "k", NULL, several + 2, 1, back, &info, NULL, NULL),
                      CUBED_OK);
-    /* Whole objects: all bytes, or only the size. */
+    /* Reads a whole object: all bytes if they fit, otherwise only the size. */
     memset(back, '.', 8);
     assert_int_equal(cb_store_get_whole(s, "k", back, 4, &info, NULL, NULL), CUBED_OK);
     assert_int_equal(info.size, 5);
@@ -733,7 +734,7 @@ static void test_conditions(void **state)
     assert_int_equal(cb_store_put_if(s, "k", &first, "3", 1, &second, NULL), CUBED_E_EXISTS);
     assert_int_equal(cb_store_put_if(s, "absent", &first, "3", 1, &second, NULL), CUBED_E_EXISTS);
     expect(s, "k", "2");
-    /* Reads of one version. */
+    /* A read of a certain version of an object. */
     assert_int_equal(cb_store_get_parts(s, "k", &second, &range, 1, back, &info, NULL, NULL),
                      CUBED_OK);
     assert_true(cb_version_equal(&info.version, &second));
@@ -789,7 +790,7 @@ static void test_deleting_many(void **state)
         assert_false(there);
     }
     assert_int_equal(cb_store_del_all(s, wrong, 2, NULL), CUBED_E_ARG);
-    expect(s, "c", "1"); /* no key is processed before all keys are valid */
+    expect(s, "c", "1"); /* no key is deleted if one of them is invalid */
     assert_int_equal(cb_store_del_all(s, NULL, 0, NULL), CUBED_OK);
 }
 

@@ -76,7 +76,7 @@ static void test_a_name_that_changes(void **state)
     assert_int_equal(cb_store_swap(s, "a/y", "a/x", NULL), CUBED_OK);
     expect(s, "a/x/c/0", "new");
 
-    /* Every kind of write, deletion and read. */
+    /* All kinds of writes, deletions and reads use the old place. */
     assert_int_equal(put(old, "c/0", "late"), CUBED_OK);
     assert_int_equal(cb_store_put_if(old, "zarr.json", &version, "{}", 2, &version, NULL),
                      CUBED_OK);
@@ -144,7 +144,7 @@ static void test_published_files(void **state)
     assert_int_equal(cb_store_publish(old, "part", path, CB_PUBLISH_REPLACE, &err), CUBED_OK);
     expect(s, "f", "second");
 
-    /* Another directory gets the name, and contains a file with the name of the late one. */
+    /* Another directory has the name now, and contains a file with the same name. */
     cubed_store *new = anchor(s, "f.newer", true);
     assert_int_equal(put(old, "part", "late"), CUBED_OK);
     assert_int_equal(put(new, "part", "third"), CUBED_OK);

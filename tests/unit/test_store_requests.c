@@ -46,7 +46,7 @@ typedef struct job {
     int value;
 } job;
 
-/* All keys at once; each thread has a queue of its own. */
+/* Requests all keys at once. Each thread has its own queue. */
 static void *read_all(void *ctx)
 {
     reader *x = ctx;
@@ -127,7 +127,7 @@ static void test_cancelling(void **state)
     assert_int_equal(cb_store_poll(&q, -1, done, 3), 1);
     assert_int_equal(r[0].status, CUBED_OK);
     assert_int_equal(value[0], 7);
-    cb_store_cancel(&s->own.head, &r[0]); /* too late: no effect */
+    cb_store_cancel(&s->own.head, &r[0]); /* has no effect, because the request is complete */
     cb_store_queue_free(&q);
 }
 
@@ -193,7 +193,7 @@ static void test_pages(void **state)
     assert_int_equal(cb_store_list(&s->own.head, "../g", note_key, &none, NULL), CUBED_E_ARG);
     s->requests[CUBED_STORE_DELETE] = 0;
     assert_int_equal(cb_store_clear(&s->own.head, "g", NULL), CUBED_OK);
-    assert_int_equal(s->requests[CUBED_STORE_DELETE], 1); /* all keys in one */
+    assert_int_equal(s->requests[CUBED_STORE_DELETE], 1); /* one request deletes all keys */
     none.store = s;
     assert_int_equal(cb_store_list(&s->own.head, "", note_key, &none, NULL), CUBED_OK);
     assert_string_equal(none.text, "h ");
@@ -223,7 +223,8 @@ static void test_classes_of_errors(void **state)
                      CUBED_E_IO); /* nobody listens */
 }
 
-/* The document is longer than the first request reads, and is replaced before the second request: one version, complete. */
+/* The document is longer than the first request reads. If it is replaced before the second request, the result is one complete
+ * version. */
 static void test_documents(void **state)
 {
     later_store *s = *state;

@@ -37,8 +37,8 @@ typedef enum call {
 
 static struct {
     call which;
-    int nth;   /* number of the call that fails, from 1 */
-    bool once; /* false: the later calls fail, too */
+    int nth;   /* number of the call that fails, counted from 1 */
+    bool once; /* if false, all later calls fail too */
     int error;
 } fault;
 static atomic_int calls, hits;
@@ -112,7 +112,7 @@ int unlinkat(int dir, const char *path, int flags)
     return fails(CALL_UNLINK) ? -1 : (int)syscall(SYS_unlinkat, dir, path, flags);
 }
 
-/* The linker puts this one in the library's way (--wrap): sanitizers need theirs behind it. */
+/* The linker replaces this function in the library (--wrap), because sanitizers need their own pthread_create. */
 int real_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
                 void *arg) __asm__("__real_pthread_create");
 int create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
@@ -127,7 +127,7 @@ int fsync(int fd) { return fails(CALL_SYNC) ? -1 : (int)syscall(SYS_fsync, fd); 
 
 /* --- Runs -------------------------------------------------------------------------------------------- */
 
-/* Every nth call in turn, until a run has fewer: returns how many there were. */
+/* Lets the nth call fail, for n = 1, 2, ..., until a run makes fewer calls. Returns the number of calls of a run. */
 static int fail_each(fixture *f, const char *executor, call which, bool once, int error,
                      int retries)
 {
@@ -147,7 +147,7 @@ static int fail_each(fixture *f, const char *executor, call which, bool once, in
             if (run(f, executor, 0, &err) != CUBED_OK) fail_msg("call %d: %s", n, err.message);
             check_output(f);
         }
-        /* With a retry left, a transient fault must not end a run in the middle of its tasks. */
+        /* If a retry is left, a transient fault of a task must not fail the run. */
         remove_tree(f->out);
         if (failed == 0) return n - 1;
         assert_true(n < 1000);
@@ -193,7 +193,7 @@ static void test_directories(void **state)
     fixture *f = *state;
     assert_true(fail_each(f, "single-threaded", CALL_MAKE, false, EIO, 0) > 1);
     fail_each(f, "single-threaded", CALL_MAKE, true, ENOSPC, 0);
-    /* If no call succeeds any more, the record of the run stays, and its process lives. */
+    /* Let only one call fail. If all later calls failed too, the record of the run would stay, and its process is alive. */
     assert_true(fail_each(f, "single-threaded", CALL_LOOK, true, EIO, 0) > 1);
 }
 
@@ -206,7 +206,7 @@ static void test_removals(void **state)
     fail_each(f, "single-threaded", CALL_UNLINK, true, EIO, 0);
 }
 
-/* Nothing is synced unless it is asked for; then everything is, and a failure is one. */
+/* By default nothing is synced. If the user requests it, everything is synced, and a failing sync is an error. */
 static void test_syncs(void **state)
 {
     fixture *f = *state;
@@ -217,7 +217,7 @@ static void test_syncs(void **state)
     remove_tree(f->out);
     f->durable = true;
     int n = fail_each(f, "single-threaded", CALL_SYNC, false, EIO, 0);
-    assert_true(n >= 2 * (N / 20 + 1)); /* file and directory of every chunk */
+    assert_true(n >= 2 * (N / 20 + 1)); /* syncs the file and the directory of each chunk */
 }
 
 /* Threads of workers, and the thread that gives signs of life: the started ones are stopped, and the run ends with the reason. */
@@ -232,7 +232,7 @@ static void test_thread_starts(void **state)
 static void test_one_failed_read_of_a_chunk_is_retried(void **state)
 {
     fixture *f = *state;
-    /* The first read is of the metadata, another one of the run's own record. */
+    /* Start with the second read, because the first one is of the metadata. One of the others is of the run's own record. */
     for (int n = 2; n < 3 + N / CHUNK; n++) {
         cubed_error err = CUBED_ERROR_INIT;
         arm(CALL_READ, n, true, EIO);
@@ -261,11 +261,11 @@ static void test_kinds_of_stages(void **state)
             fail_each(f, "threads", CALL_WRITE, false, EIO, 0);
             fail_each(f, "single-threaded", CALL_RENAME, false, EIO, 0);
         }
-        assert_true(writes[1] > writes[0]); /* intermediates were written, too */
+        assert_true(writes[1] > writes[0]); /* the second plan has written intermediates as well */
     }
 }
 
-/* Nothing is left of chunks that are assembled in their file, whichever piece fails. */
+/* A chunk that is assembled in its file leaves nothing behind, whichever piece fails. */
 static void test_pieces_of_a_chunk(void **state)
 {
     static const int64_t shape[2] = {ROWS, ROW}, chunk[2] = {ROWS_OF_CHUNK, ROW};
@@ -281,7 +281,7 @@ static void test_pieces_of_a_chunk(void **state)
     f->count = ROW;
     fail_each(f, "threads", CALL_READ, false, EIO, 0);
     const int whole = fail_each(f, "single-threaded", CALL_WRITE, false, ENOSPC, 0);
-    assert_true(whole > 4); /* the pieces, and documents */
+    assert_true(whole > 4); /* writes of the pieces and of documents */
     fail_each(f, "threads", CALL_WRITE, false, ENOSPC, 0);
     fail_each(f, "threads", CALL_WRITE, true, EIO, 1);
     fail_each(f, "threads", CALL_RENAME, false, EIO, 0);

@@ -44,7 +44,7 @@ static void test_names(void **state)
     cb_throttle_free_all(all);
 }
 
-/* A service that accepts `quota` calls at once, each of which takes `takes`, and refuses others after 20 ms. */
+/* A service that accepts `quota` calls at once, each of which lasts `takes`. It refuses further calls after 20 ms. */
 typedef struct simulated {
     int64_t began[MOST], ends[MOST];
     bool refused[MOST];
@@ -52,7 +52,7 @@ typedef struct simulated {
     int64_t sent, refusals, done;
 } simulated;
 
-/* Makes CALLS calls with steps of a millisecond. Returns the time that they took. */
+/* Makes CALLS calls, and advances the clock by a millisecond per step. Returns the total time. */
 static int64_t simulate(cb_throttle *t, simulated *s, unsigned quota, int64_t takes)
 {
     int64_t now = SECOND;
@@ -104,7 +104,8 @@ static void test_quotas(void **state)
         assert_int_equal(s.most_accepted, cases[i].quota);
         assert_int_equal(cb_throttle_refusals(all, &limit), s.refusals);
         assert_true(limit >= 1 && limit <= 2 * cases[i].quota + 2);
-        /* At least half of the service's limit is used. The first burst, its halves, and one call a second are refused. */
+        /* The throttle uses at least half of the service's limit. Refused are at most the first burst, its halves, and one call
+         * per second. */
         if ((double)took > 2 * best + 2e9 || s.refusals > (int64_t)2 * MOST + took / SECOND)
             fail_msg("quota %u, %lld ms each: %.1f s, possible %.1f s, %lld refusals",
                      cases[i].quota, (long long)(cases[i].takes / MS), (double)took / 1e9,
@@ -121,12 +122,12 @@ static void test_a_quota_that_grows_is_used(void **state)
     unsigned n = 0;
     while (cb_throttle_enter(t, now)) n++;
     assert_int_equal(n, 64);
-    /* All calls are refused: those already sent halve the limit once. */
+    /* If all calls are refused, those that were already in flight halve the limit only once. */
     for (; n > 0; n--) (void)cb_throttle_leave(t, now, CB_THROTTLED_REFUSED, 0, now + 20 * MS);
     unsigned limit;
     assert_int_equal(cb_throttle_refusals(all, &limit), 64);
     assert_int_equal(limit, 32);
-    /* No call was accepted: a pause comes first. */
+    /* After that, the throttle pauses, because no call was accepted. */
     assert_false(cb_throttle_enter(t, now + 20 * MS));
     now += 10 * SECOND;
     while (cb_throttle_enter(t, now)) n++;
@@ -154,8 +155,10 @@ static void test_what_runs_is_not_halved(void **state)
     assert_int_equal(cb_throttle_refusals(all, &limit), 1);
     assert_int_equal(limit, 100);
     assert_false(cb_throttle_enter(t, 60 * SECOND + 2 * MS));
-    assert_true(cb_throttle_enter(t, 61 * SECOND +
-                                         2 * MS)); /* tests whether the service accepts more now */
+    assert_true(
+        cb_throttle_enter(t, 61 * SECOND +
+                                 /* one more call tests whether the service accepts more now */
+                                 2 * MS));
     cb_throttle_free_all(all);
 }
 
@@ -217,7 +220,7 @@ static void test_threads(void **state)
     cb_throttle_free_all(all);
 }
 
-/* A forked child neither counts the refusals of its parent nor takes the locks that the parent may have held. */
+/* A forked child does not count its parent's refusals, and takes no lock that another thread of the parent may hold. */
 static void test_a_forked_child(void **state)
 {
     (void)state;

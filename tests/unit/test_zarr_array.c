@@ -32,7 +32,7 @@ static const struct {
 };
 enum { NKINDS = (int)(sizeof kinds / sizeof *kinds) };
 
-/* In arenas of exactly the declared size. */
+/* Reads and writes chunks in arenas of exactly the declared size. */
 static void test_chunks(void **state)
 {
     (void)state;
@@ -187,7 +187,8 @@ static void test_missing_chunks(void **state)
             const char *type, *fill;
             uint8_t bytes[4];
         } fills[] = {{"<f4", "\"NaN\"", {0, 0, 0xC0, 0x7F}},
-                     {">f4", "1", {0, 0, 0x80, 0x3F}}, /* in memory in the machine's order */
+                     /* in memory, the value has the machine's byte order */
+                     {">f4", "1", {0, 0, 0x80, 0x3F}},
                      {"<i4", "-2", {0xFE, 0xFF, 0xFF, 0xFF}},
                      {"<u4", "null", {0, 0, 0, 0}}};
         for (size_t i = 0; i < sizeof fills / sizeof *fills; i++) {
@@ -238,7 +239,7 @@ static void test_keys(void **state)
         m.ndim = 0;
         assert_int_equal(cb_zarr_chunk_key(&m, "a", NULL, key, sizeof key, NULL), CUBED_OK);
         assert_string_equal(key, rules[i].none);
-        /* The maximum length. */
+        /* The key has its maximum length. */
         m.ndim = CUBED_MAX_NDIM;
         for (int d = 0; d < CUBED_MAX_NDIM; d++) idx[d] = INT64_MAX;
         assert_int_equal(cb_zarr_chunk_key(&m, "a", idx, key, sizeof key, NULL), CUBED_OK);
@@ -249,7 +250,7 @@ static void test_keys(void **state)
     }
 }
 
-/* A scalar, and an array without elements. */
+/* Tests an array without axes, and one without elements. */
 static void test_edge_shapes(void **state)
 {
     (void)state;
@@ -383,7 +384,7 @@ static void test_no_array(void **state)
     assert_null(strstr(err.message, "u20"));
     assert_int_equal(cb_zarr_open(s, NULL, "g", &z, NULL), CUBED_E_NOT_FOUND);
 
-    /* Metadata that is not JSON, is missing, or is of another kind. */
+    /* Metadata that is not JSON, is missing, or belongs to another kind of node. */
     put(s, "bad/.zarray", "{\"zarr_format\": ");
     assert_int_equal(cb_zarr_open(s, NULL, "bad", &z, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "bad/.zarray"));
@@ -402,7 +403,7 @@ static void test_no_array(void **state)
     cb_store_close(s);
 }
 
-/* Written by other programs years ago: format 2, blosc. */
+/* Reads arrays of format 2 with blosc, which other programs wrote years ago. */
 static void test_real_data(void **state)
 {
     (void)state;
@@ -431,7 +432,7 @@ static void test_real_data(void **state)
     if (cb_zarr_read_chunk(z, idx, NULL, data, a, &stored, &err) != CUBED_OK)
         fail_msg("%s", err.message);
     assert_true(stored > 0);
-    /* Kelvin on Earth. */
+    /* The values are plausible temperatures in kelvins. */
     assert_true(data[0] > 180 && data[0] < 340);
     free(data);
     cb_arena_free(a);

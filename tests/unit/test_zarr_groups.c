@@ -41,7 +41,8 @@ static void test_members(void **state)
         char x[32], y[32], xs[32];
         snprintf(x, sizeof x, "%s/x", top);
         snprintf(y, sizeof y, "%s/sub/y", top);
-        snprintf(xs, sizeof xs, "%ss/z", top); /* a group whose name begins in the same way */
+        /* a group whose name begins with the name of another */
+        snprintf(xs, sizeof xs, "%ss/z", top);
         cb_zarr_close(make_array(s, x, f, NULL));
         cb_zarr_close(make_array(s, y, f, NULL));
         cb_zarr_close(make_array(s, xs, f, NULL));
@@ -84,7 +85,8 @@ static void test_walk(void **state)
     cb_zarr_close(make_array(s, "b-c", 3, NULL));
     put(s, "b/x/c/0/0", "chunk");
     put(s, "README", "not Zarr");
-    /* In both formats at once, as some converters leave it: listed once, as it is opened. */
+    /* A node that has metadata of both formats, as some converters leave it, is listed once, with the format in which it is
+     * opened. */
     put(s, "b/x/.zarray", "{}");
     expect_walk(s, "", ":g3 b:g3 b-c:a3 b/sub:g2 b/sub/y:a2 b/x:a3 ");
     expect_walk(s, "b", "b:g3 b/sub:g2 b/sub/y:a2 b/x:a3 ");
@@ -134,7 +136,7 @@ static void test_groups(void **state)
     }
 }
 
-/* A copy of other documents loses nothing when it is rewritten. */
+/* Damaged consolidated metadata is rewritten. It contains only copies of other documents, so nothing is lost. */
 static void test_damaged_consolidated_metadata(void **state)
 {
     static const char *const damaged[] = {"{\"metadata\": [", "[]", "\xff", ""};

@@ -39,7 +39,7 @@ static void parse_docs(parsed *p, int format, const json_t *doc, const json_t *z
                     : cb_zarr_parse_v3("u/zarr.json", NULL, doc, p->zone, &p->meta, &p->err);
 }
 
-/* A valid document with some keys replaced; the value "-" removes a key. */
+/* Returns a valid document in which some keys are replaced. The value "-" removes a key. */
 static json_t *changed(const char *good, const char *changes)
 {
     json_t *doc = json(good), *change = json(changes), *v;
@@ -117,7 +117,7 @@ static void expect_same(const cb_zarr_meta *a, const cb_zarr_meta *b)
     json_decref(cb);
 }
 
-/* Parsed, printed as text, parsed again. */
+/* Prints parsed metadata as text, and parses the text again. */
 static void expect_round_trip(const cb_zarr_meta *m)
 {
     json_t *doc = NULL, *zattrs = NULL;
@@ -319,7 +319,7 @@ static void test_not_objects(void **state)
     cb_zone_free(p.zone);
 }
 
-/* Each type under both names. */
+/* Tests each type by its name in format 2 and in format 3. */
 static void test_types(void **state)
 {
     (void)state;
@@ -344,7 +344,7 @@ static void test_types(void **state)
         expect_round_trip(&p.meta);
         cb_zone_free(p.zone);
     }
-    /* Big-endian stays so. */
+    /* A big-endian array stays big-endian. */
     parsed p;
     expect_ok(&p, 2, "{\"dtype\": \">c16\"}");
     assert_true(p.meta.big_endian);
@@ -369,7 +369,7 @@ static bool fill_of(const char *text, cubed_dtype dtype, cubed_scalar *out)
         assert_non_null(strstr(err.message, cubed_dtype_name(dtype)));
         return false;
     }
-    /* Printed and parsed, the bits are the same. */
+    /* After printing and parsing, the fill value has the same bits. */
     cubed_scalar again;
     v = cb_fill_print(dtype, out, 3);
     assert_int_equal(cb_fill_parse("u", v, dtype, &again, NULL), CUBED_OK);
@@ -439,7 +439,7 @@ static void test_real_fills(void **state)
     assert_true(fill_of("\"0x7fc00000\"", CUBED_FLOAT32, &v) && isnan(v.f32));
     assert_true(fill_of("\"0x3F800000\"", CUBED_FLOAT32, &v) && v.f32 == 1.0f);
     assert_true(fill_of("\"0x3ff8000000000000\"", CUBED_FLOAT64, &v) && v.f64 == 1.5);
-    /* All bits of a NaN count, also those of a signalling NaN. */
+    /* All bits of a NaN are preserved, including those of a signalling NaN. */
     assert_true(fill_of("\"0xff800001\"", CUBED_FLOAT32, &v) && v.u32 == 0xff800001);
     assert_true(fill_of("\"0x7c01\"", CUBED_FLOAT16, &v) && v.u16 == 0x7c01);
     assert_true(fill_of("\"NaN\"", CUBED_BFLOAT16, &v) && v.u16 == 0x7fc0);
@@ -491,7 +491,7 @@ static void test_v2_dimension_names(void **state)
         json_decref(zattrs);
         cb_zone_free(p.zone);
     }
-    /* A scalar has no names, and readers of format 2 require that statement. */
+    /* An array without axes has no dimension names. Readers of format 2 require an empty list of names. */
     parsed p;
     json_t *out, *out_attrs;
     expect_ok(&p, 2, "{\"shape\": [], \"chunks\": []}");
@@ -521,7 +521,7 @@ static void test_attributes_are_kept(void **state)
                                       "[1.0000000000000001e300]]}}");
     expect_round_trip(&p.meta);
     cb_zone_free(p.zone);
-    /* Not JSON, but Python writes it: it becomes a string. Text that looks similar is unchanged. */
+    /* NaN and Infinity are not JSON, but Python writes them. They become strings; text that looks similar is unchanged. */
     expect_ok(
         &p, 3,
         "{\"attributes\": {\"a\": NaN, \"b\": [-Infinity], \"c\": \"NaN, 99999999999999999999 "
@@ -573,7 +573,7 @@ static void test_defaults(void **state)
     assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL, NULL), CUBED_E_ARG);
 }
 
-/* zarr_format 3, one byte per element: no byte order is written. */
+/* Tests a document of format 3. Elements have one byte, so no byte order is written. */
 static void test_v3_document(void **state)
 {
     (void)state;
@@ -605,11 +605,13 @@ static void test_v3_document(void **state)
 
 /* --- No memory for JSON ------------------------------------------------------------------------------- */
 
-static int until; /* allocations of Jansson that succeed before one fails; below 0: all succeed */
+/* number of Jansson's allocations that succeed before one fails; negative: all succeed */
+static int until;
 
 static void *json_malloc(size_t size) { return until-- == 0 ? NULL : malloc(size); }
 
-/* Metadata is printed completely, or not at all, because an array without its attributes would be another array. */
+/* If memory runs out, metadata is printed completely or not at all. Without its attributes, the array would have another
+ * meaning. */
 static void test_documents_are_never_partial(void **state)
 {
     static const struct {

@@ -12,12 +12,12 @@
 #include "dtype/scalar.h"
 #include "zarr_test.h"
 
-/* Doubles as attributes of format 3 have them. */
+/* Doubles in base64, the spelling of attributes in format 3. */
 #define B9999   "AAAAAICHw0A="
 #define BMINUS1 "AAAAAAAA8L8="
 #define BTENTH  "mpmZmZmZuT8="
 
-/* `has_fill`: a number is the fill value; NULL as attributes: there are none. */
+/* has_fill: `fill` is the fill value; otherwise there is none. attrs: attributes as JSON; NULL: none. */
 typedef struct marks {
     bool has_fill;
     double fill;
@@ -74,10 +74,10 @@ static void test_to_format_3(void **state)
     expect_marks(2, 3, CUBED_FLOAT64, (marks){false, 0, "{\"_FillValue\": -1}"},
                  (marks){false, 0, "{\"_FillValue\": \"" BMINUS1 "\"}"});
     expect_marks(2, 3, CUBED_FLOAT64, (marks){false, 0, NULL}, (marks){false, 0, NULL});
-    /* Without a marker there is none afterwards. */
+    /* If no marker exists before, none exists afterwards. */
     expect_marks(2, 3, CUBED_FLOAT64, (marks){false, 0, "{\"_FillValue\": [1]}"},
                  (marks){false, 0, "{\"_FillValue\": [1]}"});
-    /* Within format 3 nothing changes. */
+    /* A copy within format 3 changes nothing. */
     expect_marks(3, 3, CUBED_FLOAT64, (marks){true, 0, "{\"_FillValue\": \"" B9999 "\"}"},
                  (marks){true, 0, "{\"_FillValue\": \"" B9999 "\"}"});
 }
@@ -102,15 +102,16 @@ static void test_to_format_2(void **state)
                  (marks){false, 0, "{\"_FillValue\": [0.10000000000000001, 0.0]}"});
     expect_marks(3, 2, CUBED_COMPLEX64, (marks){true, 0, "{\"_FillValue\": [true, 0]}"},
                  (marks){false, 0, "{\"_FillValue\": [true, 0]}"});
-    /* A cast to integers kept the attribute of a real number; 300 is not a uint8. */
+    /* The array was cast to integers, but has the attribute of the real numbers. A value that the type does not have, such as 300
+     * for uint8, is no marker. */
     expect_marks(3, 2, CUBED_INT32, (marks){true, 0, "{\"_FillValue\": \"" BTENTH "\"}"},
                  (marks){false, 0, "{\"_FillValue\": 0.10000000000000001}"});
     expect_marks(3, 2, CUBED_UINT8, (marks){true, 0, "{\"_FillValue\": 300}"},
                  (marks){false, 0, "{\"_FillValue\": 300}"});
-    /* Without an attribute only NaN is missing, which always is. */
+    /* Without an attribute, only NaN is missing. NaN is always missing. */
     expect_marks(3, 2, CUBED_FLOAT64, (marks){true, 0, NULL}, (marks){false, 0, NULL});
     expect_marks(3, 2, CUBED_FLOAT64, (marks){true, NAN, NULL}, (marks){true, NAN, NULL});
-    /* Within format 2 nothing changes. */
+    /* A copy within format 2 changes nothing. */
     expect_marks(2, 2, CUBED_INT16, (marks){true, 3, "{\"_FillValue\": 4}"},
                  (marks){true, 3, "{\"_FillValue\": 4}"});
 }

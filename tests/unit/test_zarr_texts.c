@@ -16,7 +16,7 @@
 /* Maximum bytes of a chunk and of all strings. */
 enum { MOST = 1 << 16 };
 
-/* An object under construction. */
+/* The bytes of an object that a test builds. */
 typedef struct bytes {
     unsigned char data[512];
     size_t size;
@@ -72,7 +72,7 @@ static void put_meta(cubed_store *s, fields f)
     put(s, "zarr.json", text);
 }
 
-/* Compares the array's elements, each as UTF-32 of `length` characters. */
+/* Reads the array, and compares its elements, each as UTF-32 of `length` characters. */
 static void expect_texts(cubed_store *s, size_t length, int n, const uint32_t *expected)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -106,7 +106,7 @@ static void test_chunks(void **state)
     cubed_store *s = memory();
     put_meta(s, (fields){.shape = "[5]", .chunk = "[2]"});
     put_chunk(s, "c/0", 2, (const char *[]){"ab", "\xc3\xa9"});
-    /* c/1 is missing; a string of the last chunk is beyond the array's end, and longer than all others. */
+    /* Chunk c/1 is missing. A string of the last chunk is beyond the end of the array, and longer than all others. */
     put_chunk(s, "c/2", 2, (const char *[]){"\xf0\x9f\x98\x80", "outside"});
     expect_texts(s, 2, 5, (const uint32_t[]){'a', 'b', 0xe9, 0, '?', 0, '?', 0, 0x1f600, 0});
     cb_store_close(s);
@@ -119,7 +119,7 @@ static void test_shapes(void **state)
     put_meta(s, (fields){.shape = "[]", .chunk = "[]"});
     put_chunk(s, "c", 1, (const char *[]){"one"});
     expect_texts(s, 3, 1, (const uint32_t[]){'o', 'n', 'e'});
-    /* Strings without characters have room for one. */
+    /* If all strings are empty, elements have room for one character. */
     put_chunk(s, "c", 1, (const char *[]){""});
     expect_texts(s, 1, 1, (const uint32_t[]){0});
     put_meta(s, (fields){.shape = "[0, 3]", .chunk = "[1, 2]"});
@@ -148,7 +148,7 @@ static void test_format_2(void **state)
     put_bytes(s, "0", &compressed);
     expect_texts(s, 5, 3,
                  (const uint32_t[]){'l', 'e', 'f', 't', 0, 'r', 'i', 'g', 'h', 't', 0, 0, 0, 0, 0});
-    /* Axes in another order: so are the strings. */
+    /* If the chunk has the order F, its strings are in that order too. */
     put(s, ".zarray",
         "{\"zarr_format\": 2, \"shape\": [2, 3], \"chunks\": [2, 3], \"dtype\": \"|O\", \"order\": "
         "\"F\", \"fill_value\": \"\", \"compressor\": null, \"filters\": [{\"id\": "
@@ -222,7 +222,7 @@ static void test_shards_within_shards(void **state)
     cubed_store *s = memory();
     bytes b = {.size = 0};
     put_meta(s, (fields){.shape = "[5]", .chunk = "[8]", .codecs = NESTED("[2]", "[1]", "")});
-    /* Only the second inner shard exists, and in it only the second chunk. */
+    /* Only the second inner shard exists. Of its chunks, only the second exists. */
     add_chunk(&b, 1, (const char *const[]){"ab"});
     const uint64_t size = b.size;
     add_number(&b, UINT64_MAX, 8);
@@ -238,7 +238,8 @@ static void test_shards_within_shards(void **state)
     cb_le_put(b.data + size + 16, size + 32, 8);
     put_bytes(s, "c/0", &b);
     expect_error(s, MOST, CUBED_E_FORMAT, "c/0: inner chunk 1: shard index");
-    cb_le_put(b.data + inner + 24, 31, 8); /* one byte less than the index has */
+    /* the stated size of the inner shard is one byte less than its index */
+    cb_le_put(b.data + inner + 24, 31, 8);
     put_bytes(s, "c/0", &b);
     expect_error(s, MOST, CUBED_E_FORMAT,
                  "inner chunk 1: the object does not contain the strings of a chunk");
@@ -260,7 +261,8 @@ static void test_damaged_chunks(void **state)
 {
     (void)state;
     const struct {
-        uint32_t count, first; /* number of strings, and size of the first of two existing ones */
+        /* count: stated number of strings; first: stated size of the first one. The object has two strings. */
+        uint32_t count, first;
         const char *text;
         const char *says;
     } cases[] = {
@@ -269,9 +271,11 @@ static void test_damaged_chunks(void **state)
         {2, 100, "a", "the object does not contain the strings of a chunk"},
         {2, UINT32_MAX, "a", "the object does not contain the strings of a chunk"},
         {2, 5, "a",
-         "the object does not contain the strings of a chunk"}, /* the second one has no size */
+         /* the size of the second string is missing */
+         "the object does not contain the strings of a chunk"},
         {2, 1, "\xff", "a string is not valid UTF-8"},
-        {2, 3, "\xed\xa0\x80", "a string is not valid UTF-8"}, /* half of a surrogate pair */
+        /* a surrogate, which UTF-8 must not contain */
+        {2, 3, "\xed\xa0\x80", "a string is not valid UTF-8"},
         {2, 1, "\xc3", "a string is not valid UTF-8"},
     };
     cubed_store *s = memory();
