@@ -17,7 +17,7 @@ extern "C" {
  *
  * attrs  text of a JSON object; NULL: no attributes */
 char cubed_coordinate_kind(const char *name, const char *attrs);
-/* Returns whether `units`, an attribute of a coordinate, are radians; false for NULL. */
+/* Returns whether `units`, an attribute of a coordinate, are radians: text that begins with "rad". False for NULL. */
 bool cubed_units_are_radians(const char *units);
 /* Sets `pole` to the argument of cubed_grid_new_rotated if `attrs` are those of a grid mapping rotated_latitude_longitude
  * (CF); returns false for other attributes. A number that is missing is NaN, which cubed_grid_new_rotated refuses.
@@ -30,16 +30,19 @@ typedef struct cubed_grid_names {
     char lat[256], lon[256];
     char dim[2][256]; /* names of the grid's dimensions, in the order of its shape */
 } cubed_grid_names;
-/* Makes the grid of the first variable in a file or store that has coordinates of latitude and longitude. If no variable has
- * such coordinates, uses the first coordinates. If there are only axes about a rotated pole (CF: rotated_latitude_longitude),
- * the grid has the places of their cells on the earth. SCRIP grid files (grid_center_lat, grid_corner_lat, ...) are also
- * read, with their grid_imask. Coordinates are in degrees or, by their attribute "units", in radians.
+/* Makes the grid of a file or store: the grid of the first variable that has coordinates of latitude and longitude. If no
+ * variable has them, the first variable with axes about a rotated pole (CF: rotated_latitude_longitude) is used; the grid
+ * then has the places of the cells on the earth. Otherwise the first latitudes and longitudes are used. SCRIP grid files
+ * (grid_center_lat, grid_corner_lat, ...) are also read, with their grid_imask. Coordinates are in degrees or, by their
+ * attribute "units", in radians.
  *
  * place  URL or path: STORE or STORE::PATH
- * names  receives the names of coordinates and dimensions; may be NULL
+ * names  receives the names of coordinates and dimensions; may be NULL. For a rotated pole the coordinates are "lat" and
+ *        "lon", which the file need not have; for a SCRIP grid file all names are ""
  * out    receives the grid, which cubed_grid_free frees
  *
- * Errors: CUBED_E_NOT_FOUND if there is nothing at `place`; CUBED_E_ARG if it has no latitudes and longitudes. */
+ * Errors: CUBED_E_NOT_FOUND if there is nothing at `place`; CUBED_E_ARG if it has no latitudes and longitudes, or if these or
+ * their bounds have different numbers of cells. */
 CUBED_MUST_CHECK cubed_status cubed_grid_open(cubed_context *ctx, const char *place,
                                               cubed_grid **out, cubed_grid_names *names,
                                               cubed_error *err);
@@ -77,8 +80,9 @@ typedef struct cubed_weights_input {
  *
  * out  receives the weights, which cubed_weights_unref frees
  *
- * Errors: CUBED_E_ARG if there are no links, or if they are for other grids than `input->shape`; CUBED_E_UNSUPPORTED if links
- * have several weights; CUBED_E_FORMAT for sizes that no grid has; CUBED_E_BUDGET if reading needs more than `input->memory`. */
+ * Errors: CUBED_E_ARG if `struct_size` is wrong, if `find` is NULL, if there are no links, if a shape is unknown, or if the
+ * links are for other grids than `input->shape`; CUBED_E_UNSUPPORTED if links have several weights; CUBED_E_FORMAT for sizes
+ * that no grid has; CUBED_E_BUDGET if reading needs more than `input->memory`. */
 CUBED_MUST_CHECK cubed_status cubed_weights_read(cubed_context *ctx,
                                                  const cubed_weights_input *input,
                                                  cubed_weights **out, cubed_error *err);

@@ -109,7 +109,8 @@ const cubed_expr_result *cubed_expr_results_at(const cubed_expr_results *results
 /* Returns the coordinate of dimension `dim` of a result from cubed_expr_results_at, or NULL if the input's coordinate
  * describes the dimension. Valid until cubed_expr_results_free. */
 const cubed_expr_coord *cubed_expr_result_coord(const cubed_expr_result *result, const char *dim);
-/* Returns whether two coordinates select the same elements along a dimension. NULL stands for the input's coordinate. */
+/* Returns whether two coordinates select the same elements along a dimension. NULL stands for the whole coordinate of the
+ * input. False if a coordinate is cut. */
 bool cubed_expr_coord_equal(const cubed_expr_coord *a, const cubed_expr_coord *b);
 
 #ifdef __cplusplus

@@ -80,7 +80,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_rel(cubed_array *a, cubed_ar
                                                         cubed_array **out, cubed_error *err);
 /* Computes Student's t of two samples with equal variances (equal_var), or Welch's t for unequal variances.
  *
- * df  receives the degrees of freedom: Welch's, or the number of elements minus 2 (a 0-d array); may be NULL */
+ * df  receives the degrees of freedom: the number of elements minus 2 as a 0-d array, or for Welch's t an array of the
+ *     result's shape; may be NULL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_ind(cubed_array *a, cubed_array *b,
                                                         bool equal_var,
                                                         const cubed_reduce_options *options,

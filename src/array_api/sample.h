@@ -15,11 +15,12 @@ typedef struct cb_sample {
     cubed_array *variance; /* variance of each sample, computed on first use (moments.c) */
 } cb_sample;
 
-/* Returns false, with an error in the steps, if x does not have real numbers or has no such axes. `name` is for
- * messages. */
+/* Initialises a sample of x. Returns false, with an error in the steps, if x does not have real numbers or has no such axes.
+ * `name` is for messages. */
 bool cb_sample_take(cb_sample *m, cb_steps *s, const char *name, cubed_array *x,
                     const cubed_reduce_options *options);
-/* Results keep the reduced axes; cb_sample_end drops these axes if requested. A NULL argument gives NULL. */
+/* Return the means and sums of the samples of x, which keep the reduced axes. cb_sample_end drops these axes of a result if
+ * the caller requested it. All return NULL for NULL. */
 cubed_array *cb_sample_mean(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_sum(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_end(const cb_sample *m, cubed_array *x);

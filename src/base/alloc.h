@@ -8,7 +8,7 @@
 /* Allocator that uses realloc and free of the C library. */
 extern const cubed_allocator cb_system_allocator;
 
-/* Return NULL if out of memory. A size of 0 gives a unique pointer. */
+/* Allocate memory. Return NULL if out of memory. A size of 0 gives a unique pointer. */
 void *cb_alloc(const cubed_allocator *a, size_t size);
 void *cb_alloc_zero(const cubed_allocator *a, size_t size);
 void *cb_resize(const cubed_allocator *a, void *ptr, size_t old_size, size_t new_size);

@@ -27,7 +27,7 @@ void cb_json_put(json_t *object, const char *key, json_t *value, bool *ok);
 void cb_json_add(json_t *list, json_t *value, bool *ok);
 /* Returns v if `ok`; otherwise frees v and returns NULL. */
 json_t *cb_json_if(bool ok, json_t *v);
-/* Shallow and deep copy. Return NULL if out of memory, and for NULL. Jansson's own copies may lack members if out of
+/* Make a shallow and a deep copy. Return NULL if out of memory, and for NULL. Jansson's own copies may lack members if out of
  * memory. */
 json_t *cb_json_copy(const json_t *v);
 json_t *cb_json_deep_copy(const json_t *v);
@@ -35,7 +35,8 @@ json_t *cb_json_deep_copy(const json_t *v);
 json_t *cb_json_uint64(uint64_t v);
 /* Makes a JSON list of integers. Returns a new reference, or NULL if out of memory. */
 json_t *cb_json_ints(int n, const int64_t *v);
-/* Each getter fails with CUBED_E_FORMAT: <where>: "key" must be a string, is ... */
+/* Get the member `key` of an object. CUBED_E_FORMAT if it is missing or has another type: "<where>: "key" must be a string,
+ * is ...". */
 CUBED_MUST_CHECK cubed_status cb_json_get_string(const char *where, const json_t *obj,
                                                  const char *key, const char **out,
                                                  cubed_error *err);

@@ -2,8 +2,9 @@
  * undefined at the end. */
 #define FN(name) CB_FILTER_PASTE(name, TAG)
 
-/* One axis of a linear filter. Computes n contiguous elements of the result; for each weight, the n elements of x are also
- * contiguous. The order of additions is SciPy's: symmetric pairs of weights, from the outermost one, or the last weight first. */
+/* Applies a linear filter along one axis. Computes n contiguous elements of the result; for each weight, the n elements of x
+ * are also contiguous. The order of additions is SciPy's: symmetric pairs of weights, from the outermost one, or the last
+ * weight first. */
 static void FN(correlate)(void *to, const void *from, const axis_filter *f, int64_t n)
 {
     T *y = to;

@@ -25,7 +25,7 @@ typedef struct cb_order_seen {
     bool nan, minus_zero;
 } cb_order_seen;
 
-/* Order of numbers and times; for complex numbers the order of their parts. */
+/* Returns the order of numbers and times; for complex numbers the order of their parts. */
 cb_order cb_order_of(cubed_dtype dtype, bool descending);
 /* Returns the size of an element's key in bytes: half of a complex number. Strings have no keys. */
 size_t cb_order_key_size(cubed_dtype dtype);

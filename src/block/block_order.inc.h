@@ -162,7 +162,7 @@ static void FN(insertion)(K *keys, uint32_t *pos, int64_t n)
     }
 }
 
-/* Radix sort by bytes from the lowest. `spare` and `spare_pos` are as large as keys and pos. */
+/* Sorts keys by radix sort, by bytes from the lowest. `spare` and `spare_pos` are as large as keys and pos. */
 static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *spare, uint32_t *spare_pos)
 {
     enum { BYTES = BITS / 8 };

@@ -52,7 +52,7 @@ typedef struct cb_chunks_options {
     void *keeps_ctx;
 } cb_chunks_options;
 
-/* The plan must outlive the broker. */
+/* Creates a broker of chunks. The plan must outlive the broker. */
 CUBED_MUST_CHECK cubed_status cb_chunks_new(const cubed_plan *plan,
                                             const cb_chunks_options *options, cb_chunks **out,
                                             cubed_error *err);

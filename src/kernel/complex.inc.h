@@ -44,15 +44,15 @@ static inline T FN(pow1)(T x, T y)
     return M(cpow)(x, y);
 }
 
-/* log2 and log10: scales the parts of log. */
+/* Computes log2 or log10: divides both parts of log by `unit`. */
 static inline T FN(scaled_log)(T x, REAL unit)
 {
     T l = M(clog)(x);
     return MAKE(M(creal)(l) / unit, M(cimag)(l) / unit);
 }
 
-/* For infinite real parts the Array API standard requires +-1 with a zero that has the imaginary part's sign; C uses the
- * sign of sin(2b). */
+/* Computes tanh. For infinite real parts the Array API standard requires +-1 with a zero that has the imaginary part's sign;
+ * C uses the sign of sin(2b). */
 static inline T FN(tanh1)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);
@@ -60,8 +60,8 @@ static inline T FN(tanh1)(T x)
     return M(ctanh)(x);
 }
 
-/* exp(a + bi) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i, exact for small arguments. The Array API standard
- * requires +0 for -0 + 0i. */
+/* Computes exp(a + bi) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i, which is exact for small arguments. The Array
+ * API standard requires +0 for -0 + 0i. */
 static inline T FN(expm11)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);
@@ -71,7 +71,7 @@ static inline T FN(expm11)(T x)
     return MAKE(M(expm1)(a) * M(cos)(b) - 2 * h * h, M(exp)(a) * M(sin)(b));
 }
 
-/* log(1 + a + bi): for small arguments, |1 + a + bi|^2 - 1 is computed without adding the 1. */
+/* Computes log(1 + a + bi). For small arguments, |1 + a + bi|^2 - 1 is computed without adding the 1. */
 static inline T FN(log1p1)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);
@@ -80,8 +80,8 @@ static inline T FN(log1p1)(T x)
     return M(clog)(MAKE(1 + a, b));
 }
 
-/* If one part is infinite, returns its direction, like NumPy; if both are, NaN. Halves the number if its length
- * overflows. */
+/* Computes x / |x|. If one part is infinite, returns its direction, as NumPy does; if both are, NaN. Halves the number if its
+ * length overflows. */
 static inline T FN(sign1)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);

@@ -34,8 +34,9 @@
 #define EXPR(x) M(rint)(x)
 #include "kernel/loop1.inc.h"
 
-/* Like Python's float_divmod: the quotient is computed from the remainder, so rounding of x / y cannot make it too large. If
- * an operand is infinite, it is floor(x / y), as the Array API standard requires. */
+/* Compute the remainder and floor_divide as Python's float_divmod does: the quotient is computed from the remainder, so
+ * rounding of x / y cannot make it too large. If an operand is infinite, the quotient is floor(x / y), as the Array API
+ * standard requires. */
 static inline T FN(remainder1)(T x, T y)
 {
     T r = M(fmod)(x, y);

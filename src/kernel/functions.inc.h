@@ -31,7 +31,8 @@ static inline bool FN(is_plain)(T r)
 #include "kernel/sleef1.inc.h"
 #define NAME cosh
 #include "kernel/sleef1.inc.h"
-/* glibc's tanh is wrong by more than one unit for small numbers; further terms of the series are negligible. */
+/* Computes tanh. For small numbers uses the first terms of the series, because there glibc is wrong by more than one unit in
+ * the last place. Further terms are negligible. */
 static inline T FN(tanh1)(T x)
 {
     if (x == 0 || !(M(fabs)(x) < (T)0x1p-20)) return M(tanh)(x);
@@ -55,7 +56,7 @@ static inline T FN(tanh1)(T x)
 #define NAME log10
 #include "kernel/sleef1.inc.h"
 
-/* log(exp(x) + exp(y)) without overflow: applies exp only to the difference of the operands. */
+/* Computes log(exp(x) + exp(y)) without overflow: applies exp only to the difference of the operands. */
 static inline T FN(logaddexp1)(T x, T y)
 {
     if (x == y) return (T)((WIDE)x + W(log)(2));

@@ -188,7 +188,8 @@ typedef struct cb_kernels {
 /* Fills the table for `isa` (NULL: the best available). Returns false if this machine or build does not support it.
  * Immutable afterwards; owned by a context. */
 bool cb_kernels_init(const char *isa, cb_kernels *out);
-/* Names of instruction sets that this machine supports, best first, NULL-terminated: at most 5 entries with the NULL. */
+/* Gets the names of the instruction sets that this machine supports, best first, NULL-terminated: at most 5 entries with the
+ * NULL. */
 void cb_kernels_available(const char *names[5]);
 /* Makes earlier `stream` calls of this thread visible to other threads. Call it before publishing the data. */
 void cb_stream_fence(void);

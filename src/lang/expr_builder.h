@@ -79,8 +79,8 @@ cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
  * x between and after them with one element each, so that *y broadcasts to x. *y is NULL after an error. */
 cubed_status expr_align(expr_builder *b, const expr *e, const cubed_array *x, bool wide,
                         cubed_array **y);
-/* If the host requires it (cubed_expr_host.named), rejects operands in which dimensions of different names are broadcast
- * together. */
+/* Rejects operands in which dimensions of different names are broadcast together, if the host requires this
+ * (cubed_expr_host.named). */
 cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const *x, int n);
 /* Builds the value of `e`. The caller owns its array. */
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);

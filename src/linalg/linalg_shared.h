@@ -103,7 +103,7 @@ static inline cb_complex mul_z(cb_complex x, cb_complex y)
     return make_z(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);
 }
 static inline cb_complex scaled_z(double a, cb_complex x) { return make_z(a * x.re, a * x.im); }
-/* R. L. Smith, Algorithm 116, CACM 1962: no intermediate overflow. */
+/* Divides without intermediate overflow: R. L. Smith, Algorithm 116, CACM 1962. */
 static inline cb_complex div_z(cb_complex x, cb_complex y)
 {
     if (fabs(y.re) >= fabs(y.im)) {

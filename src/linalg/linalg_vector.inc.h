@@ -12,7 +12,7 @@ static inline void F(axpy_conj)(int64_t n, T a, const T *x, T *y)
     for (int64_t i = 0; i < n; i++) y[i] = F(add)(y[i], F(mul)(a, F(conj)(x[i])));
 }
 
-/* Sum of x y. */
+/* Returns the sum of x y. */
 static inline T F(dot)(int64_t n, const T *x, const T *y)
 {
     T s[4] = {F(make)(0, 0), F(make)(0, 0), F(make)(0, 0), F(make)(0, 0)};

@@ -88,8 +88,8 @@ int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced);
 /* Reduces x, which has the type of the state, over these axes; over a new axis if there are none. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind,
                                            uint32_t reduced, cubed_array **out, cubed_error *err);
-/* Elementwise operation with a time operand other than the condition of CUBED_OP_WHERE. Arguments as in cubed_elementwise,
- * checked except for their types. */
+/* Applies an elementwise operation with a time operand other than the condition of CUBED_OP_WHERE. Arguments are those of
+ * cubed_elementwise, checked except for their types. */
 CUBED_MUST_CHECK cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs,
                                          cubed_array **out, cubed_error *err);
 /* cb_op_is_time_cast returns true if a cast of a time to another unit needs arithmetic; cb_op_cast_time does the cast. */

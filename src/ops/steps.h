@@ -4,7 +4,7 @@
 
 #include "ops/number_steps.h"
 
-/* Unused operands are NULL. */
+/* Returns an operation. Unused operands are NULL. */
 cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
 /* Return an operation with one operand, with two operands, or with an array and a number. The number has the type that a Python
  * float has in an operation with the array. Return NULL if an operand is NULL. */

@@ -15,7 +15,8 @@ typedef struct cb_confine {
     int nallowed;
 } cb_confine;
 
-/* `document` is its URL or path. `allowed` is a list from cb_confine_put_prefixes, or NULL. */
+/* Initialises the limits for a document. `document` is its URL or path. `allowed` is a list from cb_confine_put_prefixes, or
+ * NULL. */
 CUBED_MUST_CHECK cubed_status cb_confine_init(cb_zone *zone, const char *document,
                                               const char *allowed, cb_confine *out,
                                               cubed_error *err);

@@ -25,7 +25,7 @@ typedef enum cb_plan_use {
 
 void cb_put_u(cb_buf *b, uint64_t v);
 void cb_put_i(cb_buf *b, int64_t v);
-/* `s` may be NULL. */
+/* Writes a string, which may be NULL. */
 void cb_put_string(cb_buf *b, const char *s);
 /* Writes the size and the bytes. */
 void cb_put_params(cb_buf *b, const void *params, size_t size);
@@ -50,7 +50,7 @@ int64_t cb_get_i(cb_reader *r);
 int cb_get_n(cb_reader *r, uint64_t limit);
 /* Returns a pointer into the reader's bytes. */
 const void *cb_get_bytes(cb_reader *r, size_t n);
-/* The following functions allocate in the reader's zone. NULL if the bytes are invalid or out of memory. */
+/* The following functions allocate in the reader's zone. They return NULL if the bytes are invalid or out of memory. */
 const char *cb_get_string(cb_reader *r);
 /* Reads the parameters of a function, which may have any size. */
 const void *cb_get_params(cb_reader *r, size_t *size);

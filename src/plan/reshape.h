@@ -16,7 +16,7 @@ typedef struct cb_reshape {
     } group[2 * CUBED_MAX_NDIM];
 } cb_reshape;
 
-/* Both shapes have the same number of elements. If that is 0, all axes are one group. */
+/* Makes the groups of axes of two shapes with the same number of elements. If that is 0, all axes are one group. */
 void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, const int64_t *to);
 
 /* Gets the smallest box of `from` that in each group contains the interval around a box of `to`. */

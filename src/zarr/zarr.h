@@ -343,15 +343,15 @@ CUBED_MUST_CHECK cubed_status cb_zarr_chunk_key(const cb_zarr_meta *meta, const 
                                                 const int64_t *idx, char *key, size_t cap,
                                                 cubed_error *err);
 
-/* Parse and print metadata documents. Strings are allocated in the zone. `where` names the document in messages. v2:
- * .zarray, and .zattrs if not NULL. */
+/* Parse metadata documents. Strings are allocated in the zone. `where` names the document in messages. v2: .zarray, and
+ * .zattrs if not NULL. */
 CUBED_MUST_CHECK cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs,
                                                const json_t *zarray, const json_t *zattrs,
                                                cb_zone *zone, cb_zarr_meta *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_parse_v3(const char *where, const cb_codecs *codecs,
                                                const json_t *doc, cb_zone *zone, cb_zarr_meta *out,
                                                cubed_error *err);
-/* The caller owns the new references. */
+/* Print metadata documents. The caller owns the new references. */
 CUBED_MUST_CHECK cubed_status cb_zarr_print_v2(const cb_zarr_meta *meta, json_t **zarray,
                                                json_t **zattrs, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_print_v3(const cb_zarr_meta *meta, json_t **doc,

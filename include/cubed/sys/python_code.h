@@ -24,7 +24,7 @@ typedef struct cubed_python_params {
     char title[40];     /* name that is shown to users; NUL-terminated */
 } cubed_python_params;
 
-/* The `check` of cubed_block_fn: fails with CUBED_E_FORMAT unless the parameters have a header and code. */
+/* Fails with CUBED_E_FORMAT unless the parameters have a header and code: for `check` of cubed_block_fn. */
 static inline cubed_status cubed_python_check(const cubed_block_call *call, void *ctx,
                                               cubed_error *err)
 {
@@ -63,7 +63,7 @@ static inline cubed_block_need cubed_python_need(const cubed_block_call *largest
     return need;
 }
 
-/* The `title` of cubed_block_fn: returns the name that is shown to users. */
+/* Returns the name that is shown to users: for `title` of cubed_block_fn. */
 static inline const char *cubed_python_title(const void *params)
 {
     return ((const cubed_python_params *)params)->title;

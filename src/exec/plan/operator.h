@@ -89,11 +89,12 @@ static inline const cb_stage_call *cb_stage_code(const cb_stage *s)
 /* Measures a task with this box, or the largest one for NULL, in a measuring arena of this kind. */
 cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *box,
                          cb_arena_kind kind, size_t *high_water);
-/* Shared parts of compilation: they set the domain of outputs with the same chunks, and the tail. */
+/* Sets the domain of a stage to that of its outputs. CUBED_E_FORMAT if these have different chunks. */
 CUBED_MUST_CHECK cubed_status cb_stage_set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err);
 /* Sets `kept` to a copy of a grid, or to an equal grid of an output. */
 CUBED_MUST_CHECK cubed_status cb_stage_keep(const cb_ir *ir, cb_stage *s, const cb_grid *kept,
                                             cubed_error *err);
+/* Compiles the tail of a stage. */
 CUBED_MUST_CHECK cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                                   cubed_error *err);
 /* cb_stage_compile_tail is `compile` for stages whose only program is a tail. The other two are `prepare` and `reads` for these

@@ -56,7 +56,8 @@ static inline int64_t cb_stage_step(const cb_stage *s, int d)
 /* Sets ntasks from task_chunks, which may have changed since the stage was compiled. */
 CUBED_MUST_CHECK cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err);
 
-/* The output chunks of a task: a box in the grid `kept`, and its elements. */
+/* Get the output chunks of a task as a box in the grid `kept`, the elements of a task, and the elements of a box of output
+ * chunks. */
 void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
 void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements);

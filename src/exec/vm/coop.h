@@ -31,7 +31,7 @@ typedef struct cb_coop {
     cubed_error error CB_GUARDED_BY(&lock); /* error of the first member that failed */
 } cb_coop;
 
-/* `members` are borrowed. */
+/* Initialises a team. It does not own `members`. */
 CUBED_MUST_CHECK cubed_status cb_coop_init(cb_coop *t, cb_member *members, cubed_error *err);
 void cb_coop_destroy(cb_coop *t);
 /* Starts a new task for `size` members, before any of them begins. */

@@ -76,7 +76,7 @@ struct cb_invoker {
 CUBED_MUST_CHECK cubed_status cb_invoke_open(const cb_invoke_kind *kind,
                                              const cubed_executor_args *args, cubed_executor **out,
                                              cubed_error *err);
-/* The functions of the vtables. */
+/* Functions of the executor vtables of both kinds. */
 cubed_status cb_invoke_submit(cubed_executor *ex, const cubed_task_range *range, cubed_error *err);
 cubed_status cb_invoke_poll(cubed_executor *ex, int timeout_ms, cubed_task_report *report,
                             bool *got, cubed_error *err);

@@ -14,8 +14,8 @@ typedef struct cb_shared {
     void *map; /* mapping of a result that is not empty, otherwise NULL */
 } cb_shared;
 
-/* Driver: creates the shared memory. Copies sources to unnamed files in the work directory. `list` has room for all targets
- * and nodes. After an error `list` holds the entries opened so far. Descriptors are at least `lowest`. */
+/* Creates the shared memory, in the driver. Copies sources to unnamed files in the work directory. `list` has room for all
+ * targets and nodes. After an error `list` holds the entries opened so far. Descriptors are at least `lowest`. */
 CUBED_MUST_CHECK cubed_status cb_shared_open(const cubed_plan *p, int lowest, cb_shared *list,
                                              int *n, cubed_error *err);
 /* Copies the workers' output to the caller's memory. */
@@ -33,7 +33,7 @@ CUBED_MUST_CHECK cubed_status cb_shared_copy(const cubed_plan *p, const cb_share
 CUBED_MUST_CHECK cubed_status cb_shared_map_source(cubed_plan *p, int node, int fd,
                                                    cubed_error *err);
 
-/* Worker: maps descriptors fd, fd + 1, ... until the process ends. */
+/* Maps descriptors fd, fd + 1, ... in a worker, until the process ends. */
 CUBED_MUST_CHECK cubed_status cb_shared_map(cubed_plan *p, int fd, uint64_t n, cubed_error *err);
 
 #endif

@@ -49,7 +49,8 @@ void cb_io_rest(cb_io *io);
 bool cb_io_go_on(cb_io *io, bool own_name);
 /* Returns the broker of the chunks that tasks read and write. */
 cb_chunks *cb_io_chunks(const cb_io *io);
-/* For a run in parts: create an empty object in its folder; list the names below a folder in it; open its folder. */
+/* For a run in parts. cb_io_note creates an empty object in the folder of the run. cb_io_notes lists the names below a folder
+ * in it. cb_io_spill opens it. */
 CUBED_MUST_CHECK cubed_status cb_io_note(cb_io *io, const char *name, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn,
                                           void *ctx, cubed_error *err);

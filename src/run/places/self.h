@@ -1,4 +1,4 @@
-/* A run: one attempt to compute a plan. */
+/* Identification of a run, which is one attempt to compute a plan, and of its traces in stores. */
 #ifndef CB_RUN_SELF_H
 #define CB_RUN_SELF_H
 
@@ -7,8 +7,9 @@
 
 /* Creates a unique run name. CUBED_E_IO if the system provides no random numbers. */
 CUBED_MUST_CHECK cubed_status cb_run_new_name(char name[CB_RUN_NAME_CAP], cubed_error *err);
-/* `name`: name of the run; NULL: a new name. `resumable`: another run may resume this run, so the plan's contents are hashed
- * and the versions of sources are recorded. Strings are allocated in the zone. */
+/* Initialises the data that identify a run. `name` is the name of the run; NULL: a new name. `resumable`: another run may
+ * resume this run, so the plan's contents are hashed and the versions of sources are recorded. Strings are allocated in the
+ * zone. */
 CUBED_MUST_CHECK cubed_status cb_run_self_init(const cubed_plan *p, const char *name,
                                                bool resumable, cb_zone *zone, cb_run_self *out,
                                                cubed_error *err);

@@ -27,7 +27,7 @@ typedef struct cb_pace {
 
 /* Starts a transfer. Updates are at most `longest_ns` apart. */
 void cb_pace_begin(cb_pace *p, int64_t now, int64_t longest_ns);
-/* Updates: `moved` bytes since the start; `sharing` >= 1 transfers are running. */
+/* Updates the pace of a transfer that has moved `moved` bytes since its start, while `sharing` >= 1 transfers are running. */
 void cb_pace_note(cb_pace *p, int64_t now, uint64_t moved, unsigned sharing);
 /* Returns true if the transfer is too slow. */
 bool cb_pace_is_lost(const cb_pace *p, int64_t grace_ns);
