@@ -166,7 +166,7 @@ cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis, cubed_arra
     if (axis >= 0 || d1 < 0 || d2 < 0)
         return cb_fail(
             err, CUBED_E_AXIS,
-            "vecdot: axis %d, expected an axis of both arrays, counted from the end: -1, ...",
+            "vecdot: axis is %d, expected a negative number of an axis that both arrays have",
             axis);
     if (x1->shape[d1] != x2->shape[d2]) return differ("vecdot", x1->shape[d1], x2->shape[d2], err);
     CB_TRY(cast_both("vecdot", x1, x2, &a, &b, err));

@@ -119,8 +119,8 @@ static cubed_status check(const char *name, const cubed_objects *o, cubed_error 
     if (o->ndim < 0 || o->ndim >= CUBED_MAX_NDIM || (!o->index && o->ndim > 0) ||
         cb_count(o->ndim, o->shape, &n) || n > INT32_MAX)
         return cb_fail(err, CUBED_E_ARG,
-                       "%s: an index of %d axes, expected 0 to %d axes, and less than 2**31 labels",
-                       name, o->ndim, CUBED_MAX_NDIM - 1);
+                       "%s: index has %d axes, expected 0 to %d, and fewer than 2**31 labels", name,
+                       o->ndim, CUBED_MAX_NDIM - 1);
     return CUBED_OK;
 }
 

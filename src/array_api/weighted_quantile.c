@@ -225,8 +225,10 @@ static cubed_status begin(weighted *w, const cubed_array *x, const cubed_array *
     const cubed_quantile_options *o = w->o;
     w->elements = 1;
     if (ndim + 1 > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: several quantiles of %d dimensions", name,
-                       ndim);
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "%s: several quantiles of an array with %d dimensions, expected fewer dimensions", name,
+            ndim);
     if (cubed_dtype_kind(weights->node.dtype) > CUBED_KIND_FLOAT)
         return cb_fail(err, CUBED_E_TYPE, "%s: weights are of %s, expected real numbers", name,
                        cubed_dtype_name(weights->node.dtype));
@@ -251,9 +253,9 @@ cubed_status cubed_weighted_quantiles(cubed_array *x, cubed_array *weights, cons
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE("quantile", options, &o, err));
     if (o.method != CUBED_QUANTILE_INVERTED_CDF)
-        return cb_fail(
-            err, CUBED_E_ARG,
-            "quantile: the method with weights is not 'inverted_cdf', expected that one");
+        return cb_fail(err, CUBED_E_ARG,
+                       "quantile: weights are given, but method is not 'inverted_cdf', the only "
+                       "one with weights");
     if (n < 1) return cb_fail(err, CUBED_E_ARG, "quantile: %d quantiles, expected 1 or more", n);
     for (int i = 0; i < n; i++) {
         if (!(q[i] >= 0 && q[i] <= 1))

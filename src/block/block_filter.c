@@ -182,8 +182,9 @@ static cubed_status check_params(const cubed_block_call *call, cubed_error *err)
     const size_t tail = tail_of(p);
     const bool is_box = cb_filter_takes_box(p->kind);
     if (call->params_size - sizeof *p != tail || (is_box && (tail > INT32_MAX || p->axes != 0)))
-        return cb_fail(err, CUBED_E_FORMAT,
-                       "the parameters have another length, or a box has axes");
+        return cb_fail(
+            err, CUBED_E_FORMAT,
+            "the parameters have another size than expected, or a box is combined with axes");
     if (!is_box || p->kind == CB_FILTER_WEIGHTS) return CUBED_OK;
     const int64_t n = count_elements(p);
     if (n == 0) return cb_fail(err, CUBED_E_FORMAT, "the box has no true element");

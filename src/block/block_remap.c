@@ -171,8 +171,9 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
                        p->cells, p->base);
     if (p->from < 1 || p->from > x->ndim || p->to < 1 || p->to > y->ndim ||
         x->ndim - p->from != y->ndim - p->to || p->base < 0 || p->first < 0 || p->cells < 0)
-        return cb_fail(err, CUBED_E_FORMAT, "%d of %d axes become %d of %d", (int)p->from, x->ndim,
-                       (int)p->to, y->ndim);
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%d of %d axes of the input become %d of %d axes of the output",
+                       (int)p->from, x->ndim, (int)p->to, y->ndim);
     const bool sums = x->dtype == CUBED_FLOAT32 || x->dtype == CUBED_FLOAT64;
     if (x->dtype != y->dtype || !(sums || p->copies) ||
         (p->copies == 2 && cubed_dtype_size(x->dtype) > sizeof(uint64_t)) ||

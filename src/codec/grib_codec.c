@@ -222,7 +222,9 @@ static cubed_status decode_field(const cubed_codec_call *call, const cb_grib_sou
     if (t.conf->var == VALUES && packing.simple)
         return cb_grib_unpack(s->ctx, f, n, put_values, &t, err);
     if (t.conf->simple && t.conf->var == VALUES)
-        return cb_fail(err, CUBED_E_FORMAT, "a GRIB field with another packing than simple");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the packing of a GRIB field is not simple packing, as in the other fields "
+                       "of the array");
     request r = {.message = alone, .size = cb_grib_header_size(f), .n = n, .t = &t};
     if (t.conf->var != VALUES) {
         CB_CHECK(r.size <= call->scratch_size, err);

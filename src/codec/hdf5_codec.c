@@ -89,8 +89,8 @@ const cb_codec_streaming cb_streaming_fletcher32 = {.codec = &cb_codec_fletcher3
 static cubed_status decode_fletcher32(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     if (call->src_size < 4 || call->src_size - 4 > call->dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 4 to %zu", call->src_size,
-                       call->dst_cap + 4);
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk has %zu bytes, expected 4 to %zu",
+                       call->src_size, call->dst_cap + 4);
     const size_t n = call->src_size - 4;
     const uint32_t stated = (uint32_t)cb_le_get((const uint8_t *)call->src + n, 4);
     const uint32_t sum = fletcher32(call->src, n);
@@ -232,8 +232,8 @@ const cubed_codec_vtable cb_codec_hdf5_lz4 = {
 static cubed_status decode_mask(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     if (call->src_size < 4 || call->src_size - 4 > call->dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 4 to %zu", call->src_size,
-                       call->dst_cap + 4);
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk has %zu bytes, expected 4 to %zu",
+                       call->src_size, call->dst_cap + 4);
     memcpy(call->dst, (const char *)call->src + 4, call->src_size - 4);
     *got = call->src_size - 4;
     return CUBED_OK;

@@ -199,12 +199,14 @@ static cubed_status check_type(const scan *s, const keys *k, const cb_grib_grid 
                           ? g->shape == CB_GRIB_LIST && has_rows_of_points(s, k, g->points)
                           : g->shape == CB_GRIB_PLANE;
     if (fits && t->gaussian && (!long_of(k, "N", &n) || n < 1 || n > MOST_ROWS / 2 || rows > 2 * n))
-        return cb_fail(err, CUBED_E_FORMAT, "a Gaussian grid of %ld rows has a wrong number N",
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "a Gaussian grid of %ld rows has a number N that does not match its rows",
                        rows);
     if (fits) return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT,
-                   "a grid (%s) of %llu points has other numbers of rows or columns", g->type,
-                   (unsigned long long)g->points);
+    return cb_fail(
+        err, CUBED_E_FORMAT,
+        "a grid (%s) of %llu points has numbers of rows or columns that do not match its points",
+        g->type, (unsigned long long)g->points);
 }
 
 static cubed_status measure_grid(const scan *s, const keys *k, const cb_grib_field *f,

@@ -81,7 +81,8 @@ cubed_status cb_linalg_check(const cubed_block_call *call, int nin, int nout, si
                            "the dimensions of operands do not match the function");
         for (int d = 0; d < batch; d++) {
             if (x->shape[d] != call->out[0].shape[d] && !(i < nin && x->shape[d] == 1))
-                return cb_fail(err, CUBED_E_FORMAT, "different numbers of matrices");
+                return cb_fail(err, CUBED_E_FORMAT,
+                               "the operands have different numbers of matrices");
         }
     }
     return CUBED_OK;

@@ -159,7 +159,8 @@ static cubed_status convert_compressor(const char *where, const json_t *given, i
     if (st == CUBED_OK) st = cb_codec_chain_print_v2(&chain, &filters, out, err);
     json_decref(filters);
     if (st != CUBED_OK || !json_is_null(*out)) return st;
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: format 2 does not have its codecs", where);
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: format 2 does not have the codecs of this array",
+                   where);
 }
 
 static json_t *reversed_axes(int n)
@@ -504,7 +505,8 @@ cubed_status cb_zarr_check_copy_memory(const char *path, uint64_t largest, uint6
 {
     if (largest <= memory) return CUBED_OK;
     cubed_status st = cb_fail(
-        err, CUBED_E_BUDGET, "%s: an object of %llu bytes is copied as it is, but %llu are left",
+        err, CUBED_E_BUDGET,
+        "%s: an object of %llu bytes is copied unchanged, but only %llu bytes of memory are left",
         *path ? path : "the array", (unsigned long long)largest, (unsigned long long)memory);
     if (err) err->enough_mem = largest;
     return st;

@@ -180,7 +180,7 @@ static cubed_status get_inner(const cb_zarr_array *z, const char *key, const cub
         *encoded = there->data;
         CB_TRY(cb_zarr_check_fetched(there, err));
         if (there->size == where->size) return CUBED_OK;
-        return cb_fail(err, CUBED_E_FORMAT, "the shard ends within this chunk");
+        return cb_fail(err, CUBED_E_FORMAT, "the shard ends before the end of this chunk");
     }
     CB_TRY(cb_arena_alloc(scratch, where->size, "encoded chunk", &to, err));
     *encoded = to;

@@ -165,7 +165,7 @@ cubed_status cb_shared_map_source(cubed_plan *p, int node, int fd, cubed_error *
     struct stat info;
     CB_CHECK(cb_plan_is_shared(&p->ir.nodes[node], &size), err);
     if (fstat(fd, &info) != 0 || (uint64_t)info.st_size != size)
-        return cb_fail(err, CUBED_E_FORMAT, "a source is not of %zu bytes", size);
+        return cb_fail(err, CUBED_E_FORMAT, "the file of a source does not have %zu bytes", size);
     CB_TRY(map_one(fd, size, PROT_READ, "source", &data, err));
     p->ir.nodes[node].data = data;
     return CUBED_OK;

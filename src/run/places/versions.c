@@ -34,7 +34,7 @@ cubed_status cb_versions_count(const cb_zarr_meta *meta, uint64_t most, int64_t 
     if ((uint64_t)*n <= most / CB_VERSION_BYTES) return CUBED_OK;
     return cb_fail(err, CUBED_E_BUDGET,
                    "update: the versions of %" PRId64 " chunks take %d bytes each, but %" PRIu64
-                   " bytes are free: make chunks larger, or allowed_mem",
+                   " bytes are free: use larger chunks, or a larger allowed_mem",
                    *n, CB_VERSION_BYTES, most);
 }
 
