@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Bytes and requests of the plans of the benchmarks, next to the least of any plan.
+"""Bytes and requests of the plans of the benchmarks, compared with the minimum of any plan.
 
     build/venv/bin/python bench/cost.py [--size N] [--executor NAME]
 
 The arrays have metadata only, on the S3 server of the tests, so the plans have full size. Nothing
-is computed. The least is a closed form:
+is computed. The minimum ("the least") has a closed form:
 
 - Each byte of an input is read once, and each byte of a result is written once. A copy that does
   not fit in memory also writes and reads an intermediate once. Anomalies read the input twice.
