@@ -178,7 +178,7 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
             err, CUBED_E_ARG,
             "einsum '%s': there are %d terms for %d operands, expected one term for each operand",
             s->text, nterms, noperands);
-    /* Two passes, because the longest "..." determines the indices of all "...". */
+    /* The first pass finds the longest "...", which determines the indices of all "..." in the second pass. */
     for (int pass = 0; pass < 2; pass++) {
         at = s->text;
         for (int i = 0; i < noperands; i++, at++) {

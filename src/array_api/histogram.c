@@ -14,7 +14,7 @@ typedef struct histogram {
     const void *params;
     size_t params_size;
     int64_t bins;
-    cubed_dtype sum; /* type of sums of weights */
+    cubed_dtype sum; /* type of the sums of weights in bins */
     /* x and weights in types that the function supports; weights may be NULL */
     cubed_array *x, *weights;
 } histogram;

@@ -92,7 +92,7 @@ static cubed_status coordinates(const cubed_array *x, cubed_array *at, cubed_arr
             }
             return st;
         }
-        /* The product may wrap around if an axis is empty and other axes are long. */
+        /* Unsigned, because the product may overflow if an axis is empty. It is not used then. */
         stride = (int64_t)((uint64_t)stride * (uint64_t)cb_max_i64(1, x->shape[d]));
     }
     return CUBED_OK;

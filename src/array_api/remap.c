@@ -35,7 +35,7 @@ typedef struct remapping {
     int outer; /* number of axes of x before the axes of its grid */
     /* across: cells per row of the source; beyond: cells per row of the target */
     int64_t across, beyond;
-    int copies;         /* like cb_remap_params.copies */
+    int copies;         /* passed on as cb_remap_params.copies */
     int64_t task_bytes; /* memory for the planes, results and weights of a task */
     /* preferred number of planes of x per task; fewer if a band leaves no room for them */
     int64_t planes;

@@ -19,7 +19,7 @@ typedef struct merging {
     int symbols[CUBED_MAX_NDIM];
 } merging;
 
-/* Runs of one length: their elements, their positions (may be NULL), and the samples for the next pass. */
+/* Sorted runs of equal length: their elements, the positions of the elements (may be NULL), and samples for the next merge. */
 typedef struct made {
     cubed_array *values, *positions;
     int nsamples;

@@ -119,7 +119,7 @@ static cubed_status take_options(const char *name, const cubed_array *x,
     const int ndim = x->node.grid->ndim;
     *o = (cubed_cov_options)CUBED_COV_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE(name, given, o, err));
-    if (ndim == 0) return CUBED_OK; /* 0-d arrays are refused later */
+    if (ndim == 0) return CUBED_OK; /* the covariance refuses arrays without axes later */
     CB_TRY(check_weights("fweights", o->fweights, x->shape[ndim - 1], err));
     return check_weights("aweights", o->aweights, x->shape[ndim - 1], err);
 }
@@ -152,7 +152,7 @@ cubed_status cubed_corrcoef(cubed_array *x, cubed_array **out, cubed_error *err)
     if (d) row = cb_step(&s, cubed_expand_dims(d, 0, &row, err), &row);
     cubed_array *y =
         cb_step_binary(&s, CUBED_OP_DIVIDE, cb_step_binary(&s, CUBED_OP_DIVIDE, c, column), row);
-    if (y && !is_complex) { /* rounding errors may exceed the range -1 to 1 */
+    if (y && !is_complex) { /* limit coefficients to -1 and 1, which rounding may exceed */
         y = cb_step_binary(&s, CUBED_OP_MAXIMUM, y, number(&s, y, -1));
         y = y ? cb_step_binary(&s, CUBED_OP_MINIMUM, y, number(&s, y, 1)) : NULL;
     }

@@ -147,7 +147,7 @@ cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem, cubed_a
 {
     const int ndim = a->node.grid->ndim;
     if (ind < 1) return cb_fail(err, CUBED_E_ARG, "tensorinv: ind is %d, expected 1 or more", ind);
-    if (ind > ndim) ind = ndim; /* NumPy limits ind as well */
+    if (ind > ndim) ind = ndim; /* like NumPy, limit ind to the number of axes */
     int64_t shape[2], exchanged[CUBED_MAX_NDIM];
     CB_TRY(extent_of("tensorinv", a, 0, ind, &shape[0], err));
     CB_TRY(extent_of("tensorinv", a, ind, ndim - ind, &shape[1], err));

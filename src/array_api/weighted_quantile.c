@@ -21,7 +21,7 @@ typedef struct weighted {
     uint32_t reduced;
     /* index of the last axis of x, w and missing, which joins all reduced axes; each line lies along this axis */
     int axis;
-    int64_t elements; /* number of elements of a line */
+    int64_t elements; /* number of elements that are reduced together */
     /* The elements, their weights, and whether each element is NaN, with the reduced axes as the last axis. `missing` is NULL
      * if the type has no NaN. */
     cubed_array *x, *w, *missing;

@@ -1,4 +1,4 @@
-/* declares dladdr and RTLD_DEEPBIND */
+/* needed for the declarations of dladdr and RTLD_DEEPBIND */
 #define _GNU_SOURCE
 #include "base/library.h"
 

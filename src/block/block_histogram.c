@@ -103,7 +103,7 @@ static cubed_status run_histogram(const cubed_block_call *call, void *ctx, cubed
     if (!call->out[0].data) return CUBED_OK;
     begin(call);
     for (int64_t i = 0; i < n; i++) {
-        if (x[i] >= edges[0] && x[i] <= edges[p->bins]) /* false for NaN */
+        if (x[i] >= edges[0] && x[i] <= edges[p->bins]) /* the condition is false for NaN */
             add(call, find_bin(edges, p->bins, per_width, x[i]), i);
     }
     return CUBED_OK;

@@ -27,7 +27,7 @@ typedef struct taps {
     int n, order;    /* n: number of elements; order: order of the spline */
     /* the position is beyond the ends, and the boundary makes the result a constant */
     bool constant;
-    bool plain;            /* all elements are in the block */
+    bool plain;            /* all elements around the position are in the block */
     int64_t at[MOST_TAPS]; /* offsets in the block, in elements; BEYOND or ELSEWHERE */
     double weight[MOST_TAPS];
 } taps;

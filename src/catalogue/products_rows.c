@@ -274,7 +274,7 @@ static const cubed_param polyfit_params[] = {
  * `right` has the weighted values. */
 typedef struct fit {
     int64_t n; /* number of points */
-    int order; /* number of coefficients */
+    int order; /* number of coefficients of a polynomial */
     cubed_array *left, *right, *scale;
 } fit;
 

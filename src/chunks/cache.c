@@ -10,7 +10,7 @@ enum { BUCKETS = 1024, MAPPED_BYTES = 1 << 16 };
 typedef cb_cache_entry entry;
 
 struct cb_cache_entry {
-    entry *next;          /* next in the bucket */
+    entry *next;          /* next entry in the same bucket of the hash table */
     entry *older, *newer; /* order of last use; entries without further reads are the oldest */
     cb_cache_key key;
     size_t taken; /* size of the entry in bytes, including its header */

@@ -92,7 +92,7 @@ char *values_element(const cubed_array *x, const void *data, int64_t i, bool bri
 }
 
 typedef struct printer {
-    FILE *f; /* NULL while only widths are computed */
+    FILE *f; /* output; NULL while only the widths of columns are computed */
     const cubed_array *x;
     bool brief; /* omit the middle of long axes */
     int width;  /* width of the widest element */

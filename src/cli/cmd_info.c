@@ -34,7 +34,7 @@ typedef struct table_row {
 } table_row;
 
 typedef struct info_state {
-    json_t *list; /* NULL if the output is text */
+    json_t *list; /* list of items for JSON; NULL if the output is text */
     table_row *row;
     int nrows, narrays;
     double logical, stored;

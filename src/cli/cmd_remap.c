@@ -143,8 +143,8 @@ static int store_weights(cubed_context *ctx, const remap_words *w, const cubed_e
     cubed_plan_info info;
     bool ran = false;
     cubed_remap_method method = CUBED_REMAP_BILINEAR;
-    if (w->method)
-        (void)cubed_remap_method_find(w->method, &method); /* checked by the expression */
+    if (w->method) /* ignore errors: the expression has checked the name */
+        (void)cubed_remap_method_find(w->method, &method);
     cubed_weights_attrs(method, NULL, NULL, attrs);
     for (int i = 0; i < PARTS; i++) {
         const cubed_expr_result *r = cubed_expr_results_at(built, i);

@@ -516,7 +516,8 @@ static bool has_jobs(const char *dir)
     int ends[2];
     char said[4096];
     bool any = false;
-    if (pipe(ends) != 0) return true; /* the caller checks again later */
+    /* assume that there are jobs; the caller checks again later */
+    if (pipe(ends) != 0) return true;
     const pid_t pid = start_script(dir, "status", ends[1]);
     close(ends[1]);
     for (ssize_t n; (n = read(ends[0], said, sizeof said)) != 0;) {

@@ -36,7 +36,7 @@ static bool try_beside(cubed_context *ctx, char *place, lang_guess *g, bool *mor
     const bool within = cubed_url_path(place, &n, &store) && n > 0;
     char *slash = strrchr(place, '/');
     char *cut = within && (!slash || slash < place + store) ? place + store : slash;
-    const bool root = cut == place && !within; /* the root of the file system */
+    const bool root = cut == place && !within; /* `place` is the root of the file system */
     char *name = cut ? cut + (within && cut == place + store ? 2 : 1) : place;
     *more = cut && !root;
     lang_guess_init(g, name);

@@ -82,7 +82,7 @@ static json_t *read_value(const char *text, bool *bad)
     }
     json_decref(v);
     v = json_string(text);
-    *bad = !v; /* the text is not UTF-8 */
+    *bad = !v; /* a string that is not UTF-8 has no JSON value */
     return v;
 }
 

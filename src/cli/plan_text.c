@@ -11,7 +11,7 @@
 enum { REASONS = 5, SHOWN = 4 };
 
 typedef struct reasons {
-    int n, left_out; /* left_out: number of further reasons */
+    int n, left_out; /* left_out: number of reasons that did not fit in the list */
     struct {
         char *why, *text; /* texts of the first array with this reason */
         int count;

@@ -15,7 +15,7 @@ struct cli_progress {
     const cubed_plan *plan;
     cubed_plan_info info;
     int64_t tasks, resumed, start_ns, shown_ns, shown_tenth;
-    int stage; /* the stage that started last */
+    int stage; /* number of the stage that started last */
     char stage_name[48];
     uint64_t bytes, measured;
 };

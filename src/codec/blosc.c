@@ -11,7 +11,7 @@
 typedef struct blosc_conf {
     char cname[32];
     int64_t clevel;
-    int64_t shuffle;   /* index into `shuffles` */
+    int64_t shuffle;   /* index of the kind of shuffle in `shuffles` */
     int64_t blocksize; /* 0: the library's choice */
     int64_t typesize;
 } blosc_conf;

@@ -40,7 +40,7 @@ static cubed_status parse_conf(const char *where, cb_codec_step *s, const json_t
 
 /* Input of a step, from the array or the previous step. */
 typedef struct input {
-    cubed_codec_ctx ctx; /* `ctx.shape` points to the field below */
+    cubed_codec_ctx ctx; /* its `shape` points to the next member */
     int64_t shape[CUBED_MAX_NDIM];
     size_t bytes;
     const cb_codecs *codecs; /* known codecs */

@@ -8,7 +8,7 @@
 enum { XZ = 1, ALONE = 2 };
 
 typedef struct lzma_conf {
-    int64_t format; /* XZ or ALONE */
+    int64_t format; /* container format: XZ or ALONE */
     int64_t check;  /* -1: the library's default */
     int64_t preset; /* may include the flag for "extreme"; -1: default, 6 */
 } lzma_conf;

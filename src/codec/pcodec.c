@@ -11,7 +11,7 @@
 
 typedef struct pcodec_conf {
     int64_t level;
-    int64_t mode;  /* index into `modes` */
+    int64_t mode;  /* index of the mode in `modes` */
     int64_t delta; /* delta order, CB_PCO_AUTO or CB_PCO_LOOKBACK */
     int64_t page;  /* maximum count of numbers in a page */
 } pcodec_conf;

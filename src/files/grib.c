@@ -15,7 +15,7 @@
 
 /* A coordinate that several variables may share. */
 typedef struct coordinate {
-    const char *base; /* name before a number was appended */
+    const char *base; /* name without the number that was appended to make it unique */
     const char *name;
     int ndim;
     int64_t shape[2];
@@ -297,7 +297,7 @@ typedef enum axis { MEMBER, TIME, STEP, LEVEL, AXES } axis;
 /* The fields of a variable, and the values along its axes. */
 typedef struct fields {
     const cb_grib_variable *v;
-    cb_grib_entry *list; /* sorted by position */
+    cb_grib_entry *list; /* entries sorted by their positions in the file */
     int n;
     bool valid; /* TIME has the times at which fields are valid, and STEP has one value */
     /* values along each axis: pressures descending, all other values ascending */

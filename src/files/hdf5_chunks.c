@@ -183,7 +183,7 @@ typedef struct extensible {
     /* least: number of entries of the smallest data block; blocks: number of data block addresses in the index block and in a
      * super block */
     uint64_t least, blocks;
-    uint64_t page;  /* number of entries of a page */
+    uint64_t page;  /* number of entries in a page of a data block */
     int bits;       /* width of an entry's number in bits */
     uint64_t first; /* address of the index block */
 } extensible;

@@ -88,7 +88,7 @@ cubed_status cb_h5_each_record(cb_h5 *h, uint64_t address, int type, cb_h5_recor
 
 typedef struct heap {
     cb_h5 *h;
-    uint64_t id;        /* size of an ID in bytes */
+    uint64_t id;        /* size of a heap ID in bytes */
     int bits;           /* width of offsets in the heap, in bits */
     int owidth, lwidth; /* sizes in bytes of an offset and of a length in an ID */
     /* columns: blocks per row; first: size in bytes of a block in the first row; most: size in bytes of the largest direct

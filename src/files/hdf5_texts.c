@@ -8,7 +8,7 @@ struct cb_file_texts {
     const cb_file *f;
     const cb_h5 *h;
     size_t most;
-    uint64_t at; /* address of the cached collection */
+    uint64_t at; /* address of the heap collection that is cached */
     uint8_t *part;
     size_t size, cap;
 };

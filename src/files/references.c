@@ -40,7 +40,7 @@ typedef struct field {
 } field;
 
 typedef struct references {
-    reference *list; /* sorted by key */
+    reference *list; /* references sorted by key */
     size_t n;
     cb_linked linked;
     json_t *objects;         /* addresses of objects, by the URL in references */

@@ -18,7 +18,7 @@ typedef struct zip_entry {
 } zip_entry;
 
 typedef struct zip {
-    zip_entry *list; /* sorted by name */
+    zip_entry *list; /* entries sorted by name */
     size_t n;
 } zip;
 

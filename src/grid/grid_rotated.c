@@ -16,7 +16,8 @@ static void unrotate(const rotation *r, double at_lat, double at_lon, double *la
 {
     const double phi = at_lat * CB_DEGREE, lambda = (at_lon - r->grid_lon) * CB_DEGREE;
     const double x = cos(phi) * cos(lambda), y = cos(phi) * sin(lambda), z = sin(phi);
-    const double along = r->cos_lat * z - r->sin_lat * x; /* towards the meridian of the pole */
+    /* component in the direction of the pole's meridian */
+    const double along = r->cos_lat * z - r->sin_lat * x;
     const double up = fmin(1, fmax(-1, r->cos_lat * x + r->sin_lat * z));
     *lat = asin(up) / CB_DEGREE;
     *lon =

@@ -397,7 +397,7 @@ typedef struct clipping {
     cb_weights_builder *b;
     const cubed_grid *source;
     cell target, other;
-    cb_gradients gradients; /* centroids is NULL in first order */
+    cb_gradients gradients; /* its `centroids` is NULL if weights are of first order */
 } clipping;
 
 /* Returns the mean position of a cell's points; the zero vector if the cell is empty. */

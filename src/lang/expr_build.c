@@ -118,7 +118,7 @@ static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
         goto out;
     }
     size_t row = 0;
-    while (table[row].op != e->op) row++; /* the parser makes no other operators */
+    while (table[row].op != e->op) row++; /* the table has all operators that the parser makes */
     if (is_mistaken(b, e, table[row].number, v)) st = CUBED_E_TYPE;
     if (st == CUBED_OK) st = make_operands(b, e, table[row].number, v);
     if (st == CUBED_OK) st = apply(b, e, table[row].number, v, 2, out);

@@ -493,7 +493,7 @@ static cubed_status find_sets(expr_builder *b, const expr *e, const time_sets *s
     return CUBED_OK;
 }
 
-/* Makes the coordinate of sets: the first time of each set, with the first and the last one as bounds. */
+/* Makes the coordinate of sets of time steps: the first time of each set, with the times of its first and last step as bounds. */
 static cubed_status set_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                    const time_sets *s, int64_t nsets, cubed_expr_coord *c)
 {

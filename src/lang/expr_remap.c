@@ -18,7 +18,7 @@ enum { LAT, LON, NUMBERS = 4 };
 /* A remapping call, and the coordinates of the grid of its variable. */
 typedef struct remap_call {
     expr_builder *b;
-    const expr *e, *at; /* at: expression of the target */
+    const expr *e, *at; /* e: the call; at: its argument that names the target */
     const char *target, *file;
     cubed_remap_method method;
     int64_t neighbours;

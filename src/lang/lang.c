@@ -24,7 +24,7 @@ struct cubed_expr {
 struct cubed_expr_results {
     expr_result built;
     int n;
-    const expr_var **at; /* the variables that are results */
+    const expr_var **at; /* pointers to the variables that are results */
 };
 
 /* Finds the names of all results. The caller has allocated x->names. */

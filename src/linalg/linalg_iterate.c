@@ -189,7 +189,7 @@ static void eigen_step(double *d, double *e, int64_t start, int64_t end, cb_vect
         double f = s * e[i], b = c * e[i];
         double r = rotation(g, f, &c, &s);
         e[i + 1] = r;
-        if (r == 0) { /* the matrix splits here */
+        if (r == 0) { /* element i + 1 next to the diagonal is 0, so the matrix splits here */
             d[i + 1] -= p;
             e[end] = 0;
             return;

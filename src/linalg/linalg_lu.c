@@ -11,7 +11,7 @@ typedef struct work {
      * row. */
     int64_t n, m;
     void *a, *b;
-    void *panel; /* CB_LINALG_BASE columns of a */
+    void *panel; /* copy of CB_LINALG_BASE columns of a */
     int64_t *pivot;
     /* for lu: the source row of each position, and the position of each source row */
     int64_t *order, *place;

@@ -9,7 +9,7 @@
 
 typedef struct scratch {
     int64_t *pivot; /* pivot row of each column */
-    void *spare;    /* scratch of cb_cholesky */
+    void *spare;    /* scratch memory of cb_cholesky */
 } scratch;
 
 #define CB_LINALG_FILE "linalg/linalg_panel_lu.inc.h"

@@ -12,8 +12,8 @@
 
 typedef struct scratch {
     void *v, *v_h;  /* v: a block of reflectors as a full matrix, rows x step; v_h: its adjoint */
-    void *x, *y;    /* products, step x step */
-    void *one, *of; /* one: a reflector; of: products with it */
+    void *x, *y;    /* products of reflectors, step x step */
+    void *one, *of; /* one: a reflector; of: its products with the columns */
 } scratch;
 
 #define CB_LINALG_FILE "linalg/linalg_panel_qr.inc.h"

@@ -46,7 +46,7 @@ static cb_complex wilkinson(const cb_complex *h, int64_t n, int64_t last)
     return size(sum) == 0 ? low[1] : sub_z(low[1], div_z(bc, sum));
 }
 
-/* Performs one step on rows first..last. If vectors are requested, the step transforms all of h, otherwise only this block. */
+/* Performs one QR step on rows first..last. If vectors are requested, the step transforms all of h, otherwise only this block. */
 static void step(int64_t n, cb_complex *h, cb_complex *zt, int64_t first, int64_t last,
                  cb_complex shift)
 {
@@ -89,10 +89,10 @@ bool cb_schur_z(int64_t n, cb_complex *h, cb_complex *zt, cb_complex *values,
             steps = 0;
             continue;
         }
-        steps++; /* number of steps for this eigenvalue */
+        steps++; /* counts the steps for this eigenvalue */
         if (--left < 0 || cubed_cancel_is_set(cancel)) return false;
         cb_complex shift = wilkinson(h, n, last);
-        if (steps % 10 == 0) /* exceptional shift: no progress */
+        if (steps % 10 == 0) /* after ten steps without convergence, use an exceptional shift */
             shift = add_z(make_z(1.5 * size(h[last * n + last - 1]), 0), h[last * (n + 1)]);
         step(n, h, zt, first, last, shift);
     }

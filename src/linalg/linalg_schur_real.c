@@ -153,7 +153,7 @@ bool cb_schur_d(int64_t n, double *h,
             steps = 0;
             continue;
         }
-        steps++; /* number of steps for this eigenvalue */
+        steps++; /* counts the steps for this eigenvalue */
         if (--left < 0 || cubed_cancel_is_set(cancel)) return false;
         double sum, product;
         choose_shifts(&m, first, last, steps, &sum, &product);

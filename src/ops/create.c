@@ -156,7 +156,7 @@ cubed_status cubed_array_eye(cubed_context *ctx, int64_t rows, int64_t columns, 
 
 cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
-    static const char nothing[4]; /* a code point */
+    static const char nothing[4]; /* an empty string of one code point */
     const cubed_scalar zero = {.c128 = {0, 0}};
     const cubed_kind kind = cubed_dtype_kind(dtype);
     cubed_array *number;

@@ -31,7 +31,7 @@
 /* --- One plan -------------------------------------------------------------------------------------------- */
 
 typedef struct moved {
-    uint64_t bytes, requests; /* sums over reads and writes */
+    uint64_t bytes, requests; /* sums over all reads and writes of a plan */
 } moved;
 
 static double cost_of(moved m) { return (double)m.bytes + REQUEST_BYTES * (double)m.requests; }

@@ -254,7 +254,7 @@ typedef struct option {
 } option;
 
 typedef struct axis_options {
-    int axis; /* axis of the output */
+    int axis; /* axis of the output to which the options belong */
     int n;
     /* options in ascending order of length: a longer task touches fewer chunks per element */
     option option[MAX_OPTIONS];

@@ -104,7 +104,7 @@ const char *cubed_plan_why_apart(const cubed_plan *p, int stage, int other)
 /* Data about a stage while stages are joined. */
 typedef struct sibling {
     int level;
-    bool gone;    /* joined into another stage */
+    bool gone;    /* this stage was joined into another one, and no longer exists */
     bool pending; /* outputs were joined to the stage, but the stage was not compiled since */
     /* The programs of the stage have one branch each. So the memory of joined stages is at most the sum of their memory. */
     bool straight;

@@ -67,7 +67,8 @@ static cubed_status enter(walk *w, const char *name, size_t n, const char **rest
     memcpy(w->real + w->length, name, n);
     w->length += n;
     w->real[w->length] = 0;
-    if (w->found < ++w->parts) return CUBED_OK; /* the part is below a part that does not exist */
+    if (w->found < ++w->parts)
+        return CUBED_OK; /* a part before this one does not exist, so this one does not either */
     if (lstat(w->real, &info) != 0) {
         const int e = errno;
         const bool missing = e == ENOENT || e == ENOTDIR || e == EACCES || e == ENAMETOOLONG;

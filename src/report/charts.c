@@ -133,7 +133,7 @@ enum { MEMORY_HEIGHT = 200 };
 
 typedef struct scale {
     double most;  /* value at the top of the chart */
-    double width; /* width of a bin in pixels */
+    double width; /* width of a bin of the chart in pixels */
 } scale;
 
 static double height_of(const scale *s, double bytes)

@@ -8,7 +8,8 @@
 
 /* Filters of format 2 that determine the element type. */
 static const struct {
-    const char *codec, *type; /* type: name in format 3 */
+    /* codec: name of the filter; type: name of the element type in format 3 */
+    const char *codec, *type;
 } texts[] = {{"vlen-utf8", "string"}, {"vlen-bytes", "variable_length_bytes"}};
 enum { NTEXTS = (int)(sizeof texts / sizeof *texts) };
 

@@ -6,7 +6,7 @@
 
 /* A decoded index of a shard. */
 typedef struct shard_index {
-    cubed_object_info object; /* size 0: the shard is missing */
+    cubed_object_info object; /* the shard's object; its size is 0 if the shard is missing */
     uint64_t where[];
 } shard_index;
 

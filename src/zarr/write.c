@@ -130,7 +130,7 @@ typedef struct shared_chunk {
     int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
     const cb_zarr_part *part;
     const char *src;
-    char *all; /* stored chunk, then the merged chunk */
+    char *all; /* the stored chunk, into which this writer's part is merged */
     cb_arena *scratch;
     cb_zarr_merged *done;
 } shared_chunk;

@@ -20,7 +20,7 @@ typedef struct block_loop {
     cb_reducer *f;
     source from;
     int rows;                        /* number of rows that are reduced together */
-    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* virtual machines, one per row */
+    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* virtual machine of each row */
     int ndim, inner;                 /* vectors extend along the axes from `inner` on */
     int64_t extent[CUBED_MAX_NDIM];
     int64_t run;  /* number of elements of a run; for RUNS, of all adjacent runs */

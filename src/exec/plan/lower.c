@@ -16,7 +16,7 @@ typedef struct lowering {
     cb_zone *out;  /* memory of lists that become part of the program */
     const int *reduce_nodes;
     int nreductions;
-    cb_box box; /* box of the branch */
+    cb_box box; /* box of the domain that the branch computes */
     /* values by node and map: a node that is read through one map has one value in a branch */
     cb_seen values;
     /* While the code grows, loads are numbered from 0 and instructions from CB_MAX_VALUES; settle() makes the numbers
@@ -35,7 +35,7 @@ typedef struct cuts {
     int first;                   /* the axis that was divided first; -1: none */
     int64_t *at[CUBED_MAX_NDIM]; /* sorted positions by axis, without the box's ends */
     int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
-    cb_seen seen; /* nodes that have been visited */
+    cb_seen seen; /* nodes that were visited in the search for positions */
 } cuts;
 
 static cubed_status no_memory(cubed_error *err)

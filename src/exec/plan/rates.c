@@ -15,7 +15,7 @@ typedef struct stage_load {
 
 /* Requests of a stage for the chunks of one array. */
 typedef struct array_load {
-    double requests, bytes; /* bytes of one request */
+    double requests, bytes; /* number of requests, and bytes of one request */
     double prefixes;
 } array_load;
 

@@ -93,7 +93,7 @@ const cb_kind cb_kind_partial = {.name = "partial",
                                  .find_chunks_from = cb_chunks_are_data,
                                  .operation = reduction_name};
 
-/* Checks a merge of its input's states to states or results. */
+/* Checks a node that merges the states of its input. If `states` is set, the node outputs states, otherwise results. */
 static cubed_status check_states(const cb_ir *ir, const cb_node *n, bool states, cubed_error *err)
 {
     const cb_node *in = &ir->nodes[n->inputs[0]];

@@ -90,7 +90,7 @@ struct cb_driver {
     int64_t ntasks, ndone;
     stage_state *stages;
     cb_ready *ready;
-    in_flight *flights; /* array with one entry per slot */
+    in_flight *flights; /* ranges in flight, one entry per slot */
     retry *retries;     /* capacity: MAX_RETRIES, plus one per slot */
     unsigned nflights, nretries, busy;
     unsigned fresh;   /* slots from this one on are unused */

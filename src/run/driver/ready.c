@@ -43,13 +43,13 @@ typedef struct node_chunks {
     uint64_t *done; /* a bit per chunk; NULL: no task waits for them */
     int64_t nchunks;
     int64_t missing;
-    int64_t whole; /* outstanding reads of the whole array */
+    int64_t whole; /* number of unfinished tasks that read the whole array */
 } node_chunks;
 
 typedef struct held {
     int64_t task;
     uint32_t stage : 17, tag : 15; /* hash of the watched chunk: chunks may share lists */
-    uint32_t next;                 /* next task in its list */
+    uint32_t next;                 /* next task in the same list */
 } held;
 
 typedef struct stage_tasks {
@@ -72,7 +72,7 @@ struct cb_ready {
     cb_ready_args a;
     const cubed_plan *p;
     const cubed_allocator *alloc;
-    node_chunks *nodes; /* one per node */
+    node_chunks *nodes; /* state of the chunks of each node */
     stage_tasks *stages;
     int latest; /* no stage after this one has ready tasks */
     held *tasks;
@@ -177,7 +177,7 @@ static cubed_status forget_read(void *ctx, int node, const cb_box *chunks, cubed
 typedef struct remains {
     cb_ready *r;
     bool known; /* existence is known for all chunks of the arrays for which tasks wait */
-    bool all;   /* all requested chunks exist */
+    bool all;   /* all chunks that were looked for exist */
 } remains;
 
 static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)

@@ -26,7 +26,7 @@
 typedef struct answer {
     const cubed_context *ctx;
     cb_buf bytes;
-    uint64_t most; /* maximum bytes; 0: unlimited */
+    uint64_t most; /* maximum size of `bytes`; 0: unlimited */
     bool failed;   /* the last report contains an error */
     bool skip_done, ends_process, limits_memory;
     /* write notes of completed tasks, because another process reads them (cubed_range_message) */

@@ -70,7 +70,7 @@ typedef struct processes {
     cubed_range_message names; /* the names that the messages of all ranges have in common */
     uint8_t hello[CB_WIRE_HELLO_BYTES];
     worker *workers;
-    struct pollfd *polls;     /* one per worker */
+    struct pollfd *polls;     /* poll descriptors of the workers */
     cubed_task_range *ranges; /* ring of unassigned ranges */
     unsigned range_at, range_n;
     cb_shared *shared;

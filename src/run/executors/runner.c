@@ -97,7 +97,8 @@ struct cubed_runner {
 
 cubed_status cubed_runner_new(const cubed_executor_args *args, cubed_runner **out, cubed_error *err)
 {
-    const cb_executor_args *full = (const cb_executor_args *)args; /* first member of the struct */
+    /* `args` is the first member of this struct */
+    const cb_executor_args *full = (const cb_executor_args *)args;
     const cubed_allocator *a = &args->plan->ctx->alloc;
     cubed_runner *r = cb_alloc_zero(a, sizeof *r);
     if (!r) return cb_fail(err, CUBED_E_NOMEM, "no memory for a worker");

@@ -31,13 +31,13 @@ typedef struct threads {
     cb_cond work, done, room, complete;
     bool stop CB_GUARDED_BY(&lock);
     cb_coop coop;
-    bool has_coop;                     /* `coop` was initialised */
+    bool has_coop;                     /* `coop` was initialised, and must be destroyed */
     cb_member *members;                /* one per worker */
     bool forming CB_GUARDED_BY(&lock); /* a cooperative task waits for members */
     unsigned joined CB_GUARDED_BY(&lock);
-    cubed_task_range *ranges CB_GUARDED_BY(&lock); /* ring */
+    cubed_task_range *ranges CB_GUARDED_BY(&lock); /* ring buffer */
     size_t range_cap, range_at CB_GUARDED_BY(&lock), range_n CB_GUARDED_BY(&lock);
-    cubed_task_report *reports CB_GUARDED_BY(&lock); /* ring */
+    cubed_task_report *reports CB_GUARDED_BY(&lock); /* ring buffer */
     size_t report_cap, report_at CB_GUARDED_BY(&lock), report_n CB_GUARDED_BY(&lock);
 } threads;
 

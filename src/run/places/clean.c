@@ -15,9 +15,9 @@ typedef struct paths {
 
 typedef struct leftovers {
     cb_zone *zone;
-    paths recorded; /* places with a record */
+    paths recorded; /* places at which a run has left its record */
     paths beside;   /* arrays that were created next to the arrays that they replace */
-    paths folders;  /* folders of runs, by their names */
+    paths folders;  /* folders whose names are those of runs' folders */
 } leftovers;
 
 static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length, cubed_error *err)

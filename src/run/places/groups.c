@@ -37,7 +37,8 @@ out:
     return st;
 }
 
-static bool stays(const ends *e) /* source and destination are the same */
+/* Returns true if the source and the destination are the same place. */
+static bool stays(const ends *e)
 {
     return cb_place_compare(&e->from_place, &e->place) == CB_PLACES_SAME;
 }

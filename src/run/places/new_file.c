@@ -23,7 +23,7 @@
 #include "run/places/self.h"
 
 #define SUFFIX CB_NEW_FILE_SUFFIX
-#define DATA   "data"         /* the store in the directory */
+#define DATA   "data"         /* name of the store in the directory */
 #define DRAFT  ".cubed-part-" /* beginning of the name of the file in the directory */
 /* NOLINTNEXTLINE(misc-redundant-expression): the public name and its parts */
 _Static_assert(sizeof CUBED_NEW_FILE_STORE == sizeof SUFFIX "/" DATA, "one name in both places");

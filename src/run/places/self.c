@@ -184,7 +184,7 @@ typedef struct finder {
     cubed_store *work;
     const cb_run_self *self;
     cb_zone *zone;
-    char *found; /* "": none found yet */
+    char *found; /* name that was found; "": none found yet */
     bool may_write;
 } finder;
 

@@ -258,7 +258,7 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     return attach(io, i, err);
 }
 
-/* Takes an array whose chunks are replaced in place. The record names no plan, so no run resumes these chunks. */
+/* Claims and opens an array whose chunks are replaced in place. The record names no plan, so no run resumes these chunks. */
 static cubed_status take_update(cb_io *io, int i, cubed_error *err)
 {
     const cb_run_self self = io->self;
@@ -274,7 +274,8 @@ static cubed_status take_update(cb_io *io, int i, cubed_error *err)
     return attach(io, i, err);
 }
 
-/* Continues the output of an earlier run of the plan in places that processes of that run do not reach. */
+/* Takes over the output of an earlier run of the plan, which may still write. Writes to a new place, which the processes of that
+ * run cannot reach. */
 static cubed_status take_away(cb_io *io, int i, const cb_run_record *left, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;

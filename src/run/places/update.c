@@ -18,8 +18,8 @@ typedef struct array_state {
     cb_chunk_version *versions; /* versions of the chunks that exist */
     uint64_t *keep; /* targets: bit per chunk that stays as it is; NULL if all are replaced */
     cb_sources_record record; /* targets */
-    bool found;               /* targets: a record exists */
-    cb_chunk_version hash;    /* targets: identifies the record's bytes */
+    bool found;               /* for targets: a record of sources exists */
+    cb_chunk_version hash;    /* for targets: hash of the record's bytes */
 } array_state;
 
 struct cb_update {

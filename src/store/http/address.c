@@ -57,7 +57,7 @@ cb_address_kind cb_address_kind_of(const char *host)
     if (n >= sizeof text) return CB_ADDRESS_PUBLIC;
     memcpy(text, host, n + 1);
     while (n > 1 && text[n - 1] == '.') text[--n] = 0;
-    text[strcspn(text, "%")] = 0; /* zone of an IPv6 address */
+    text[strcspn(text, "%")] = 0; /* remove the zone of an IPv6 address */
     if (inet_aton(text, &four)) return kind_of_4(ntohl(four.s_addr));
     if (inet_pton(AF_INET6, text, &six) == 1) return kind_of_6(six.s6_addr);
     const size_t skip = sizeof local - 1;

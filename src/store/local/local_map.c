@@ -27,7 +27,7 @@ enum { FREE, TAKEN };
 static struct {
     window windows[CB_MAP_WINDOWS];
     atomic_size_t bytes;
-    atomic_bool changing; /* lock of the next three fields */
+    atomic_bool changing; /* spin lock that protects the next three members */
     unsigned users;
     bool installed;
     struct sigaction before;
