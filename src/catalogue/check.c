@@ -181,10 +181,11 @@ static cubed_status check_pointers(const argument_at *at, const cubed_param *p)
     const bool has_items = v->kind == CUBED_VALUE_ARRAYS && !(p->flags & CUBED_PARAM_GAPS);
     for (int i = 0; is_kind && !missing && has_items && i < v->n; i++) missing = !v->as.arrays[i];
     if (is_kind && !missing && v->kind == CUBED_VALUE_LIST && !is_sound(v, MOST_DEEP)) {
-        const cubed_status wrong = cb_fail(at->err, CUBED_E_TYPE,
-                                           "%s: %s is a list of items that are not numbers, "
-                                           "strings, None or lists of them (%d deep at most)",
-                                           at->function->name, p->name, MOST_DEEP);
+        const cubed_status wrong =
+            cb_fail(at->err, CUBED_E_TYPE,
+                    "%s: %s is a list, expected items that are numbers, "
+                    "strings, None, or lists of these, nested at most %d deep",
+                    at->function->name, p->name, MOST_DEEP);
         set_number(at->err, at->number);
         return wrong;
     }

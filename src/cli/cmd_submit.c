@@ -290,8 +290,9 @@ typedef struct followed {
     cubed_context *ctx;
     cubed_plan *plan;
     int stages;
-    int64_t tasks, *done; /* tasks: total; done: completed tasks of each stage */
-    bool all_done, over;  /* all_done: all tasks are done; over: the results are also complete */
+    int64_t tasks,
+        *done; /* tasks: number of tasks of the plan; done: number of completed tasks, by stage */
+    bool all_done, over; /* all_done: all tasks are done; over: the results are also complete */
     python_functions python;
 } followed;
 

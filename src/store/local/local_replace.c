@@ -216,7 +216,7 @@ cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store
 {
     const local_store *s = (local_store *)store;
     char path[PATH_MAX], real[PATH_MAX];
-    /* the path of a directory that was opened by a descriptor is unknown */
+    /* A store that was opened by a descriptor does not know its path, and cannot continue here. */
     CB_CHECK(s->dir == AT_FDCWD, err);
     CB_TRY(cb_local_path(s, prefix, path, err));
     if (!realpath(path, real)) return cb_fail_errno(err, errno, "cannot look at %s", path);
