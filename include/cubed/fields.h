@@ -16,7 +16,7 @@ extern "C" {
 /* Radius of the Earth that CDO uses, in metres. */
 #define CUBED_EARTH_RADIUS 6371000.0
 
-/* Edges of cells between corners of different longitudes. */
+/* Lines that form the edges of cells between corners of different longitudes. */
 typedef enum cubed_cell_edges {
     CUBED_EDGES_GREAT_CIRCLES, /* arcs of great circles, which are the shortest lines, as in CDO */
     CUBED_EDGES_LATITUDES      /* circles of latitude */

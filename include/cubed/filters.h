@@ -169,7 +169,7 @@ typedef struct cubed_binary_options {
     cubed_array *
         mask; /* array of x's shape: only elements that are not 0 in the mask may change; NULL: all elements */
     bool border;            /* value beyond the ends */
-    const int64_t *origins; /* see cubed_filter_options */
+    const int64_t *origins; /* shift of the structure for each axis; NULL: 0 */
 } cubed_binary_options;
 #define CUBED_BINARY_OPTIONS_INIT                                                                  \
     {                                                                                              \

@@ -16,7 +16,7 @@ typedef struct cb_panels {
 } cb_panels;
 
 /* Sets the widest panels of n rows for `function` that fit in tasks. If none fit, sets few panels, so that the plan is
- * refused. */
+ * refused. CUBED_E_BUDGET if n is 0. */
 CUBED_MUST_CHECK cubed_status cb_panels_choose(cb_panels *p, const char *function,
                                                uint64_t task_mem, cubed_error *err);
 /* Returns the number of panels of a matrix with `columns` columns. */

@@ -7,8 +7,8 @@
 /* Elements of a coordinate: times in microseconds, or other numbers. */
 typedef struct places {
     int64_t n;
-    double *number; /* elements of floating-point types, otherwise NULL */
-    int64_t *whole; /* other elements, otherwise NULL */
+    double *number; /* elements of a coordinate of a floating-point type, otherwise NULL */
+    int64_t *whole; /* elements of a coordinate of another type, otherwise NULL */
     bool is_time;   /* `whole` has microseconds of the calendar */
     cubed_calendar calendar;
 } places;

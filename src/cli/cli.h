@@ -287,7 +287,8 @@ cubed_status cli_compute_all(cubed_context *ctx, cubed_array *const *x, void *co
 cubed_status cli_check_plans(cubed_context *ctx, const cubed_target *targets, const int *counts,
                              int nplans, const cubed_plan_group *groups, int ngroups,
                              const cli_common *c, cubed_error *err);
-/* Handles --plan, --explain and --plan-svg. `mem_after`: memory for writing a file after all tasks are done, or 0. */
+/* Handles --plan, --explain and --plan-svg, and prints the warnings of the plan on stderr. `mem_after`: memory for writing a
+ * file after all tasks are done, or 0. */
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t mem_after,
                            cubed_error *err);
 /* Converts the options of the command to the options of a plan: memory, workers, work directory and others. */

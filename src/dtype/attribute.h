@@ -31,14 +31,14 @@ bool cb_attribute_number(const json_t *v, cubed_dtype dtype, void *out);
 /* Records the type of an attribute: a NumPy type string such as "<f4", or "|S128" for NC_STRING. Returns false if out of
  * memory. */
 CUBED_MUST_CHECK bool cb_attributes_state(json_t *attrs, const char *name, const char *type);
-/* Call this after attributes are read from a document. Types are recorded under different names: by versions of NetCDF-C,
- * and in arrays of format 3. Moves all of these records to CUBED_ATTRIBUTE_TYPES. Returns false if out of memory. */
+/* Moves the recorded types of attributes to CUBED_ATTRIBUTE_TYPES, from the different names under which versions of NetCDF-C
+ * and arrays of format 3 record them. Call it after attributes are read from a document. Returns false if out of memory. */
 CUBED_MUST_CHECK bool cb_attributes_gather(json_t *attrs);
 /* Removes recorded types of attributes that do not exist. */
 void cb_attributes_prune(json_t *attrs);
-/* Call this before attributes of an array of format 3 are written. Moves the recorded types from CUBED_ATTRIBUTE_TYPES to
- * CB_ATTRIBUTE_TYPES_V3, except types that readers infer from the value and from the array's type `dtype`. If `dtype` is
- * CUBED_DTYPE_COUNT, moves all. Returns false if out of memory. */
+/* Moves the recorded types from CUBED_ATTRIBUTE_TYPES to CB_ATTRIBUTE_TYPES_V3, except types that readers infer from the
+ * value and from the array's type `dtype`. If `dtype` is CUBED_DTYPE_COUNT, moves all. Call it before attributes of an array
+ * of format 3 are written. Returns false if out of memory. */
 CUBED_MUST_CHECK bool cb_attributes_stow(json_t *attrs, cubed_dtype dtype);
 
 #endif

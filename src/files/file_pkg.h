@@ -72,8 +72,8 @@ extern const cb_file_kind cb_file_hdf5, cb_file_cdf, cb_file_zip, cb_file_refere
     cb_file_icechunk, cb_file_grib;
 
 enum { CB_ICECHUNK_KEY = 64 };
-/* Finds the snapshot of a ref ("branch.NAME", "tag.NAME" or "snapshot.ID") in the repository at the root of a store, and
- * gets its key. */
+/* Finds the snapshot of a ref ("branch.NAME", "tag.NAME" or "snapshot.ID") in the repository at the root of a store, and gets
+ * its key. CUBED_E_NOT_FOUND if there is no such snapshot. */
 CUBED_MUST_CHECK cubed_status cb_icechunk_find(cubed_store *within, const char *ref,
                                                const char *url, char key[CB_ICECHUNK_KEY],
                                                cubed_error *err);

@@ -37,8 +37,8 @@ CUBED_MUST_CHECK cubed_status cb_file_know_chunks(cubed_store *s, const char *pa
 /* Variable-length strings in an HDF5 file, to which elements of arrays refer. Not thread-safe: caches the last structure
  * read. */
 typedef struct cb_file_texts cb_file_texts;
-/* Opens the strings of a file. *item is the size of an element in bytes. CUBED_E_BUDGET if a structure has more than `most`
- * bytes. CUBED_E_UNSUPPORTED for other stores. */
+/* Opens the strings of a file. *item is the size of an element in bytes. CUBED_E_UNSUPPORTED for other stores.
+ * cb_file_texts_get fails with CUBED_E_BUDGET if a structure has more than `most` bytes. */
 CUBED_MUST_CHECK cubed_status cb_file_texts_open(cubed_store *s, size_t most, cb_file_texts **out,
                                                  size_t *item, cubed_error *err);
 void cb_file_texts_close(cb_file_texts *x);

@@ -32,7 +32,8 @@ typedef struct cb_grib_field {
 } cb_grib_field;
 
 enum { CB_GRIB_BEGIN = 16 }; /* bytes that cb_grib_measure needs */
-/* Finds the size of the message at the start of a source. CUBED_E_FORMAT if the source is shorter. */
+/* Finds the size of the message at the start of a source. CUBED_E_FORMAT if the source is shorter, or does not contain a
+ * message; CUBED_E_UNSUPPORTED for editions other than 1 and 2. */
 CUBED_MUST_CHECK cubed_status cb_grib_measure(const cb_grib_source *s, uint64_t *size,
                                               cubed_error *err);
 
@@ -46,7 +47,8 @@ CUBED_MUST_CHECK cubed_status cb_grib_find_field(const cb_grib_source *s, uint32
 
 /* Returns the size in bytes of a message with the descriptions of a field, without its bitmap and data. */
 size_t cb_grib_header_size(const cb_grib_field *f);
-/* Writes that message to `dst`. Libraries parse it like the whole message. */
+/* Writes a message with the descriptions of a field, without its bitmap and data, to `dst`, which has room for
+ * cb_grib_header_size bytes. Libraries parse it like the whole message. */
 CUBED_MUST_CHECK cubed_status cb_grib_header(const cb_grib_source *s, const cb_grib_field *f,
                                              uint8_t *dst, cubed_error *err);
 /* Writes a message with only this field to `dst`, which has room for f->size bytes. */

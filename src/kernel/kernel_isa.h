@@ -14,7 +14,7 @@
 #define CB_PASTE(a, b)  CB_PASTE2(a, b)
 #define CB_JOIN2(a, b)  a##b
 #define CB_JOIN(a, b)   CB_JOIN2(a, b)
-/* cb_fill_elem -> cb_fill_elem_v3 */
+/* Name of a function in this instruction set: for v3, cb_fill_elem becomes cb_fill_elem_v3. */
 #define CB_ISA_NAME(name) CB_PASTE(name, CB_ISA)
 
 /* Declares the iterations of a loop independent. `dst` may be the same buffer as an input, but must not overlap it otherwise. */

@@ -30,7 +30,10 @@ typedef enum longitudes_result {
 /* Rounds x to a floating-point type whose significand has `digits` bits. */
 double longitudes_round(double x, int digits);
 
-/* number of bits of the significand of the floating-point type in which longitudes are compared */
+/* Finds the elements of `v` from longitude `west` eastwards to `east`, both included.
+ *
+ * west, east  may differ from the elements by whole circles
+ * digits      number of bits of the significand of the floating-point type in which longitudes are compared */
 longitudes_result longitudes_find(const double *v, int64_t n, double west, double east, int digits,
                                   longitudes_range *out);
 

@@ -50,10 +50,10 @@ CUBED_MUST_CHECK cubed_status cb_op_broadcast(cubed_op op, cubed_array *const *a
 CUBED_MUST_CHECK cubed_status cb_op_grid(const char *what, cubed_dtype dtype, int ndim,
                                          const int64_t *shape, const int64_t *chunks, cb_grid *out,
                                          cubed_error *err);
-/* Chunks of a result of several arrays that have, or broadcast to, one shape. They are the chunks of the largest array; along
- * axes that it broadcasts, the chunks of the next array, and so on. Chunks of computed constants are used only if no other
- * array determines the chunks. Along axes that only constants have, chunks are short enough for chunks of the result of at most
- * 16 MiB. */
+/* Returns the chunks of a result of several arrays that have, or broadcast to, one shape. They are the chunks of the largest
+ * array; along axes that it broadcasts, the chunks of the next array, and so on. Chunks of computed constants are used only
+ * if no other array determines the chunks. Along axes that only constants have, chunks are short enough for chunks of the
+ * result of at most 16 MiB. */
 cb_grid cb_op_broadcast_grid(cubed_array *const *args, int nargs, int ndim, const int64_t *shape,
                              cubed_dtype dtype);
 /* Chooses the chunks of concatenated arrays along an axis. Arrays whose chunks have a lower origin (cb_chunks_from) than those

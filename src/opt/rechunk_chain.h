@@ -34,7 +34,7 @@ typedef struct cb_planner {
 
 /* Sets a chain of one pass whose tasks make one chunk each, even if it does not fit. */
 void cb_chain_single(const cb_planner *p, cb_chain *out);
-/* Rates a chain by the given costs. */
+/* Sets bytes, requests, memory, seconds and score of a chain from its projected cost. */
 void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c);
 /* Finds the best single pass from the source to the target. */
 void cb_chain_direct(cb_planner *p, cb_chain *out);

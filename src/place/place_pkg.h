@@ -11,7 +11,7 @@ const char *cb_url_of_file(const char *url);
 /* Appends text with %XX decoded. CUBED_E_ARG for an invalid encoding, and for bytes that no name may contain. */
 CUBED_MUST_CHECK cubed_status cb_url_decode(const char *url, const char *from, size_t n,
                                             cb_buf *out, cubed_error *err);
-/* Appends the path of a local store as a file: URL, with all special characters encoded. */
+/* Appends the path of a local store as a file: URL, with '%' and ':' percent-encoded. */
 void cb_url_put_file(const char *path, cb_buf *out);
 
 /* Fill in store, text, ids and missing, for the path of a local store and for a URL with a host. */

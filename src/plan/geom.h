@@ -181,7 +181,8 @@ typedef struct cb_map {
     } dim[CUBED_MAX_NDIM];
 } cb_map;
 
-/* Returns a copy of a map that has room only for the map's axes. Do not copy it by value. NULL if out of memory. */
+/* Returns a copy of a map that has room only for the map's axes, so the copy must not be copied by value. NULL if out of
+ * memory. */
 const cb_map *cb_map_own(cb_zone *zone, const cb_map *m);
 cb_map cb_map_identity(int ndim);
 bool cb_map_is_identity(const cb_map *m);

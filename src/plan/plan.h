@@ -48,8 +48,8 @@ typedef struct cb_plan_making {
 typedef struct cb_plan_worker {
     _Atomic(struct cb_io *) opened; /* the run opened by the last message */
     void (*_Atomic close_opened)(cubed_plan *p);
-    _Atomic uint64_t held_mem; /* see cubed_task_report.process_mem */
-    _Atomic uint64_t limit;    /* see cb_memory_limit_begin; 0: not known yet */
+    _Atomic uint64_t held_mem; /* value that reports return as cubed_task_report.process_mem */
+    _Atomic uint64_t limit;    /* limit of private memory (cb_memory_limit_begin); 0: unknown */
 } cb_plan_worker;
 
 /* The request without the extents of arrays: see cb_plan_note_growth. Empty in loaded plans, and in plans without sources and

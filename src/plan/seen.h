@@ -6,7 +6,7 @@
 
 typedef struct cb_seen_item {
     uint64_t hash;
-    const cb_map *map;      /* see cb_map_own */
+    const cb_map *map;      /* map that the node is seen through, from cb_map_own */
     const int64_t *lo, *hi; /* the box; NULL: no box */
     int node;
     int value; /* the caller's */

@@ -17,10 +17,10 @@ typedef struct report_requests {
     cubed_worker_usage usage;
 } report_requests;
 
-/* Gets the requests, and their cost by list prices. `apart` is true if workers do not share memory, so that intermediates are in
- * the work directory. */
+/* Gets the requests of a plan to stores on other machines, and their cost by list prices. `apart` is true if workers do not
+ * share memory, so that intermediates are in the work directory. */
 void report_get_requests(const cubed_plan *plan, bool apart, report_requests *out);
-/* Writes the requests as lines of text; nothing if there are no such stores. */
+/* Writes the requests as lines of text; nothing if the plan uses no stores on other machines. */
 void report_put_requests(const cubed_plan *plan, const report_requests *requests, FILE *f);
 
 /* Creates a report for one run of the plan, and holds a reference to the plan. */

@@ -44,7 +44,7 @@ struct cb_io {
     bool committed;
     bool finished; /* an earlier run completed all targets: nothing to do */
     bool
-        remember; /* keep the records of complete targets, so that a later resumed run finds that everything is done */
+        remember; /* the records of complete targets are kept, so that a later resumed run finds that everything is done */
     /* CUBED_KEEP_*: output that may be kept if the run ends early, and output that is kept */
     unsigned may_keep, keep;
     /* Time of the last heartbeat, by cb_clock_boot_ns (0: no heartbeat yet) and by cb_run_now. */
@@ -60,8 +60,7 @@ struct cb_io {
     cubed_store *work; /* the work directory, or NULL */
     bool has_folder;   /* the run has a folder in the work directory; the first spill opens it */
     cb_claim folder;   /* claim of the work folder; only drivers have it */
-    cubed_store *
-        folder_place; /* place through which the folder is accessed; NULL if the store has no places */
+    cubed_store *folder_place; /* access to the folder; NULL if the store has no places */
     char prefix[CB_RUN_FOLDER_CAP];
     /* Folder of an earlier run of the plan whose processes may still write there. Its chunks are moved to this run's
      * folder. */
