@@ -41,10 +41,11 @@ typedef struct cubed_area_options {
  *
  * Without bounds, cells of the outermost latitudes extend outwards as far as inwards. Edges beyond latitude 88 degrees are
  * moved to the pole, as in CDO. Longitudes may jump by 360 degrees. Cells 180 degrees wide or wider have circles of latitude
- * as edges. A cell that is given by corners may contain a pole.
+ * as edges. A cell that is given by corners may contain a pole. The area is NaN if a number of the cell is not finite.
  *
  * Errors: CUBED_E_ARG if shapes do not fit, if an axis of one element has no bounds, or if `edges` is CUBED_EDGES_LATITUDES
- * for cells with corners. CUBED_E_TYPE unless all arrays have real numbers. */
+ * for cells with corners. CUBED_E_TYPE unless all arrays have real numbers. A run fails with CUBED_E_ARG if a latitude is not
+ * from -90 to 90 or a longitude not from -3600 to 3600, if an axis without bounds is not in order, or if edges cross. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_area(cubed_array *lat, cubed_array *lon,
                                                         const cubed_area_options *options,
                                                         cubed_array **out, cubed_error *err);

@@ -4,6 +4,8 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "base/struct_size.h"
+#include "block/params.h"
+#include "cubed/blockwise.h"
 #include "cubed/fields.h"
 #include "ops/shapes.h"
 #include "ops/steps.h"
@@ -129,44 +131,48 @@ static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_ce
 
 /* --- Cells with any number of corners ------------------------------------------------------------------------------ */
 
-/* Returns elements 1, 2, ..., n - 1, 0 along an axis: the next corner of each corner. */
-static cubed_array *next_of(cb_steps *s, cubed_array *x, int axis)
+/* Calls a function whose result has the first axes of x. The last `whole` axes of the inputs are not split. */
+static cubed_array *called(cb_steps *s, const char *function, cubed_array *const *x, int n,
+                           int whole, int out_ndim, const void *params, size_t params_size)
 {
-    const int64_t n = x->shape[axis];
-    cubed_array *parts[2] = {cb_step_part(s, x, axis, 1, n - 1, 1),
-                             cb_step_part(s, x, axis, 0, 1, 1)};
-    return parts[0] && parts[1] ? cb_step_concat(s, parts, 2, axis) : NULL;
+    int64_t chunks[CUBED_MAX_NDIM];
+    int symbols[CUBED_MAX_NDIM];
+    cubed_block_input in[2];
+    cubed_array *y = NULL;
+    if (!x[0] || !x[n - 1]) return NULL;
+    const int ndim = x[0]->node.grid->ndim;
+    uint32_t together = 0;
+    for (int d = 0; d < ndim; d++) {
+        symbols[d] = d;
+        if (d >= ndim - whole) together |= 1u << d;
+    }
+    cb_api_blocks(x[0], together, sizeof(double), chunks);
+    for (int i = 0; i < n; i++) in[i] = (cubed_block_input){x[i], symbols, chunks};
+    const cubed_block_output to = {CUBED_FLOAT64, out_ndim, x[0]->shape, chunks, symbols, NULL};
+    const cubed_block_operation operation = {.function = function,
+                                             .params = params,
+                                             .params_size = params_size,
+                                             .inputs = in,
+                                             .nin = n,
+                                             .outputs = &to,
+                                             .nout = 1};
+    return cb_step(s, cubed_blockwise(s->ctx, &operation, &y, s->err), &y);
 }
 
-/* Computes areas of polygons on the unit sphere. Each edge adds the area between the edge and the equator. */
+/* Computes areas of polygons on the unit sphere. */
 static cubed_array *polygons(cb_steps *s, cubed_array *lat, cubed_array *lon)
 {
-    const int last = lat->node.grid->ndim - 1;
-    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
-    o.axes = &last;
-    o.naxes = 1;
-    cubed_array *apart =
-        shortest(s, cb_step_binary(s, CUBED_OP_SUBTRACT, next_of(s, lon, last), lon));
-    apart = by(s, CUBED_OP_MULTIPLY, apart, RADIANS);
-    cubed_array *next = by(s, CUBED_OP_MULTIPLY, next_of(s, lat, last), RADIANS / 2);
-    cubed_array *own = by(s, CUBED_OP_MULTIPLY, lat, RADIANS / 2);
-    cubed_array *middle =
-        cb_step_unary(s, CUBED_OP_SIN, cb_step_binary(s, CUBED_OP_ADD, next, own));
-    cubed_array *half =
-        cb_step_unary(s, CUBED_OP_COS, cb_step_binary(s, CUBED_OP_SUBTRACT, next, own));
-    /* The area E between the equator and an edge is exact: tan(E/2) = sin((p + q) / 2) / cos((p - q) / 2) tan(apart / 2).
-     * "Some Algorithms for Polygons on a Sphere" by Chamberlain and Duquette, 2007, approximates it. */
-    cubed_array *t = cb_step_unary(s, CUBED_OP_TAN, by(s, CUBED_OP_MULTIPLY, apart, 0.5));
-    t = cb_step_binary(s, CUBED_OP_MULTIPLY, t, cb_step_binary(s, CUBED_OP_DIVIDE, middle, half));
-    cubed_array *strip = by(s, CUBED_OP_MULTIPLY, cb_step_unary(s, CUBED_OP_ATAN, t), 2);
-    cubed_array *sum = strip ? cb_step_reduce(s, CUBED_REDUCE_SUM, strip, &o) : NULL;
-    cubed_array *turn = apart ? cb_step_reduce(s, CUBED_REDUCE_SUM, apart, &o) : NULL;
-    sum = cb_step_unary(s, CUBED_OP_ABS, sum);
-    /* If a cell contains a pole, the sum is the area between the equator and the cell. */
-    cubed_array *polar =
-        by(s, CUBED_OP_GREATER, cb_step_unary(s, CUBED_OP_ABS, turn), TURN / 2 * RADIANS);
-    cubed_array *rest = cb_step_binary(s, CUBED_OP_SUBTRACT, cb_step_float(s, TURN * RADIANS), sum);
-    return cb_step_where(s, polar, rest, sum);
+    cubed_array *const corners[2] = {lat, lon};
+    const int ndim = lat ? lat->node.grid->ndim : 1;
+    return called(s, "cell_areas", corners, 2, 1, ndim - 1, NULL, 0);
+}
+
+/* Returns an axis, or its bounds, after a check of its numbers. */
+static cubed_array *degrees(cb_steps *s, cubed_array *x, bool is_lon, bool is_bound)
+{
+    const cb_degrees_params params = {is_lon, is_bound};
+    const int ndim = is_bound ? 2 : 1;
+    return called(s, "degrees", &x, 1, 1, ndim, &params, sizeof params);
 }
 
 /* --- Checks -------------------------------------------------------------------------------------------------------- */
@@ -263,12 +269,13 @@ static cubed_array *regular(cb_steps *s, cubed_array *lat, cubed_array *lon,
                             const cubed_area_options *o)
 {
     enum { SIDE = 2048 }; /* 2048 x 2048 areas of 8 bytes are 32 MiB */
-    cubed_array *bounds[2] = {angles(s, o->lat_bounds), angles(s, o->lon_bounds)};
-    lat = angles(s, lat);
-    lon = angles(s, lon);
-    if (!lat || !lon) return NULL;
-    edges e = bounds[0] ? ends_of(s, bounds[0]) : latitudes(s, lat);
-    cubed_array *width = bounds[1] ? widths_of(s, bounds[1]) : widths(s, lon);
+    cubed_array *y = angles(s, o->lat_bounds ? o->lat_bounds : lat);
+    cubed_array *x = angles(s, o->lon_bounds ? o->lon_bounds : lon);
+    y = degrees(s, y, false, o->lat_bounds);
+    x = degrees(s, x, true, o->lon_bounds);
+    if (!y || !x) return NULL;
+    edges e = o->lat_bounds ? ends_of(s, y) : latitudes(s, y);
+    cubed_array *width = o->lon_bounds ? widths_of(s, x) : widths(s, x);
     const int64_t column[2] = {lat->shape[0], 1};
     e.low = cb_step_reshaped(s, in_chunks(s, e.low, SIDE), 2, column);
     e.high = cb_step_reshaped(s, in_chunks(s, e.high, SIDE), 2, column);

@@ -45,6 +45,8 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_fft,
     &cb_block_rfft,
     &cb_block_irfft,
+    &cb_block_cell_areas,
+    &cb_block_degrees,
     &cb_block_cholesky,
     &cb_block_lu,
     &cb_block_det,

@@ -69,6 +69,16 @@ typedef struct cb_count_true_params {
     int64_t chunk;
 } cb_count_true_params;
 
+/* "cell_areas": latitudes and longitudes of the corners of cells, in degrees, along the last axis. The result is the area of each
+ * cell on the unit sphere. No parameters. All are float64. */
+
+/* "degrees": an axis of coordinates or its bounds, of float64. The result is the same numbers. */
+typedef struct cb_degrees_params {
+    int32_t is_lon; /* 0: latitudes; 1: longitudes, which may jump by 360 */
+    int32_t
+        is_bound; /* 0: the axis is one block and has ascending or descending numbers; 1: bounds in two columns */
+} cb_degrees_params;
+
 /* "histogram": followed by bins + 1 non-descending edges as doubles. "bincount" has no parameters. */
 typedef struct cb_histogram_params {
     int64_t bins;

@@ -25,8 +25,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
                           "the types or shapes of operands do not match the function");
 }
 
-/* Formats the position of element `at` of the block in the array, as in "(3, 0)". */
-static void show_position(const cubed_block *x, int64_t at, char *text, size_t size)
+void cb_block_position(const cubed_block *x, int64_t at, char *text, size_t size)
 {
     int64_t idx[CUBED_MAX_NDIM];
     size_t used = 0;
@@ -49,7 +48,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     const uint8_t *wrong = memchr(holds, 0, count);
     if (wrong) {
         char at[160];
-        show_position(y, wrong - holds, at, sizeof at);
+        cb_block_position(y, wrong - holds, at, sizeof at);
         return cb_fail(err, CUBED_E_ARG, "%s, at (%s) of the result", (const char *)call->params,
                        at);
     }

@@ -9,14 +9,15 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/struct_size.h"
+#include "block/sphere.h"
 
 static cubed_status check_numbers(const char *what, const double *v, int64_t n, double most,
                                   cubed_error *err)
 {
     for (int64_t i = 0; i < n; i++) {
         if (!(fabs(v[i]) <= most))
-            return cb_fail(err, CUBED_E_ARG, "grid: %s %lld is %g, expected degrees from -%g to %g",
-                           what, (long long)i, v[i], most, most);
+            return cb_fail(err, CUBED_E_ARG, "grid: %s %lld is %g, " CB_DEGREES_EXPECTED, what,
+                           (long long)i, v[i], most, most);
     }
     return CUBED_OK;
 }
@@ -39,9 +40,9 @@ static cubed_status check_cell_numbers(const cubed_grid_cells *c, const char *wh
     for (int64_t i = 0; i < n * each; i++) {
         if (fabs(v[i]) <= most) continue;
         if (corners) snprintf(corner, sizeof corner, ", corner %d,", (int)(i % each));
-        return cb_fail(
-            err, CUBED_E_ARG, "grid: %s of cell %s%s is %g, expected degrees from -%g to %g", what,
-            cb_grid_cell_text(c->ndim, c->shape, i / each, at), corner, v[i], most, most);
+        return cb_fail(err, CUBED_E_ARG, "grid: %s of cell %s%s is %g, " CB_DEGREES_EXPECTED, what,
+                       cb_grid_cell_text(c->ndim, c->shape, i / each, at), corner, v[i], most,
+                       most);
     }
     return CUBED_OK;
 }
@@ -68,11 +69,6 @@ static cubed_status check_monotonic(const char *what, const double *v, int64_t n
     return CUBED_OK;
 }
 
-/* Latitudes may exceed the poles by rounding errors, for instance after conversion from radians. Longitudes may be up to ten
- * turns around the earth. */
-enum { MOST_LON = 3600 };
-static const double MOST_LAT = 90 + 1e-6;
-
 static cubed_status check_cells(const cubed_grid_cells *c, int64_t *n, cubed_error *err)
 {
     const int least = c->regular ? 2 : 3;
@@ -97,20 +93,21 @@ static cubed_status check_cells(const cubed_grid_cells *c, int64_t *n, cubed_err
         (nlat > INT64_MAX / 16 / c->corners || nlon > INT64_MAX / 16 / c->corners))
         return cb_fail(err, CUBED_E_UNSUPPORTED, "grid: cells have %d bounds", c->corners);
     if (!c->regular) {
-        CB_TRY(check_cell_numbers(c, "latitude", c->lat, *n, 0, MOST_LAT, err));
-        CB_TRY(check_cell_numbers(c, "longitude", c->lon, *n, 0, MOST_LON, err));
+        CB_TRY(check_cell_numbers(c, "latitude", c->lat, *n, 0, CB_MOST_LAT, err));
+        CB_TRY(check_cell_numbers(c, "longitude", c->lon, *n, 0, CB_MOST_LON, err));
         if (c->corners == 0) return CUBED_OK;
-        CB_TRY(check_cell_numbers(c, "bound of latitude", c->lat_bounds, *n, c->corners, MOST_LAT,
-                                  err));
-        return check_cell_numbers(c, "bound of longitude", c->lon_bounds, *n, c->corners, MOST_LON,
-                                  err);
+        CB_TRY(check_cell_numbers(c, "bound of latitude", c->lat_bounds, *n, c->corners,
+                                  CB_MOST_LAT, err));
+        return check_cell_numbers(c, "bound of longitude", c->lon_bounds, *n, c->corners,
+                                  CB_MOST_LON, err);
     }
-    CB_TRY(check_numbers("latitude", c->lat, nlat, MOST_LAT, err));
-    CB_TRY(check_numbers("longitude", c->lon, nlon, MOST_LON, err));
+    CB_TRY(check_numbers("latitude", c->lat, nlat, CB_MOST_LAT, err));
+    CB_TRY(check_numbers("longitude", c->lon, nlon, CB_MOST_LON, err));
     if (c->corners) {
-        CB_TRY(check_numbers("bound of latitude", c->lat_bounds, nlat * c->corners, MOST_LAT, err));
         CB_TRY(
-            check_numbers("bound of longitude", c->lon_bounds, nlon * c->corners, MOST_LON, err));
+            check_numbers("bound of latitude", c->lat_bounds, nlat * c->corners, CB_MOST_LAT, err));
+        CB_TRY(check_numbers("bound of longitude", c->lon_bounds, nlon * c->corners, CB_MOST_LON,
+                             err));
     }
     return check_monotonic("latitude", c->lat, nlat, err);
 }

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "block/sphere.h"
 #include "grid/grid.h"
-#include "grid/sphere.h"
 
 /* Sines and cosines of the pole. */
 typedef struct rotation {

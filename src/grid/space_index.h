@@ -4,8 +4,8 @@
 #define CB_GRID_SPACE_INDEX_H
 
 #include "base/alloc.h"
+#include "block/sphere.h"
 #include "cubed/base.h"
-#include "grid/sphere.h"
 
 enum { CB_SPACE_FAN = 8, CB_SPACE_LEVELS = 12 };
 

@@ -301,11 +301,11 @@ static cubed_status checked_cell(const cubed_grid *g, const char *grid, int64_t 
 {
     char at[CB_GRID_CELL_CAP];
     cell_of(g, i, c);
-    if (c->is_convex || (g->mask && !g->mask[i]) || !cb_polygon_crosses_itself(&c->polygon))
+    if (c->is_box || (g->mask && !g->mask[i]) || !cb_polygon_crosses_itself(&c->polygon))
         return CUBED_OK;
     return cb_fail(err, CUBED_E_ARG,
-                   "remap: edges of cell %s of the %s cross, expected bounds in the order of the "
-                   "corners around the cell; change their order, or mask the cell",
+                   "remap: edges of cell %s of the %s cross, " CB_CORNERS_EXPECTED
+                   ", or mask the cell",
                    cb_grid_cell_text(g->ndim, g->shape, i, at), grid);
 }
 

@@ -2,7 +2,7 @@
  *
  * A point in a regular grid lies between two latitudes and two longitudes. In a grid with two dimensions, four centres form
  * a quadrilateral around the point, whose bilinear map is inverted by Newton's method. Both cases give fractions from 0 to 1
- * along rows and columns.
+ * along rows and columns. The plane is that of longitude and latitude, or the tangent plane if the quadrilateral contains a pole.
  *
  * Bicubic weights are those of cubic Hermite polynomials in both fractions. Slopes are differences of the neighbours on both
  * sides, or on one side at the end of an axis (Keys 1981). So 16 centres have weights. */
@@ -135,6 +135,10 @@ typedef struct quads {
     bool cubic, around;
     int64_t across;  /* number of quadrilaterals per row */
     double lat, lon; /* latitude and longitude of the point */
+    /* The corners of quadrilaterals that contain a pole are within these circles of latitude, south and north. Around them, edges
+     * that are straight in longitude and latitude leave gaps. */
+    double cap[2];
+    bool in_tangent; /* all quadrilaterals are placed in the tangent plane */
     bool found;
 } quads;
 
@@ -154,6 +158,99 @@ static double lon_from(double lon, double from)
 {
     const double d = lon - from;
     return d - 360 * floor((d + 180) / 360);
+}
+
+/* Largest distance in degrees from a pole at which a centre is at the pole, and has no longitude of its own. */
+static const double AT_POLE = 1e-9;
+
+static bool is_pole(double lat) { return fabs(lat) > 90 - AT_POLE; }
+
+/* Gives the two ends of an edge at a pole the longitudes of the corners opposite to them, as in a regular grid. Returns true if
+ * all other corners have a longitude. */
+static bool open_pole(const double lat[4], double lon[4])
+{
+    int poles = 0;
+    for (int k = 0; k < 4; k++) poles += is_pole(lat[k]);
+    if (poles == 0) return true;
+    for (int k = 0; k < 4 && poles == 2; k++) {
+        const int next = (k + 1) % 4;
+        if (!is_pole(lat[k]) || !is_pole(lat[next])) continue;
+        lon[k] = lon[(k + 3) % 4];
+        lon[next] = lon[(k + 2) % 4];
+        return true;
+    }
+    return false;
+}
+
+/* Sets x and y to the places of corners in longitude and latitude, relative to the point. Returns false if the quadrilateral
+ * contains a pole, or has a corner there: then the corners have no places in this plane. */
+static bool place_in_degrees(const quads *s, const double lat[4], double lon[4], double x[4],
+                             double y[4])
+{
+    if (!open_pole(lat, lon)) return false;
+    double turn = 0, least = 0, most = 0;
+    x[0] = lon_from(lon[0], s->lon);
+    for (int k = 0; k < 4; k++) {
+        const double step = lon_from(lon[(k + 1) % 4], lon[k]);
+        if (fabs(step) > 180 - AT_POLE) return false; /* the edge goes over a pole */
+        if (k < 3) x[k + 1] = x[k] + step;
+        turn += step;
+        y[k] = lat[k] - s->lat;
+        least = fmin(k > 0 ? least : x[0], x[k]);
+        most = fmax(k > 0 ? most : x[0], x[k]);
+    }
+    if (fabs(turn) > 180) return false;
+    const double shift = most < -1e-12 ? 360 : least > 1e-12 ? -360 : 0;
+    for (int k = 0; k < 4; k++) x[k] += shift;
+    return true;
+}
+
+/* Sets x and y to the places of corners in the plane that touches the sphere at the point, in which great circles are straight
+ * (gnomonic projection), in degrees near the point. Returns false for corners in the opposite half of the sphere. */
+static bool place_in_tangent(const quads *s, const double lat[4], const double lon[4], double x[4],
+                             double y[4])
+{
+    const cb_vec up = cb_vec_of(s->lat, s->lon);
+    const double c = cos(s->lon * CB_DEGREE), sine = sin(s->lon * CB_DEGREE);
+    const cb_vec east = {-sine, c, 0}, north = cb_vec_cross(up, east);
+    for (int k = 0; k < 4; k++) {
+        const cb_vec v = cb_vec_of(lat[k], lon[k]);
+        const double far = cb_vec_dot(v, up);
+        if (far < 0.01) return false;
+        x[k] = cb_vec_dot(v, east) / far / CB_DEGREE;
+        y[k] = cb_vec_dot(v, north) / far / CB_DEGREE;
+    }
+    return true;
+}
+
+/* Gets the latitudes and longitudes of the corners of a quadrilateral. */
+static void angles_of(const quads *s, const int64_t corner[4], double lat[4], double lon[4])
+{
+    for (int k = 0; k < 4; k++) {
+        lat[k] = s->source->lat[corner[k]];
+        lon[k] = s->source->lon[corner[k]];
+    }
+}
+
+/* Sets x and y to the places of the corners of a quadrilateral in a plane, whose origin is the point. */
+static bool place(const quads *s, const int64_t corner[4], double x[4], double y[4])
+{
+    double lat[4], lon[4];
+    angles_of(s, corner, lat, lon);
+    if (!s->in_tangent && place_in_degrees(s, lat, lon, x, y)) return true;
+    return place_in_tangent(s, lat, lon, x, y);
+}
+
+/* Extends the cap around the pole that a quadrilateral contains. */
+static void widen_cap(quads *s, const int64_t corner[4])
+{
+    double lat[4], lon[4], x[4], y[4];
+    angles_of(s, corner, lat, lon);
+    if (place_in_degrees(s, lat, lon, x, y)) return;
+    for (int k = 0; k < 4; k++) {
+        double *edge = &s->cap[lat[k] > 0];
+        if (fabs(lat[k]) < fabs(*edge)) *edge = lat[k];
+    }
 }
 
 /* Returns true if the origin is inside a quadrilateral or on its edge. The corners may be in either direction of rotation. */
@@ -202,11 +299,7 @@ static cubed_status try_quad(void *ctx, int32_t q, cubed_error *err)
     double x[4], y[4], u, v;
     if (s->found) return CUBED_OK;
     corners_of(s, q, corner);
-    for (int k = 0; k < 4; k++) {
-        x[k] = lon_from(s->source->lon[corner[k]], s->lon);
-        y[k] = s->source->lat[corner[k]] - s->lat;
-    }
-    if (!surrounds(x, y) || !invert(x, y, &u, &v)) return CUBED_OK;
+    if (!place(s, corner, x, y) || !surrounds(x, y) || !invert(x, y, &u, &v)) return CUBED_OK;
     s->found = true;
     const int64_t height = s->source->shape[0], width = s->source->shape[1];
     const int64_t row = corner[0] / width, i = corner[0] % width;
@@ -232,7 +325,7 @@ static bool columns_go_around(const cubed_grid *g)
 }
 
 /* Builds a spatial index of the quadrilaterals between the centres. */
-static cubed_status sort_quads(const quads *s, cb_zone *zone, cb_space_index *out, cubed_error *err)
+static cubed_status sort_quads(quads *s, cb_zone *zone, cb_space_index *out, cubed_error *err)
 {
     const cubed_grid *g = s->source;
     const cubed_allocator *a = cb_zone_allocator(zone);
@@ -245,6 +338,7 @@ static cubed_status sort_quads(const quads *s, cb_zone *zone, cb_space_index *ou
         corners_of(s, q, corner);
         for (int k = 0; k < 4; k++) p.at[k] = cb_vec_of(g->lat[corner[k]], g->lon[corner[k]]);
         cb_polygon_box(&p, &boxes[q]);
+        widen_cap(s, corner);
     }
     cubed_status st = cb_space_sort(zone, boxes, n, out, err);
     cb_free(a, boxes, (size_t)n * sizeof *boxes);
@@ -254,7 +348,11 @@ static cubed_status sort_quads(const quads *s, cb_zone *zone, cb_space_index *ou
 static cubed_status of_quads(cb_weights_builder *b, const cubed_grid *source,
                              const cubed_grid *target, bool cubic, cb_zone *zone, cubed_error *err)
 {
-    quads s = {.b = b, .source = source, .cubic = cubic, .around = columns_go_around(source)};
+    quads s = {.b = b,
+               .source = source,
+               .cubic = cubic,
+               .around = columns_go_around(source),
+               .cap = {-91, 91}};
     cb_space_index index;
     s.across = source->shape[1] - (s.around ? 0 : 1);
     if (source->shape[0] < 2 || s.across < 1)
@@ -270,7 +368,10 @@ static cubed_status of_quads(cb_weights_builder *b, const cubed_grid *source,
         s.found = false;
         const cb_vec v = cb_vec_of(s.lat, s.lon);
         const cb_space_box box = {{v.x, v.y, v.z}, {v.x, v.y, v.z}};
+        s.in_tangent = false;
         CB_TRY(cb_space_overlaps(&index, &box, try_quad, &s, err));
+        s.in_tangent = s.lat <= s.cap[0] || s.lat >= s.cap[1];
+        if (!s.found && s.in_tangent) CB_TRY(cb_space_overlaps(&index, &box, try_quad, &s, err));
         cb_weights_end_row(b, true);
     }
     return CUBED_OK;

@@ -555,8 +555,9 @@ def gridarea(
 
     A cell with corners may contain a pole. Areas of such cells have great circles as edges.
 
-    The area of a cell is NaN if a coordinate or a corner is. Functions such as `fldmean` leave
-    elements out whose weight is NaN, without a warning: ``isnan(areas)`` finds these cells.
+    The area of a cell is NaN if a coordinate or a corner is NaN or infinite. Functions such as
+    `fldmean` leave elements out whose weight is NaN, without a warning: ``isnan(areas)`` finds
+    these cells.
 
     Parameters
     ----------
@@ -584,7 +585,9 @@ def gridarea(
     ------
     ValueError
         If shapes do not fit, an axis of one element has no bounds, or a latitude is the edge of a
-        cell with corners.
+        cell with corners. When the areas are computed: if a latitude is not from -90 to 90 degrees,
+        an axis without bounds is not in ascending or descending order, or edges of a cell cross
+        because its corners are in a wrong order.
 
     Examples
     --------

@@ -5,7 +5,7 @@ import itertools
 import cubed
 import numpy as np
 import pytest
-from cubed import _core
+from cubed import _core, remapping
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(10, 3, (3, 4, 5, 6))
@@ -200,6 +200,87 @@ def test_areas_of_cells_with_bounds_that_are_no_angles(bad):
     ).compute()
     assert np.isnan(area[0])
     np.testing.assert_allclose(area[1], area_of_triangles(lat[1], [0, 10, 10, 0]), rtol=1e-12)
+
+
+TURNS = 144.0 * np.arange(5)
+#: Cells whose edges cross: corners in a wrong order, and a star that always turns to the same side.
+CROSSED = {
+    "bow-tie": ([0, 10, 0, 10], [0, 10, 10, 0]),
+    "unequal parts": ([0, 10, 0, 12], [0, 10, 10, 0]),
+    "near a pole": ([80, 89, 80, 89], [0, 90, 90, 0]),
+    "date line": ([-5, 5, -5, 5], [178, -178, -178, 178]),
+    "five corners": ([0, 10, 10, 0, 0], [0, 10, 0, 10, 10]),
+    "star": (5 * np.cos(np.radians(TURNS)), 5 * np.sin(np.radians(TURNS))),
+}
+
+
+@pytest.mark.parametrize(("lat", "lon"), CROSSED.values(), ids=CROSSED)
+def test_cells_whose_edges_cross_are_refused_as_by_remap(lat, lon):
+    bounds = [np.tile(np.array(x, "f8"), (2, 3, 1)) for x in (lat, lon)]
+    good = ([0, 0, 1, *[1] * (len(lat) - 3)], [0, 1, 1, *[0] * (len(lat) - 3)])
+    for x, corners in zip(bounds, good, strict=True):
+        x[:, :2] = x[0, 2] = corners
+    centres = np.zeros((2, 3))
+    area = cubed.gridarea(centres, centres, lat_bounds=bounds[0], lon_bounds=bounds[1])
+    with pytest.raises(ValueError, match=r"gridarea: edges of cell \(1, 2\) cross, (.*), or ") as a:
+        area.compute()
+    grid = remapping.Grid(centres, centres, *bounds)
+    with pytest.raises(ValueError, match=r"edges of cell \(1, 2\) of the source cross, ") as b:
+        remapping.make_weights(grid, "r36x18", "conservative")
+    text = "expected bounds in the order of the corners around the cell; change their order, or "
+    assert text in str(a.value)
+    assert text in str(b.value)
+    bounds[0][1, 2, 0] = np.nan
+    area = cubed.gridarea(centres, centres, lat_bounds=bounds[0], lon_bounds=bounds[1]).compute()
+    assert np.isnan(area).sum() == np.isnan(area[1, 2]) == 1
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", ">f8", "i4"])
+@pytest.mark.parametrize(
+    ("name", "far", "most"), [("lat", 95, 90), ("lat", -91, 90), ("lon", 3700, 3600)]
+)
+def test_coordinates_that_are_no_degrees_are_refused(dtype, name, far, most):
+    """With the text of remap, wherever the number is used."""
+    text = f"is {far}, expected degrees from -{most} to {most}; correct the value, or convert"
+    bounds = {
+        "lat_bounds": np.tile(np.array([0, 0, 10, 10], dtype), (2, 1)),
+        "lon_bounds": np.tile(np.array([0, 10, 10, 0], dtype), (2, 1)),
+    }
+    bounds[f"{name}_bounds"][1, 2] = far
+    zeros = np.zeros(2, dtype)
+    what = "latitude" if name == "lat" else "longitude"
+    words = f"bound of {what} of cell 1, corner 2, {text}"
+    with pytest.raises(ValueError, match=f"gridarea: {words}"):
+        cubed.gridarea(zeros, zeros, **bounds).compute()
+    corners = [x.astype("f8") for x in bounds.values()]
+    grid = remapping.Grid(zeros * 1.0, zeros * 1.0, *corners, unstructured=True)
+    with pytest.raises(ValueError, match=words):
+        remapping.make_weights(grid, "r36x18", "nearest")
+    axes = {"lat": np.array([0, 30, 60], dtype), "lon": np.array([0, 30, 60], dtype)}
+    ends = np.array([[0, 15], [15, 45], [45, 75]], dtype)
+    ends[1, 1] = far
+    with pytest.raises(ValueError, match=f"gridarea: bound of {what} 3 {text}"):
+        cubed.gridarea(**axes, **{f"{name}_bounds": ends}).compute()
+    axes[name][2] = far
+    with pytest.raises(ValueError, match=f"gridarea: {what} 2 {text}"):
+        cubed.gridarea(**axes).compute()
+
+
+@pytest.mark.parametrize("chunks", [-1, 1, 2])
+def test_axes_without_order_are_refused(chunks):
+    lat = cubed.from_array(np.array([0.0, 20, 10]), chunks=chunks)
+    with pytest.raises(ValueError, match="latitude 2 is 10 after 20, .* or give lat_bounds"):
+        cubed.gridarea(lat, [0.0, 10]).compute()
+    with pytest.raises(ValueError, match="longitude 2 is 20 after 20, .* or give lon_bounds"):
+        cubed.gridarea([0.0, 10], [0.0, 20, 20]).compute()
+    with pytest.raises(ValueError, match="longitude 3 is 15 after 20"):
+        cubed.gridarea([0.0, 10], [0.0, 10, 20, 15]).compute()
+
+
+def test_missing_numbers_of_axes():
+    area = cubed.gridarea([0.0, 10, np.nan, 30, 40], [0.0, 10, 20]).compute()
+    assert np.isnan(area).all(axis=1).tolist() == [False, True, True, True, False]
+    assert cubed.gridarea([90 + 1e-7, 0, -90], [0.0, 10]).compute().shape == (3, 2)
 
 
 def test_areas_are_made_in_blocks():

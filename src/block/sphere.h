@@ -1,12 +1,23 @@
 /* Points, cells and areas on the unit sphere. */
-#ifndef CB_GRID_SPHERE_H
-#define CB_GRID_SPHERE_H
+#ifndef CB_BLOCK_SPHERE_H
+#define CB_BLOCK_SPHERE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define CB_PI     3.14159265358979323846
 #define CB_DEGREE (CB_PI / 180)
+
+/* Largest absolute values of coordinates in degrees. Latitudes may exceed the poles by rounding errors, for instance after
+ * conversion from radians. Longitudes may be up to ten turns around the earth. */
+#define CB_MOST_LAT (90 + 1e-6)
+#define CB_MOST_LON 3600.0
+
+/* Ends of messages about values and cells that are refused. The first one is a format for the largest value, twice. */
+#define CB_DEGREES_EXPECTED                                                                        \
+    "expected degrees from -%g to %g; correct the value, or convert the coordinates to degrees"
+#define CB_CORNERS_EXPECTED                                                                        \
+    "expected bounds in the order of the corners around the cell; change their order"
 
 typedef struct cb_vec {
     double x, y, z;
@@ -37,8 +48,13 @@ void cb_polygon_cut(cb_polygon *p, cb_vec normal);
 void cb_polygon_clip(cb_polygon *p, const cb_polygon *by);
 double cb_polygon_area(const cb_polygon *p);
 bool cb_polygon_is_convex(const cb_polygon *p);
-/* Returns true if two edges cross, as those of corners in a wrong order do. */
+/* Returns true if two edges of the polygon with these n corners cross, as those of corners in a wrong order do. Neighbouring
+ * corners differ. */
+bool cb_corners_cross(const cb_vec *at, int64_t n);
 bool cb_polygon_crosses_itself(const cb_polygon *p);
+/* Removes corners that repeat the previous one, in place. The corner before the first one is the last one. Returns the number of
+ * the remaining corners. */
+int64_t cb_corners_distinct(cb_vec *at, int64_t n);
 
 /* The part of the sphere between two circles of latitude: their heights above the equator's plane, which are sines of latitudes,
  * and their radii. */

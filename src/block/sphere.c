@@ -9,7 +9,7 @@
  * equator, has a closed form.
  *
  * The integral of the position over a part of the sphere is half the integral of r x dr along its boundary (Stokes). */
-#include "grid/sphere.h"
+#include "block/sphere.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -58,14 +58,21 @@ static double extent2(const cb_polygon *p)
     return far2;
 }
 
+int64_t cb_corners_distinct(cb_vec *at, int64_t n)
+{
+    int64_t k = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (k == 0 || cb_vec_distance2(at[i], at[k - 1]) > SAME2) at[k++] = at[i];
+    }
+    while (k > 1 && cb_vec_distance2(at[0], at[k - 1]) <= SAME2) k--;
+    return k;
+}
+
 void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corners)
 {
-    p->n = 0;
-    for (int i = 0; i < corners && p->n < CB_POLYGON_MOST / 2; i++) {
-        const cb_vec v = cb_vec_of(lat[i], lon[i]);
-        if (p->n == 0 || cb_vec_distance2(v, p->at[p->n - 1]) > SAME2) p->at[p->n++] = v;
-    }
-    while (p->n > 1 && cb_vec_distance2(p->at[0], p->at[p->n - 1]) <= SAME2) p->n--;
+    for (p->n = 0; p->n < corners && p->n < CB_POLYGON_MOST / 2; p->n++)
+        p->at[p->n] = cb_vec_of(lat[p->n], lon[p->n]);
+    p->n = (int)cb_corners_distinct(p->at, p->n);
     const double area = p->n < 3 ? 0 : cb_polygon_area(p);
     if (p->n < 3 || (fabs(area) <= LINE * extent2(p) && !cb_polygon_crosses_itself(p))) {
         p->n = 0;
@@ -150,17 +157,34 @@ static bool are_apart(cb_vec a, cb_vec b, cb_vec c, cb_vec d)
     return fabs(e) > ANGLE && fabs(f) > ANGLE && (e < 0) != (f < 0);
 }
 
-bool cb_polygon_crosses_itself(const cb_polygon *p)
+/* Returns true if n corners turn to the left, or all to the right. The edges of four such corners do not cross. Those of five
+ * may cross, as in a pentagram. */
+static bool turn_one_way(const cb_vec *at, int64_t n)
 {
-    for (int i = 0; i < p->n; i++) {
-        for (int j = i + 2; j < p->n; j++) {
-            const int end = j + 1 < p->n ? j + 1 : 0;
-            const cb_vec a = p->at[i], b = p->at[i + 1], c = p->at[j], d = p->at[end];
-            if (end != i && are_apart(a, b, c, d) && are_apart(c, d, a, b)) return true;
+    bool left = false, right = false;
+    for (int64_t i = 0; i < n; i++) {
+        const double t = turning(at[i], at[(i + 1) % n], at[(i + 2) % n]);
+        left = left || t > ANGLE;
+        right = right || t < -ANGLE;
+    }
+    return !(left && right);
+}
+
+bool cb_corners_cross(const cb_vec *at, int64_t n)
+{
+    if (n < 4 || (n == 4 && turn_one_way(at, n))) return false;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = i + 2; j < n; j++) {
+            const int64_t end = j + 1 < n ? j + 1 : 0;
+            if (end != i && are_apart(at[i], at[i + 1], at[j], at[end]) &&
+                are_apart(at[j], at[end], at[i], at[i + 1]))
+                return true;
         }
     }
     return false;
 }
+
+bool cb_polygon_crosses_itself(const cb_polygon *p) { return cb_corners_cross(p->at, p->n); }
 
 /* --- Bands of latitude --------------------------------------------------------------------------------- */
 

@@ -1,0 +1,215 @@
+/* Cells on the sphere: their areas, and checks of coordinates in degrees.
+ *
+ * Coordinates that are not finite are missing: the areas of their cells are NaN. Other coordinates that are no degrees, and
+ * cells whose edges cross, end the run. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "block/functions.h"
+#include "block/params.h"
+#include "block/sphere.h"
+
+static cubed_status mismatch(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_FORMAT,
+                   "the types, shapes or parameters do not match the function");
+}
+
+/* Returns the number of elements of the first ndim axes. */
+static int64_t count_of(const cubed_block *x, int ndim)
+{
+    int64_t n = 1;
+    for (int d = 0; d < ndim; d++) n *= x->shape[d];
+    return n;
+}
+
+/* --- Areas of cells ------------------------------------------------------------------------------------ */
+
+/* Maximum number of corners of a cell. */
+enum { MOST_CORNERS = 1 << 20 };
+
+static cubed_status check_areas(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    (void)ctx;
+    if (call->params_size != 0 || call->nin != 2 || call->nout != 1) return mismatch(err);
+    const cubed_block *y = &call->out[0];
+    const int ndim = y->ndim;
+    for (int i = 0; i < 2; i++) {
+        const cubed_block *x = &call->in[i];
+        if (x->dtype != CUBED_FLOAT64 || x->ndim != ndim + 1) return mismatch(err);
+        for (int d = 0; d < ndim; d++) {
+            if (x->shape[d] != y->shape[d]) return mismatch(err);
+        }
+    }
+    const int64_t corners = call->in[0].shape[ndim];
+    if (y->dtype != CUBED_FLOAT64 || call->in[1].shape[ndim] != corners) return mismatch(err);
+    if (corners < 1 || corners > MOST_CORNERS)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "cells have %" PRId64 " corners, expected at most %d", corners,
+                       (int)MOST_CORNERS);
+    return CUBED_OK;
+}
+
+static cubed_block_need need_areas(const cubed_block_call *largest, void *ctx)
+{
+    const cubed_block *lat = &largest->in[0];
+    (void)ctx;
+    return (cubed_block_need){.scratch = (size_t)lat->shape[lat->ndim - 1] * sizeof(cb_vec)};
+}
+
+/* Reduces a difference of longitudes to -180 to 180 degrees. */
+static double shortest(double x) { return x - 360 * nearbyint(x / 360); }
+
+/* Returns the area of a polygon on the unit sphere. Each edge adds the area between the edge and the equator. */
+static double polygon_area(const double *lat, const double *lon, int64_t n)
+{
+    double sum = 0, turn = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t next = i + 1 < n ? i + 1 : 0;
+        const double apart = shortest(lon[next] - lon[i]) * CB_DEGREE;
+        const double p = lat[i] * (CB_DEGREE / 2), q = lat[next] * (CB_DEGREE / 2);
+        /* The area E between the equator and an edge is exact: tan(E/2) = sin((p + q) / 2) / cos((p - q) / 2) tan(apart / 2).
+         * "Some Algorithms for Polygons on a Sphere" by Chamberlain and Duquette, 2007, approximates it. */
+        sum += 2 * atan(tan(apart / 2) * (sin(q + p) / cos(q - p)));
+        turn += apart;
+    }
+    sum = fabs(sum);
+    /* If a cell contains a pole, the sum is the area between the equator and the cell. */
+    return fabs(turn) > CB_PI ? 2 * CB_PI - sum : sum;
+}
+
+static bool are_finite(const double *v, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(v[i])) return false;
+    }
+    return true;
+}
+
+/* Returns the first corner whose coordinate is outside of -most to most, or -1. */
+static int64_t find_far(const double *v, int64_t n, double most)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (fabs(v[i]) > most) return i;
+    }
+    return -1;
+}
+
+/* Checks finite corners of cell `at` of the block. */
+static cubed_status check_cell(const cubed_block_call *call, int64_t at, const double *lat,
+                               const double *lon, int64_t n, cubed_error *err)
+{
+    const cubed_block *y = &call->out[0];
+    cb_vec *corner = call->scratch;
+    char cell[160];
+    const int64_t far_lat = find_far(lat, n, CB_MOST_LAT);
+    const int64_t far_lon = far_lat < 0 ? find_far(lon, n, CB_MOST_LON) : -1;
+    if (far_lat >= 0 || far_lon >= 0) {
+        const int64_t k = far_lat >= 0 ? far_lat : far_lon;
+        const double most = far_lat >= 0 ? CB_MOST_LAT : CB_MOST_LON;
+        cb_block_position(y, at, cell, sizeof cell);
+        return cb_fail(err, CUBED_E_ARG,
+                       "gridarea: bound of %s of cell %s%s%s, corner %" PRId64
+                       ", is %g, " CB_DEGREES_EXPECTED,
+                       far_lat >= 0 ? "latitude" : "longitude", y->ndim > 1 ? "(" : "", cell,
+                       y->ndim > 1 ? ")" : "", k, far_lat >= 0 ? lat[k] : lon[k], most, most);
+    }
+    for (int64_t i = 0; i < n; i++) corner[i] = cb_vec_of(lat[i], lon[i]);
+    if (!cb_corners_cross(corner, cb_corners_distinct(corner, n))) return CUBED_OK;
+    cb_block_position(y, at, cell, sizeof cell);
+    return cb_fail(err, CUBED_E_ARG,
+                   "gridarea: edges of cell %s%s%s cross, " CB_CORNERS_EXPECTED
+                   ", or set them to NaN",
+                   y->ndim > 1 ? "(" : "", cell, y->ndim > 1 ? ")" : "");
+}
+
+static cubed_status run_areas(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cubed_block *y = &call->out[0];
+    const int64_t n = call->in[0].shape[y->ndim], count = count_of(y, y->ndim);
+    const double *lat = call->in[0].data, *lon = call->in[1].data;
+    double *area = y->data;
+    (void)ctx;
+    for (int64_t i = 0; i < count; i++, lat += n, lon += n) {
+        if (i % 4096 == 0 && cubed_block_cancelled(call)) return CUBED_OK;
+        const bool is_there = are_finite(lat, n) && are_finite(lon, n);
+        if (is_there) CB_TRY(check_cell(call, i, lat, lon, n, err));
+        if (area) area[i] = is_there ? polygon_area(lat, lon, n) : NAN;
+    }
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_cell_areas = {.name = "cell_areas",
+                                            .check = check_areas,
+                                            .need = need_areas,
+                                            .run = run_areas,
+                                            .divisible = true};
+
+/* --- Degrees ------------------------------------------------------------------------------------------- */
+
+static cubed_status check_degrees(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_degrees_params *p = call->params;
+    (void)ctx;
+    if (call->params_size != sizeof *p || call->nin != 1 || call->nout != 1) return mismatch(err);
+    const cubed_block *x = &call->in[0], *y = &call->out[0];
+    const int ndim = p->is_bound ? 2 : 1;
+    bool same = x->dtype == CUBED_FLOAT64 && y->dtype == CUBED_FLOAT64 && x->ndim == ndim &&
+                y->ndim == ndim;
+    for (int d = 0; d < ndim && same; d++) same = x->shape[d] == y->shape[d];
+    return same ? CUBED_OK : mismatch(err);
+}
+
+/* Returns the position of the first finite number that is not in ascending or descending order, or n. *before becomes the number
+ * before this position. With `jumps`, numbers may jump by multiples of 360. */
+static int64_t find_disorder(const double *v, int64_t n, bool jumps, double *before)
+{
+    int direction = 0;
+    *before = NAN;
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(v[i])) continue;
+        const bool is_first = isnan(*before);
+        const double now = jumps && !is_first ? *before + shortest(v[i] - *before) : v[i];
+        const int step = is_first ? 0 : (now > *before) - (now < *before);
+        if (!is_first && (step == 0 || step == -direction)) return i;
+        direction = step;
+        *before = now;
+    }
+    return n;
+}
+
+static cubed_status check_order(const double *v, int64_t n, bool is_lon, cubed_error *err)
+{
+    double before;
+    int64_t at = find_disorder(v, n, false, &before);
+    if (at < n && is_lon) at = find_disorder(v, n, true, &before);
+    if (at == n) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG,
+                   "gridarea: %s %" PRId64 " is %.12g after %.12g, expected values in ascending or "
+                   "descending order; sort them, or give %s_bounds",
+                   is_lon ? "longitude" : "latitude", at, v[at], before, is_lon ? "lon" : "lat");
+}
+
+static cubed_status run_degrees(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_degrees_params *p = call->params;
+    const cubed_block *x = &call->in[0];
+    const double *v = x->data, most = p->is_lon ? CB_MOST_LON : CB_MOST_LAT;
+    const int64_t n = count_of(x, x->ndim);
+    (void)ctx;
+    for (int64_t i = 0; i < n; i++) {
+        if (isfinite(v[i]) && fabs(v[i]) > most)
+            return cb_fail(err, CUBED_E_ARG,
+                           "gridarea: %s%s %" PRId64 " is %g, " CB_DEGREES_EXPECTED,
+                           p->is_bound ? "bound of " : "", p->is_lon ? "longitude" : "latitude",
+                           p->is_bound ? i + x->offset[0] * x->shape[1] : i, v[i], most, most);
+    }
+    if (!p->is_bound) CB_TRY(check_order(v, n, p->is_lon, err));
+    if (call->out[0].data) memcpy(call->out[0].data, v, (size_t)n * sizeof *v);
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_degrees = {
+    .name = "degrees", .check = check_degrees, .run = run_degrees};
