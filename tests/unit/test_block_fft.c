@@ -105,7 +105,7 @@ static void drop_data(job *j)
     free(j->call.scratch);
 }
 
-/* Element i of the line (o, k) as a complex number. */
+/* Returns the address of element i of the line (o, k), as a complex number. */
 static void element(const job *j, int side, int64_t o, int64_t i, int64_t k, double out[2])
 {
     const double *x = j->block[side].data;
@@ -115,8 +115,8 @@ static void element(const job *j, int side, int64_t o, int64_t i, int64_t k, dou
     out[1] = real ? 0 : x[2 * at + 1];
 }
 
-/* Element f of the transform, by its definition. If the result is real, the second half of the input is the mirror image of
- * the first. */
+/* Computes element f of the transform by its definition. If the result is real, the input contains only its first half, and the
+ * second half is the mirror image of the first. */
 static void expected(const job *j, bool forward, int64_t o, int64_t f, int64_t k, double out[2])
 {
     int64_t n = j->params.n[1];

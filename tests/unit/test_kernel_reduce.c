@@ -48,7 +48,7 @@ static double join_real(int reduction, double a, double b)
     }
 }
 
-/* By real parts, then by imaginary parts; a NaN in one part makes both parts NaN. */
+/* Complex numbers are ordered by real parts, then by imaginary parts. A NaN in one part makes both parts of the result NaN. */
 static cubed_scalar join_complex_extreme(int reduction, cubed_dtype t, cubed_scalar a,
                                          cubed_scalar b)
 {
@@ -240,7 +240,7 @@ static void check_neutral(const cb_kernels *k)
             cubed_dtype dt = (cubed_dtype)t;
             for (int e = 0; e < EDGES; e++) {
                 cubed_scalar s = neutral(k, f, dt), x = edge(dt, e);
-                /* An infinite or NaN part times the 0 of 1+0j gives NaN. */
+                /* A product of 1+0j with a number that has an infinite or NaN part has a NaN part, so skip it. */
                 if (dt == CUBED_COMPLEX128 && f == CB_REDUCE_PROD) continue;
                 k->reduction[f][t].rows((void *[]){&s}, &x, 1, 0);
                 if (cubed_dtype_kind(dt) == CUBED_KIND_COMPLEX && f >= CB_REDUCE_MIN)
@@ -502,7 +502,7 @@ static void check_nan_m2(const cb_kernels *k)
         if (runs > 1) assert_true(a[2][1] == (double)(n + 1));
         assert_memory_equal(a[0], b[0], runs * 8);
         assert_memory_equal(a[1], b[1], runs * 8);
-        /* NaN has no effect, alone or as a state without values. */
+        /* NaN has no effect, neither as an element nor as a state without values. */
         double before[PLANES][CB_VECTOR], none[PLANES][CB_VECTOR];
         memcpy(before, a, sizeof a);
         for (size_t i = 0; i < CB_VECTOR; i++) x[i] = NAN;

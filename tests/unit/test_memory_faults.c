@@ -17,7 +17,7 @@
 
 static const char *executor;
 
-/* In a context of its own, whose allocator fails. */
+/* Runs the plan in a separate context, whose allocator fails. */
 static cubed_status run_once(void *ctx, const cubed_allocator *a, cubed_error *err)
 {
     fixture f = *(fixture *)ctx;

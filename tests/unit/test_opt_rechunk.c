@@ -523,7 +523,7 @@ static void test_fast(void **state)
     int64_t line[] = {1000000000000000000}, unit[] = {1}, odd[] = {999983};
     cb_rechunk_in in[3];
     in[0] = make_in(1, line, unit, odd, 1, 1e8);
-    /* 32 axes, all of which change. */
+    /* The chunks change along all of 32 axes. */
     for (int d = 0; d < 32; d++) {
         shape[d] = 3;
         ones[d] = 1 + d % 2;

@@ -480,7 +480,7 @@ static cubed_status copy_block(const cubed_block_call *call, void *ctx, cubed_er
     return CUBED_OK;
 }
 
-/* Three tasks, each of which copies a block with a user-defined function. */
+/* Makes a plan of three tasks, each of which copies a block with a user-defined function. */
 static cubed_plan *new_copy(fixture *f, const cubed_block_fn *fn)
 {
     const cubed_kernel kernel = {.name = fn->name};
