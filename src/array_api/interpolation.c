@@ -191,8 +191,8 @@ static const cb_reach_end reach_ends[CUBED_SPLINE_BOUNDARIES] = {
     [CUBED_SPLINE_GRID_CONSTANT] = CB_REACH_CLAMP,
 };
 
-/* Sets the blocks of the result. They are as large as the chunks of x, or smaller if the map shrinks the image, so that each
- * block needs about one chunk of x. */
+/* Sets the blocks of the result. They are as large as the chunks of x, or smaller if the map shrinks the image. So each block
+ * needs about one chunk of x. */
 static void set_chunks(const cubed_array *x, const double *matrix, const int64_t *shape,
                        int64_t *chunks)
 {

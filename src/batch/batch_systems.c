@@ -490,7 +490,7 @@ static void write_cloud_run(batch_submission *s)
 }
 
 /* Machines of Coiled cannot read the run's directory, so `start` appends the plan to the script that each task runs. Coiled Batch
- * has no dependencies between jobs and does not report failed tasks, so `start` checks that all tasks of a stage are complete
+ * has no dependencies between jobs, and does not report failed tasks. So `start` checks that all tasks of a stage are complete
  * before it continues. */
 static void write_coiled_batch(batch_submission *s)
 {

@@ -295,7 +295,7 @@ static bool is_cached(cb_cache *c, cb_cache_key key)
 }
 
 /* Requests a chunk, unless it is or will be cached. A thread that loads a chunk into the cache takes the cache entry before it
- * checks this pool, so a cached chunk is never requested twice. */
+ * checks this pool. So a cached chunk is never requested twice. */
 static cb_fetch_answer ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *w)
     CB_REQUIRES(&f->lock)
 {

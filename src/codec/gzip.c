@@ -1,6 +1,5 @@
-/* "gzip" and numcodecs' "zlib": deflate with either header. zlib's state is in the scratch. libdeflate, which decodes if it
- * was built in, allocates 11 KiB itself: its allocation functions are global to the process, so this library does not set
- * them. */
+/* "gzip" and numcodecs' "zlib": deflate with either header. zlib's state is in the scratch. If libdeflate was built in, it
+ * decodes, and allocates 11 KiB itself. Its allocation functions are global to the process, so this library does not set them. */
 #include <string.h>
 #include <zlib.h>
 #ifdef CB_HAVE_LIBDEFLATE

@@ -1,6 +1,6 @@
-/* Decides which nodes are stored. Elementwise operations, views and concatenations are recomputed by their users, because
- * they move no data. A reduction can be part of a stage if its result has the layout of the stage's output and all
- * reductions of the stage have the same domain; any other reduction is stored. */
+/* Decides which nodes are stored. Elementwise operations, views and concatenations are recomputed by their users, because they
+ * move no data. A reduction can be part of a stage if its result has the layout of the stage's output, and if all reductions of
+ * the stage have the same domain. Any other reduction is stored. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,9 +1,9 @@
 /* Block functions that read the last intermediate of a rechunk.
  *
- * A rechunk for the input of a block function (block_inputs.c) may need intermediates (passes.c). Its last pass writes the array in
- * the function's blocks, and the function reads these blocks. This file removes the last pass if that is faster: the intermediate
- * is stored in pieces that do not cross borders of blocks, and the function gathers each block from its pieces. Then every byte is
- * written and read once less. */
+ * A rechunk for the input of a block function (block_inputs.c) may need intermediates (passes.c). Its last pass writes the array
+ * in the function's blocks, and the function reads these blocks. This file removes the last pass if that is faster. Then the
+ * intermediate is stored in pieces that do not cross borders of blocks, and the function gathers each block from its pieces. Then
+ * every byte is written and read once less. */
 
 #include "base/error.h"
 #include "opt/opt.h"

@@ -320,8 +320,8 @@ static void add_length(lengths *l, int64_t length, int64_t extent)
     if (l->n < MAX_LENGTHS) l->length[l->n++] = length;
 }
 
-/* Adds multiples of `unit` near `now` to the list: rounded multiples, and multiples for which the last chunk of the axis is not
- * much shorter than the other chunks. */
+/* Adds multiples of `unit` near `now` to the list: rounded multiples, and multiples for which the last chunk of the axis is
+ * nearly as long as the others. */
 static void add_multiples(lengths *l, int64_t unit, int64_t now, int64_t extent)
 {
     static const double factors[] = {1, 0.85, 1.15, 0.7, 1.4, 0.5, 2};

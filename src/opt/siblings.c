@@ -1,5 +1,5 @@
-/* Makes stages from stored nodes. Nodes that have the same domain and read a common array become one stage, so that the
- * array is read and decoded once: u*u, v*v and u*v read u and v once. Only nodes of the same level (longest path from the
+/* Makes stages from stored nodes. Nodes that have the same domain and read a common array become one stage, so that the array is
+ * read and decoded once. For example, u*u, v*v and u*v read u and v once. Only nodes of the same level (longest path from the
  * sources) are joined, so that no stage waits for itself. A join that does not fit in memory is undone. */
 #include <stdlib.h>
 #include <string.h>
@@ -183,8 +183,8 @@ static bool reads_node(const cb_program *prog, int node)
            bsearch(&node, prog->reads, (size_t)prog->nreads, sizeof node, by_number);
 }
 
-/* Returns the bytes of chunks that a task of s holds for arrays that the program `beside` (may be NULL) does not read, plus its
- * results that need tiles. A task holds all loads of a branch at the same time. */
+/* Returns the bytes that a task of s holds: chunks of arrays that the program `beside` (may be NULL) does not read, and results
+ * that need tiles. A task holds all loads of a branch at the same time. */
 static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside)
 {
     const cb_program *prog = joint(s);

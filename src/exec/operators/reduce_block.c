@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* Where the values of a block come from: `vm` computes them while they are reduced; or, if `vm` is NULL, they are in the arrays
+/* Source of the values of a block. `vm` computes them while they are reduced. If `vm` is NULL, they are in the arrays
  * `values`. */
 typedef struct source {
     cb_vm *vm;

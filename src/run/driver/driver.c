@@ -582,8 +582,8 @@ static cubed_status task_failed(cb_driver *d, const in_flight *f, const cubed_ta
                        .next = r->task,
                        .last = f->last};
     const int64_t least = (int64_t)r->error.retry_after_ms * 1000000;
-    /* Puts the tasks after the failed one into a separate range, so that another worker may run them and they do not fail with
-     * this task. */
+    /* Puts the tasks after the failed one into a separate range. So another worker may run them, and they do not fail with this
+     * task. */
     if (f->last - r->task > 1 && d->nretries + 2 <= MAX_RETRIES) {
         in_flight rest = again;
         rest.attempts = rest.preempted = 0;

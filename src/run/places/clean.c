@@ -32,8 +32,8 @@ static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length,
     return CUBED_OK;
 }
 
-/* Adds the path that ends with the component at `name`, unless it is the last path of the list: keys below one folder follow each
- * other. */
+/* Adds the path that ends with the component at `name`, unless the last path of the list is equal. Keys below one folder follow
+ * each other, so no other path can be equal. */
 static cubed_status add_folder(cb_zone *zone, paths *l, const char *key, const char *name,
                                cubed_error *err)
 {

@@ -291,7 +291,7 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     const cb_run_record left = t->claim.record;
     if (t->updates) return take_update(io, i, err);
     if (is_result(io, i)) CB_TRY(cb_store_make_private(t->store, path_of(io, i), err));
-    /* Opens the staging place before the claim, so that a place that cannot be exchanged is not taken over from a run that may
+    /* Opens the staging place before the claim. So if the place cannot be exchanged, it is not taken over from a run that may
      * still write. */
     if (t->replaces || (t->may_write && !t->done))
         CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run,

@@ -266,8 +266,8 @@ static int64_t count_changed(const cb_update *u, const array_state *a, const cb_
     return n;
 }
 
-/* Marks the chunks of a target that differ from the record: new chunks, chunks that had fewer elements, chunks that an update was
- * about to replace, and chunks that another program has written. */
+/* Marks the chunks of a target that differ from the record. They are new, had fewer elements, were to be replaced by an earlier
+ * update, or were written by another program. */
 static void mark_target(cb_update *u, const array_state *a)
 {
     const cb_recorded_array *was = &a->record.result;

@@ -20,8 +20,8 @@
 #define ABANDONED_SECONDS 86400
 
 /* Reports why no object is at the path, from the errno `e` of the operation `what`. A path through a dangling link is an error.
- * If the object is to be read (`strict`), a path through a file instead of a directory is also an error, because the stored data
- * was moved or damaged. Otherwise the key does not exist. */
+ * If the object is to be read (`strict`), a path through a file instead of a directory is also an error: the stored data was
+ * moved or damaged. Otherwise the key does not exist. */
 static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], int e, bool strict,
                                     const char *what, cubed_error *err)
 {

@@ -546,8 +546,8 @@ static bool is_object(cb_remote_call *c)
                     "the reply is %d, expected 200 or 206 with the object", c->http.code);
         return false;
     }
-    /* Reject pages of a proxy that asks for a login, or of a server with one page for all paths: chunks and metadata never
-     * have this type. */
+    /* Reject HTML, because chunks and metadata never have this type. It is a page of a proxy that asks for a login, or of a
+     * server with one page for all paths. */
     if (type && strncasecmp(type, "text/html", 9) == 0 && (reads_only || c->what == CB_REMOTE_GET))
         c->http.status = cb_fail(&c->http.error, CUBED_E_IO,
                                  "the reply is %d and an HTML page (%.60s): check the address, and "

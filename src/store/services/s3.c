@@ -236,8 +236,8 @@ static bool put_md5(cb_remote_call *c)
     return true;
 }
 
-/* Returns true if the service must refuse the call if it arrives late. The signature is dated by the service's clock at the
- * time of the check of the claim, because this machine's clock may stop while it is suspended. */
+/* Returns true if the service must refuse the call if it arrives late. The date of the signature is the time of the check of the
+ * claim, by the service's clock. This machine's clock may stop while the machine is suspended. */
 static bool is_leased(const s3_store *s, const s3_learned *known, const cb_remote_call *c)
 {
     return c->looked && !s->anonymous && !known->refuses_leases;
