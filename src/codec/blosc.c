@@ -6,6 +6,7 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
+#include "codec/blosc_parts.h"
 #include "codec/codec_pkg.h"
 
 typedef struct blosc_conf {
@@ -217,7 +218,8 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
 
 /* A buffer consists of a header, the offset of each block, and the blocks. The header has the version, the inner codec's
  * version, flags and typesize (one byte each), then the decoded, block and encoded sizes (32 bits, little-endian). */
-enum { HEADER = 16, ENTRY = 4, FLAGS = 2, IS_COPY = 0x02, IS_NOT_SPLIT = 0x10 };
+enum { HEADER = 16, ENTRY = 4, FLAGS = 2, TYPESIZE = 3 };
+enum { IS_SHUFFLED = 0x01, IS_COPY = 0x02, IS_NOT_SPLIT = 0x10 };
 
 static uint32_t load32(const unsigned char *p)
 {
@@ -322,37 +324,97 @@ static cubed_codec_need range_need(const void *conf, const cubed_codec_ctx *ctx,
                               decode_need(conf, ctx, raw_size).library};
 }
 
-static cubed_status decode_range(const cubed_codec_call *call, const cubed_codec_range *range,
+/* The encoded chunk of a call, and the sizes that its header states. */
+typedef struct located_chunk {
+    const cubed_codec_call *call;
+    const cubed_codec_range *range;
+    sizes is;
+    size_t nblocks;
+} located_chunk;
+
+/* Copies the runs of a chunk that c-blosc has stored uncompressed. */
+static cubed_status copy_runs(const located_chunk *x, cubed_error *err)
+{
+    const cubed_codec_range *range = x->range;
+    const unsigned char *bytes = range->bytes;
+    char *to = x->call->dst;
+    if (range->located->total != x->is.nbytes + HEADER) return damaged(0, err);
+    for (size_t i = 0; i < range->nruns; i++) {
+        memcpy(to, bytes + HEADER + (range->runs[i].offset - range->from), range->runs[i].size);
+        to += range->runs[i].size;
+    }
+    return CUBED_OK;
+}
+
+/* Decodes whole blocks to the cursor's place. */
+static cubed_status decode_whole(const located_chunk *x, const blocks *some, cb_blosc_cursor *c,
                                  cubed_error *err)
+{
+    unsigned char *to;
+    const size_t from = some->first * x->is.block;
+    const int got = decode_blocks(x->range, some, x->is.block, c->to);
+    if (got < 0 || (size_t)got != some->bytes) return damaged(got, err);
+    (void)cb_blosc_next_part(c, from, from + some->bytes, &to);
+    return CUBED_OK;
+}
+
+/* Decodes the parts of runs that lie in block `i`. */
+static cubed_status decode_parts(const located_chunk *x, size_t i, cb_blosc_cursor *c,
+                                 cubed_error *err)
+{
+    const cubed_codec_extent *located = x->range->located;
+    const unsigned char *bytes = x->range->bytes;
+    const size_t left_out = located->lo - located->head, from = i * x->is.block;
+    const size_t at = load32(bytes + HEADER + i * ENTRY);
+    const size_t elem = bytes[FLAGS] & IS_SHUFFLED && bytes[TYPESIZE] > 0 ? bytes[TYPESIZE] : 1;
+    const bool is_short = x->is.nbytes - from < x->is.block;
+    if (at < located->lo || at >= located->hi) return damaged(0, err);
+    const cb_blosc_block b = {
+        .src = bytes + (at - left_out),
+        .src_size = located->hi - at,
+        .from = from,
+        .size = is_short ? x->is.nbytes - from : x->is.block,
+        .streams = is_short || bytes[FLAGS] & IS_NOT_SPLIT ? 1 : cb_max_size(1, bytes[TYPESIZE]),
+        .elem = elem};
+    unsigned char *buffer = x->call->scratch, *to;
+    if (cb_blosc_has_parts(&b, bytes[FLAGS]))
+        return cb_blosc_copy_parts(&b, c, buffer) ? CUBED_OK : damaged(0, err);
+    const blocks one = {i, 1, b.size};
+    const int got = decode_blocks(x->range, &one, x->is.block, buffer);
+    if (got < 0 || (size_t)got != b.size) return damaged(got, err);
+    for (;;) {
+        const cubed_range part = cb_blosc_next_part(c, from, from + b.size, &to);
+        if (part.size == 0) return CUBED_OK;
+        memcpy(to, buffer + (part.offset - from), part.size);
+    }
+}
+
+static cubed_status decode_runs(const cubed_codec_call *call, const cubed_codec_range *range,
+                                cubed_error *err)
 {
     const cubed_codec_extent *located = range->located;
     const unsigned char *bytes = call->src;
-    size_t from = range->from, end = from + range->size;
-    sizes is = {0, 0};
-    char *to = call->dst;
-    CB_TRY(read_header(call, located->total, range->raw_size, &is, err));
-    if (is.nbytes != range->raw_size)
+    located_chunk x = {.call = call, .range = range};
+    cb_blosc_cursor c = {range->runs, range->nruns, 0, call->dst};
+    CB_TRY(read_header(call, located->total, range->raw_size, &x.is, err));
+    if (x.is.nbytes != range->raw_size)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu",
-                       is.nbytes, range->raw_size);
-    if (bytes[FLAGS] & IS_COPY) {
-        if (located->total != is.nbytes + HEADER) return damaged(0, err);
-        memcpy(to, bytes + HEADER, range->size);
-        return CUBED_OK;
-    }
-    size_t nblocks = count_blocks(is.nbytes, is.block);
-    if (located->head != HEADER + nblocks * ENTRY || is.block > call->scratch_size)
+                       x.is.nbytes, range->raw_size);
+    if (bytes[FLAGS] & IS_COPY) return copy_runs(&x, err);
+    const size_t block = x.is.block, nbytes = x.is.nbytes;
+    x.nblocks = count_blocks(nbytes, block);
+    if (located->head != HEADER + x.nblocks * ENTRY || block > call->scratch_size)
         return damaged(0, err);
-    while (from < end) {
-        size_t i = from / is.block, last = end == is.nbytes ? nblocks : end / is.block;
-        bool whole = from == i * is.block && last > i;
-        size_t n = whole ? last - i : 1, start = i * is.block;
-        const blocks some = {i, n, cb_min_size(n * is.block, is.nbytes - start)};
-        int got = decode_blocks(range, &some, is.block, whole ? to : call->scratch);
-        if (got < 0 || (size_t)got != some.bytes) return damaged(got, err);
-        size_t used = cb_min_size(end, start + some.bytes) - from;
-        if (!whole) memcpy(to, (char *)call->scratch + (from - start), used);
-        from += used;
-        to += used;
+    while (c.n > 0) {
+        const size_t from = (size_t)c.runs->offset + c.done;
+        const size_t end = (size_t)c.runs->offset + c.runs->size, i = from / block;
+        const size_t last = end == nbytes ? x.nblocks : end / block;
+        if (from != i * block || last <= i) {
+            CB_TRY(decode_parts(&x, i, &c, err));
+            continue;
+        }
+        const blocks some = {i, last - i, cb_min_size((last - i) * block, nbytes - from)};
+        CB_TRY(decode_whole(&x, &some, &c, err));
     }
     return CUBED_OK;
 }
@@ -378,7 +440,7 @@ const cubed_codec_vtable cb_codec_blosc = {
     .encode_need = encode_need,
     .decode = decode,
     .encode = encode,
-    .decode_range = decode_range,
+    .decode_runs = decode_runs,
     .range_need = range_need,
     .locate = locate,
     .block_bound = block_bound,

@@ -371,7 +371,7 @@ const cb_codec_step *cb_codec_part_ranged(const cb_codec_chain *c, cb_codec_subr
     schedule s = make_schedule(c, part, CB_DECODE, 0);
     const cb_codec_step *t = &c->step[s.step[0]];
     const size_t bytes = cb_subread_bytes(c, part);
-    return s.n == 1 && t->vt->decode_range && t->raw_size == bytes ? t : NULL;
+    return s.n == 1 && t->vt->decode_runs && t->raw_size == bytes ? t : NULL;
 }
 
 size_t cb_codec_block_bound(const cb_codec_step *s)
@@ -396,22 +396,30 @@ cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src, size
     return st == CUBED_OK ? st : cb_context(err, st, "codec %s", s->vt->name);
 }
 
-cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src,
-                                   const cubed_codec_extent *located, size_t from, size_t size,
-                                   void *dst, cb_arena *scratch, cubed_error *err)
+cubed_status cb_codec_runs_decode(const cb_codec_step *s, void *src,
+                                  const cubed_codec_extent *located, const cubed_range *runs,
+                                  size_t n, void *dst, cb_arena *scratch, cubed_error *err)
 {
-    const cubed_codec_need n = s->vt->range_need(&s->conf, &s->ctx, s->raw_size);
+    const cubed_codec_need need = s->vt->range_need(&s->conf, &s->ctx, s->raw_size);
+    const size_t from = (size_t)runs[0].offset;
+    size_t bytes = 0;
     working w;
-    CB_TRY(begin_call(s, (cb_need){n.arena, n.library}, scratch, &w, err));
+    for (size_t i = 0; i < n; i++) bytes += runs[i].size;
+    CB_TRY(begin_call(s, (cb_need){need.arena, need.library}, scratch, &w, err));
     const cubed_codec_call call = {.conf = &s->conf,
                                    .ctx = &s->ctx,
                                    .src = src,
                                    .src_size = located->head + (located->hi - located->lo),
                                    .dst = dst,
-                                   .dst_cap = size,
+                                   .dst_cap = bytes,
                                    .scratch = w.scratch,
-                                   .scratch_size = n.arena};
-    const cubed_codec_range range = {
-        .raw_size = s->raw_size, .from = from, .size = size, .located = located, .bytes = src};
-    return end_call(s, &w, scratch, s->vt->decode_range(&call, &range, err), err);
+                                   .scratch_size = need.arena};
+    const cubed_codec_range range = {.raw_size = s->raw_size,
+                                     .from = from,
+                                     .size = (size_t)runs[n - 1].offset + runs[n - 1].size - from,
+                                     .runs = runs,
+                                     .nruns = n,
+                                     .located = located,
+                                     .bytes = src};
+    return end_call(s, &w, scratch, s->vt->decode_runs(&call, &range, err), err);
 }

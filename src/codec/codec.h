@@ -152,18 +152,19 @@ static inline const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c
 }
 /* Returns the maximum decoded size in bytes of a codec block, or 0 if the codec cannot locate blocks. */
 size_t cb_codec_block_bound(const cb_codec_step *s);
-/* Returns the memory that cb_codec_range_decode needs in addition to the encoded chunk and the range. */
+/* Returns the memory that cb_codec_runs_decode needs in addition to the encoded chunk and the range. */
 cb_need cb_codec_range_need(const cb_codec_step *s);
 /* Finds the encoded bytes that a range needs: see cubed_codec_vtable.locate. */
 CUBED_MUST_CHECK cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src,
                                                     size_t src_size, size_t from, size_t size,
                                                     cubed_codec_extent *out, cubed_error *err);
-/* Decodes a range. `src` contains the located bytes: the head, followed directly by the blocks. The call may change
- * `src`. */
-CUBED_MUST_CHECK cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src,
-                                                    const cubed_codec_extent *located, size_t from,
-                                                    size_t size, void *dst, cb_arena *scratch,
-                                                    cubed_error *err);
+/* Decodes n >= 1 runs to `dst`, one after another. Runs are ascending ranges of the decoded chunk that do not overlap. `src`
+ * contains the bytes located for the range from the first run to the end of the last one: the head, followed directly by the
+ * blocks. The call may change `src`. */
+CUBED_MUST_CHECK cubed_status cb_codec_runs_decode(const cb_codec_step *s, void *src,
+                                                   const cubed_codec_extent *located,
+                                                   const cubed_range *runs, size_t n, void *dst,
+                                                   cb_arena *scratch, cubed_error *err);
 
 /* Returns the sharding step if the chain has no other step, so that inner chunks can be read separately; otherwise NULL. */
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);

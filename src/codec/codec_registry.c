@@ -100,9 +100,9 @@ static cubed_status check(const cubed_codec_vtable *vt, cubed_error *err)
                        "codec \"%s\" needs parse, print, bound, decode_need, encode_need, decode "
                        "and encode",
                        vt->name);
-    if (!vt->decode_range != !vt->range_need || !vt->decode_range != !vt->locate)
+    if (!vt->decode_runs != !vt->range_need || !vt->decode_runs != !vt->locate)
         return cb_fail(err, CUBED_E_ARG,
-                       "codec \"%s\" defines only some of decode_range, range_need and locate, "
+                       "codec \"%s\" defines only some of decode_runs, range_need and locate, "
                        "expected all three or none",
                        vt->name);
     if (vt->block_bound && !vt->locate)

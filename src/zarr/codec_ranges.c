@@ -10,6 +10,8 @@ enum { FIRST_BYTES = 4096 };
  * buffer has room for the table of blocks. */
 #define MOST_AT_ONCE ((size_t)8 << 20)
 #define LEAST_BLOCK  ((size_t)1 << 10)
+/* Maximum number of runs decoded at once. If a block has more, it is decoded once and kept. */
+enum { MOST_RUNS = 1024 };
 /* Maximum overhead of a block that does not shrink: it is stored unencoded, with one header per byte of an element. */
 #define BLOCK_OVERHEAD ((size_t)4 << 10)
 
@@ -47,8 +49,10 @@ static size_t block_bytes(const cb_zarr_meta *m, cb_codec_subread part)
 
 cb_need cb_zarr_blocks_need(const cb_zarr_meta *m, cb_codec_subread part)
 {
-    const size_t own = cb_sat_add(cb_arena_round(capacity(&m->codecs, part)),
-                                  cb_arena_round(block_bytes(m, part)));
+    const size_t list = cb_arena_round(MOST_RUNS * sizeof(cubed_range));
+    const size_t own =
+        cb_sat_add(list, cb_sat_add(cb_arena_round(capacity(&m->codecs, part)),
+                                    cb_arena_round(block_bytes(m, part))));
     return cb_need_both((cb_need){own, 0},
                         cb_codec_range_need(cb_codec_part_ranged(&m->codecs, part)));
 }
@@ -121,9 +125,10 @@ static cubed_status locate_some(encoded_chunk *x, cubed_range *range, cubed_code
     return size <= x->cap ? CUBED_OK : no_room(size, x, err);
 }
 
-/* Reads the located encoded bytes and decodes the range. */
-static cubed_status decode(encoded_chunk *x, cubed_range range, const cubed_codec_extent *at,
-                           char *dst, cb_arena *scratch, uint64_t *stored, cubed_error *err)
+/* Reads the encoded bytes that were located for a range, and decodes runs of the range. */
+static cubed_status decode(encoded_chunk *x, const cubed_codec_extent *at, const cubed_range *runs,
+                           size_t n, char *dst, cb_arena *scratch, uint64_t *stored,
+                           cubed_error *err)
 {
     /* Usually more first bytes have been read than needed, so some of the block is there already. */
     const size_t size = at->hi - at->lo, from = cb_min_size(at->lo, x->head);
@@ -132,8 +137,7 @@ static cubed_status decode(encoded_chunk *x, cubed_range range, const cubed_code
     CB_TRY(get_more(x, at->lo + there, size - there, x->bytes + at->head + there, err));
     x->head = at->head;
     *stored += size - there;
-    return cb_codec_range_decode(x->step, x->bytes, at, (size_t)range.offset, range.size, dst,
-                                 scratch, err);
+    return cb_codec_runs_decode(x->step, x->bytes, at, runs, n, dst, scratch, err);
 }
 
 /* Decodes as much of the beginning of a range as the buffer allows, and sets *range to the decoded part. */
@@ -142,7 +146,7 @@ static cubed_status decode_some(encoded_chunk *x, cubed_range *range, char *dst,
 {
     cubed_codec_extent at;
     CB_TRY(locate_some(x, range, &at, stored, err));
-    return decode(x, *range, &at, dst, scratch, stored, err);
+    return decode(x, &at, range, 1, dst, scratch, stored, err);
 }
 
 /* Decodes the beginning of a range, and sets *range to that part. If the first byte is in a block larger than the range, decodes
@@ -172,26 +176,111 @@ static cubed_status decode_from_block(encoded_chunk *x, cubed_range *range, char
     return CUBED_OK;
 }
 
+/* Decodes a run, part by part. */
+static cubed_status decode_run(encoded_chunk *x, cubed_range run, char *dst, cb_arena *scratch,
+                               uint64_t *stored, cubed_error *err)
+{
+    while (run.size > 0) {
+        cubed_range some = run;
+        CB_TRY(x->block ? decode_from_block(x, &some, dst, scratch, stored, err)
+                        : decode_some(x, &some, dst, scratch, stored, err));
+        dst += some.size;
+        run.offset += some.size;
+        run.size -= some.size;
+    }
+    return CUBED_OK;
+}
+
+/* Runs to decode together. The gaps between them are shorter than a codec block. */
+typedef struct run_list {
+    cubed_range *runs; /* MOST_RUNS of them */
+    size_t n;
+} run_list;
+
+/* Decodes the first runs of the list, as many as the buffer has room for, and sets *done to their number and *bytes to their total
+ * size. */
+static cubed_status decode_list(encoded_chunk *x, const run_list *l, char *dst, size_t *done,
+                                size_t *bytes, cb_arena *scratch, uint64_t *stored,
+                                cubed_error *err)
+{
+    const size_t from = (size_t)l->runs[0].offset;
+    cubed_codec_extent at;
+    *bytes = 0;
+    for (*done = l->n;; *done /= 2) {
+        const cubed_range *last = &l->runs[*done - 1];
+        const size_t size = (size_t)last->offset + last->size - from;
+        CB_TRY(locate(x, (cubed_range){from, size}, &at, stored, err));
+        if (at.hi - at.lo <= x->cap - at.head) break;
+        if (*done > 1) continue;
+        *bytes = last->size;
+        return decode_run(x, *last, dst, scratch, stored, err);
+    }
+    for (size_t i = 0; i < *done; i++) *bytes += l->runs[i].size;
+    return decode(x, &at, l->runs, *done, dst, scratch, stored, err);
+}
+
+/* Collects runs in the list, beginning with `*next`, until the gap is as long as the codec block in which the first one begins. Sets
+ * *next to the first run after them; its size is 0 if there is none. */
+static cubed_status collect(encoded_chunk *x, cb_zarr_runs *r, cubed_range *next, run_list *l,
+                            uint64_t *stored, cubed_error *err)
+{
+    cubed_codec_extent at;
+    CB_TRY(locate(x, (cubed_range){next->offset, 1}, &at, stored, err));
+    l->n = 0;
+    for (;;) {
+        const uint64_t end = next->offset + next->size;
+        l->runs[l->n++] = *next;
+        *next = r->more ? cb_zarr_runs_next(r) : (cubed_range){end, 0};
+        if (next->size == 0 || l->n == MOST_RUNS || next->offset - end >= at.size) return CUBED_OK;
+    }
+}
+
+/* Decodes runs of which several may lie in one codec block. */
+static cubed_status decode_lists(encoded_chunk *x, cb_zarr_runs *r, cubed_range *runs, char *dst,
+                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    cubed_range next = cb_zarr_runs_next(r);
+    while (next.size > 0) {
+        run_list l = {.runs = runs};
+        CB_TRY(collect(x, r, &next, &l, stored, err));
+        while (l.n > 0) {
+            size_t done, bytes;
+            CB_TRY(decode_list(x, &l, dst, &done, &bytes, scratch, stored, err));
+            dst += bytes;
+            l.runs += done;
+            l.n -= done;
+        }
+    }
+    return CUBED_OK;
+}
+
+/* Returns true if a codec block may contain more runs than a list. */
+static bool has_many_runs(const encoded_chunk *x, const cb_zarr_runs *r)
+{
+    size_t distance = r->item; /* in bytes, between the first bytes of two runs */
+    for (int d = r->ndim - 1; d >= r->outer; d--) distance *= (size_t)r->chunk[d];
+    return r->outer > 0 && cb_codec_block_bound(x->step) / MOST_RUNS > distance;
+}
+
 cubed_status cb_zarr_read_blocks(const cb_zarr_meta *m, cb_codec_subread part, cb_zarr_encoded *e,
                                  cb_zarr_runs *r, char *dst, cb_arena *scratch, uint64_t *stored,
                                  cubed_error *err)
 {
     encoded_chunk x = {.e = e};
+    void *p;
     CB_TRY(open_encoded(m, part, &x, scratch, stored, err));
+    if (!has_many_runs(&x, r)) {
+        CB_TRY(cb_arena_alloc(scratch, MOST_RUNS * sizeof(cubed_range), "runs", &p, err));
+        return r->more ? decode_lists(&x, r, p, dst, scratch, stored, err) : CUBED_OK;
+    }
     if (block_bytes(m, part) > 0) {
-        void *block;
-        CB_TRY(cb_arena_alloc(scratch, block_bytes(m, part), "block of a chunk", &block, err));
-        x.block = block;
+        CB_TRY(cb_arena_alloc(scratch, block_bytes(m, part), "block of a chunk", &p, err));
+        x.block = p;
     }
     while (r->more) {
-        for (cubed_range left = cb_zarr_runs_next(r); left.size > 0;) {
-            cubed_range some = left;
-            CB_TRY(x.block ? decode_from_block(&x, &some, dst, scratch, stored, err)
-                           : decode_some(&x, &some, dst, scratch, stored, err));
-            dst += some.size;
-            left.offset += some.size;
-            left.size -= some.size;
-        }
+        const cubed_range run = cb_zarr_runs_next(r);
+        CB_TRY(decode_run(&x, run, dst, scratch, stored, err));
+        dst += run.size;
     }
     return CUBED_OK;
 }
@@ -242,7 +331,7 @@ static cubed_status read_block(const cb_zarr_meta *m, encoded_chunk *x, size_t a
     CB_TRY(locate(x, *block, &found, stored, err));
     const size_t size = cb_sat_add(found.head, found.hi - found.lo);
     if (size > x->cap) return no_room(size, x, err);
-    return decode(x, *block, &found, dst, scratch, stored, err);
+    return decode(x, &found, block, 1, dst, scratch, stored, err);
 }
 
 cubed_status cb_zarr_read_codec_block(const cb_zarr_array *z, const int64_t *idx, size_t at,

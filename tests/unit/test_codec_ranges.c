@@ -85,13 +85,75 @@ static void test_every_kind_of_buffer(void **state)
                 fail_msg("%s", err.message);
             const size_t taken = take_parts(packed, &x, parts);
             memcpy(kept, parts, taken);
-            if (cb_codec_range_decode(step, parts, &x, from, size, out, scratch, &err) != CUBED_OK)
+            if (cb_codec_runs_decode(step, parts, &x, &(cubed_range){from, size}, 1, out, scratch, &err) != CUBED_OK)
                 fail_msg("%s", err.message);
             assert_memory_equal(out, plain + from, size);
             assert_true(size == N || out[size] == 0xAA);
             assert_memory_equal(kept, parts, taken);
         }
     }
+    cb_arena_free(scratch);
+}
+
+/* Draws ascending runs that do not overlap, one element or more each; returns their number. */
+static size_t draw_runs(cubed_range *runs, size_t most, size_t item)
+{
+    const size_t gap = draw(2) ? 40 : 3000, length = draw(2) ? 1 : 700;
+    size_t n = 0;
+    for (size_t at = draw(N / ITEM); n < most;) {
+        const size_t size = item * (1 + draw((uint32_t)length));
+        if (at * item >= N || size > N - at * item) break;
+        runs[n++] = (cubed_range){at * item, size};
+        at += size / item + draw((uint32_t)gap);
+    }
+    return n;
+}
+
+/* Elements whose size differs from that of the codec's, many runs in a block, and runs across blocks. */
+static void test_runs(void **state)
+{
+    static const char *const inner[] = {"lz4", "lz4hc", "zstd", "blosclz"};
+    static const size_t typesizes[] = {1, 2, 3, 4, 8, 12, 17, 255}, items[] = {1, 2, 8};
+    static const size_t blocks[] = {0, 128, 1000, 4096, 30000};
+    cb_codec_chain c;
+    size_t decoded = 0;
+    (void)state;
+    parse(BLOSC, &c);
+    const cb_codec_step *step = cb_codec_chain_ranged(&c);
+    cb_arena *scratch = range_arena(&c);
+    for (int k = 0; k < 4 * 8 * 5 * 3; k++) {
+        for (size_t i = 0; i < N; i++)
+            plain[i] = (uint8_t)(i % 8 < 3 && k % 7 ? draw(256) : i / 999);
+        const int n = blosc_compress_ctx(5, k / 160, typesizes[k / 4 % 8], N, plain, packed,
+                                         sizeof packed, inner[k % 4], blocks[k / 32 % 5], 1);
+        assert_true(n > 0);
+        for (int t = 0; t < 12; t++) {
+            cubed_range runs[500];
+            cubed_error err = CUBED_ERROR_INIT;
+            cubed_codec_extent x;
+            const size_t many = draw_runs(runs, t ? 500 : 1, items[t % 3]);
+            if (many == 0) continue;
+            const size_t from = runs[0].offset,
+                         end = runs[many - 1].offset + runs[many - 1].size;
+            if (cb_codec_range_locate(step, packed, (size_t)n, from, end - from, &x, &err) !=
+                CUBED_OK)
+                fail_msg("%s", err.message);
+            const size_t taken = take_parts(packed, &x, parts);
+            memcpy(kept, parts, taken);
+            memset(out, 0xAA, sizeof out);
+            if (cb_codec_runs_decode(step, parts, &x, runs, many, out, scratch, &err) != CUBED_OK)
+                fail_msg("%s", err.message);
+            const uint8_t *got = out;
+            for (size_t i = 0; i < many; i++) {
+                assert_memory_equal(got, plain + runs[i].offset, runs[i].size);
+                got += runs[i].size;
+            }
+            assert_true(got == out + N || *got == 0xAA);
+            assert_memory_equal(kept, parts, taken);
+            decoded += many;
+        }
+    }
+    assert_true(decoded > 10000);
     cb_arena_free(scratch);
 }
 
@@ -143,7 +205,7 @@ static void test_block_by_block(void **state)
                 cb_codec_range_locate(step, packed, (size_t)n, x.from, x.size, &y, NULL), CUBED_OK);
             (void)take_parts(packed, &y, parts);
             assert_int_equal(
-                cb_codec_range_decode(step, parts, &y, x.from, x.size, out, scratch, NULL),
+                cb_codec_runs_decode(step, parts, &y, &(cubed_range){x.from, x.size}, 1, out, scratch, NULL),
                 CUBED_OK);
             assert_memory_equal(out, plain + at, x.size);
             at += x.size;
@@ -184,7 +246,7 @@ static void test_located_bytes_are_enough(void **state)
             memset(sparse, 0xEE, sizeof sparse);
             (void)take_parts(packed, &x, sparse);
             assert_int_equal(
-                cb_codec_range_decode(step, sparse, &x, from, size, out, scratch, NULL), CUBED_OK);
+                cb_codec_runs_decode(step, sparse, &x, &(cubed_range){from, size}, 1, out, scratch, NULL), CUBED_OK);
             assert_memory_equal(out, plain + from, size);
         }
     }
@@ -221,8 +283,9 @@ static void test_damaged_buffers(void **state)
             taken = malloc(x.head + x.hi - x.lo);
             assert_non_null(taken);
             (void)take_parts(copy, &x, taken);
-            cubed_status st = cb_codec_range_decode(cb_codec_chain_ranged(&c), taken, &x, from,
-                                                    want, dst, scratch, NULL);
+            const cubed_range run = {from, want};
+            cubed_status st = cb_codec_runs_decode(cb_codec_chain_ranged(&c), taken, &x, &run, 1,
+                                                   dst, scratch, NULL);
             assert_true(st == CUBED_OK || st == CUBED_E_FORMAT || st == CUBED_E_BUDGET);
             decoded++;
         }
@@ -249,7 +312,8 @@ static void test_only_one_step_has_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kind_of_buffer),     cmocka_unit_test(test_block_by_block),
+        cmocka_unit_test(test_every_kind_of_buffer),
+        cmocka_unit_test(test_runs),     cmocka_unit_test(test_block_by_block),
         cmocka_unit_test(test_located_bytes_are_enough), cmocka_unit_test(test_damaged_buffers),
         cmocka_unit_test(test_only_one_step_has_ranges),
     };

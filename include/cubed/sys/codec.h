@@ -10,6 +10,7 @@
 
 #include "cubed/context.h"
 #include "cubed/dtype.h"
+#include "cubed/sys/store.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,8 +90,11 @@ typedef struct cubed_codec_extent {
 typedef struct cubed_codec_range {
     size_t raw_size; /* size in bytes of the whole decoded chunk */
     size_t from, size;
-    /* For decode_range only, otherwise NULL: the result of `locate`, and the bytes at call->src, which the function
-     * may change if it restores them before it returns. */
+    /* The other members are for decode_runs only, otherwise 0 or NULL. The runs are the bytes to decode: ascending ranges of the
+     * decoded chunk that do not overlap. The first begins at `from`, the last ends at from + size. */
+    const cubed_range *runs;
+    size_t nruns;
+    /* The result of `locate`, and the bytes at call->src, which the function may change if it restores them before it returns. */
     const cubed_codec_extent *located;
     void *bytes;
 } cubed_codec_range;
@@ -127,14 +131,14 @@ typedef struct cubed_codec_vtable {
     /* Describes the chunk for the next codec: changes `ctx` (a copy of this codec's) and the `shape` that it points to.
      * NULL: the next codec gets the same facts. */
     void (*output)(const void *conf, cubed_codec_ctx *ctx, int64_t *shape);
-    /* Functions for ranges of the decoded chunk. A codec provides decode_range, range_need and locate, or none of the three.
+    /* Functions for ranges of the decoded chunk. A codec provides decode_runs, range_need and locate, or none of the three.
      *
-     * Decodes only a range of the chunk into call->dst, which has range->size bytes. call->src has the bytes that `locate`
-     * found: the first `head` bytes and, directly after them, those from `lo` to `hi`. */
-    cubed_status (*decode_range)(const cubed_codec_call *call, const cubed_codec_range *range,
+     * Decodes the runs of a range to call->dst, one after another; call->dst_cap is their total size. call->src has the bytes
+     * that `locate` found for the range: the first `head` bytes and, directly after them, those from `lo` to `hi`. */
+    cubed_status (*decode_runs)(const cubed_codec_call *call, const cubed_codec_range *range,
                                  cubed_error *err);
     cubed_codec_need (*range_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
-    /* Finds the bytes of an encoded chunk that decode_range reads. call->src has the chunk's first src_size bytes; dst and
+    /* Finds the bytes of an encoded chunk that decode_runs reads. call->src has the chunk's first src_size bytes; dst and
      * scratch are NULL. If src_size is less than out->head, the caller calls again with more bytes. In the final result
      * out->head <= out->lo, and every value is at most the bound. */
     cubed_status (*locate)(const cubed_codec_call *call, const cubed_codec_range *range,

@@ -1,0 +1,128 @@
+/* Decodes parts of blocks that c-blosc has encoded with LZ4, as its README_CHUNK_FORMAT describes them. The library decodes whole
+ * blocks only, and allocates buffers of three blocks for each call. */
+#include "codec/blosc_parts.h"
+
+#include <limits.h>
+#include <lz4.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+enum { ENTRY = 4, IS_BITSHUFFLED = 0x04, INNER_SHIFT = 5, INNER_LZ4 = 1 };
+
+cubed_range cb_blosc_next_part(cb_blosc_cursor *c, size_t from, size_t end, unsigned char **to)
+{
+    if (c->n == 0) return (cubed_range){0, 0};
+    const size_t at = (size_t)c->runs->offset + c->done, left = c->runs->size - c->done;
+    if (at < from || at >= end) return (cubed_range){0, 0};
+    const cubed_range part = {at, cb_min_size(left, end - at)};
+    *to = c->to;
+    c->to += part.size;
+    c->done += part.size;
+    if (c->done == c->runs->size) {
+        c->runs++;
+        c->n--;
+        c->done = 0;
+    }
+    return part;
+}
+
+bool cb_blosc_has_parts(const cb_blosc_block *b, unsigned flags)
+{
+    return flags >> INNER_SHIFT == INNER_LZ4 && !(flags & IS_BITSHUFFLED) &&
+           b->size % b->streams == 0 && b->size % b->elem == 0 &&
+           (b->streams == 1 || b->elem == 1 || b->streams == b->elem);
+}
+
+/* Byte i of a plane is byte i * step + first of the decoded block. */
+typedef struct plane {
+    size_t first, step, size;
+} plane;
+
+/* Returns the plane with number `j` of stream `s`. A stream contains all byte planes, one of them, or unshuffled bytes. */
+static plane plane_of(const cb_blosc_block *b, size_t s, size_t j)
+{
+    const size_t stream = b->size / b->streams;
+    if (b->elem == 1) return (plane){s * stream, 1, stream};
+    return (plane){b->streams == 1 ? j : s, b->elem, b->size / b->elem};
+}
+
+/* Returns the first byte of the plane that is not in front of byte `at` of the block. */
+static size_t index_in(const plane *p, size_t at)
+{
+    const size_t i = at <= p->first ? 0 : (at - p->first + p->step - 1) / p->step;
+    return cb_min_size(i, p->size);
+}
+
+/* Returns how many bytes of the plane the parts need. Parts ascend, so that the last one decides unless the plane ends before it. */
+static size_t needed(const cb_blosc_block *b, const plane *p, cb_blosc_cursor parts)
+{
+    size_t most = 0;
+    unsigned char *to;
+    for (;;) {
+        const cubed_range part = cb_blosc_next_part(&parts, b->from, b->from + b->size, &to);
+        if (part.size == 0) return most;
+        const size_t at = (size_t)part.offset - b->from, end = index_in(p, at + part.size);
+        if (end > index_in(p, at)) most = end;
+    }
+}
+
+static void copy_plane(const cb_blosc_block *b, const plane *p, const unsigned char *src,
+                       cb_blosc_cursor *parts)
+{
+    unsigned char *to;
+    for (;;) {
+        const cubed_range part = cb_blosc_next_part(parts, b->from, b->from + b->size, &to);
+        if (part.size == 0) return;
+        const size_t at = (size_t)part.offset - b->from;
+        const size_t lo = index_in(p, at), hi = index_in(p, at + part.size);
+        if (lo == hi) continue;
+        unsigned char *dst = to + (lo * p->step + p->first - at);
+        if (p->step == 1) {
+            memcpy(dst, src + lo, hi - lo);
+            continue;
+        }
+        for (size_t i = lo; i < hi; i++, dst += p->step) *dst = src[i];
+    }
+}
+
+static uint32_t load32(const unsigned char *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+bool cb_blosc_copy_parts(const cb_blosc_block *b, cb_blosc_cursor *c, unsigned char *buffer)
+{
+    const size_t stream = b->size / b->streams;
+    const size_t planes = b->elem > 1 && b->streams == 1 ? b->elem : 1;
+    const unsigned char *src = b->src;
+    size_t left = b->src_size;
+    for (size_t s = 0; s < b->streams; s++) {
+        if (left < ENTRY) return false;
+        const size_t encoded = load32(src);
+        src += ENTRY;
+        left -= ENTRY;
+        if (encoded == 0 || encoded > left || encoded > INT_MAX) return false;
+        const unsigned char *bytes = src;
+        const plane last = plane_of(b, s, planes - 1);
+        size_t most = needed(b, &last, *c);
+        if (planes > 1) most += (planes - 1) * last.size;
+        if (most > 0 && encoded != stream) {
+            const int got = LZ4_decompress_safe_partial((const char *)src, (char *)buffer,
+                                                        (int)encoded, (int)most, (int)stream);
+            if (got < 0 || (size_t)got < most) return false;
+            bytes = buffer;
+        }
+        for (size_t j = 0; j < planes && most > 0; j++) {
+            const plane p = plane_of(b, s, j);
+            cb_blosc_cursor parts = *c;
+            copy_plane(b, &p, bytes + j * p.size, &parts);
+        }
+        src += encoded;
+        left -= encoded;
+    }
+    unsigned char *to;
+    while (cb_blosc_next_part(c, b->from, b->from + b->size, &to).size > 0) {
+    }
+    return true;
+}
