@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 
-enum { ENTRY = 4, IS_BITSHUFFLED = 0x04, INNER_SHIFT = 5, INNER_LZ4 = 1 };
+enum { ENTRY = 4, IS_BITSHUFFLED = 0x04, INNER_SHIFT = 5, INNER_LZ4 = 1, SHRANK_A_LOT = 8 };
 
 cubed_range cb_blosc_next_part(cb_blosc_cursor *c, size_t from, size_t end, unsigned char **to)
 {
@@ -91,6 +91,19 @@ static uint32_t load32(const unsigned char *p)
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+/* Decodes at least `most` of the `size` bytes of an LZ4 stream. LZ4 copies the match that contains the last byte one byte at a time.
+ * In a stream that shrank a lot this match is probably long, and the whole stream is decoded faster. */
+static bool decode_prefix(const unsigned char *src, size_t encoded, unsigned char *dst, size_t most,
+                          size_t size)
+{
+    const char *from = (const char *)src;
+    const int got = encoded < size / SHRANK_A_LOT
+                        ? LZ4_decompress_safe(from, (char *)dst, (int)encoded, (int)size)
+                        : LZ4_decompress_safe_partial(from, (char *)dst, (int)encoded, (int)most,
+                                                      (int)size);
+    return got >= 0 && (size_t)got >= most;
+}
+
 bool cb_blosc_copy_parts(const cb_blosc_block *b, cb_blosc_cursor *c, unsigned char *buffer)
 {
     const size_t stream = b->size / b->streams;
@@ -108,9 +121,7 @@ bool cb_blosc_copy_parts(const cb_blosc_block *b, cb_blosc_cursor *c, unsigned c
         size_t most = needed(b, &last, *c);
         if (planes > 1) most += (planes - 1) * last.size;
         if (most > 0 && encoded != stream) {
-            const int got = LZ4_decompress_safe_partial((const char *)src, (char *)buffer,
-                                                        (int)encoded, (int)most, (int)stream);
-            if (got < 0 || (size_t)got < most) return false;
+            if (!decode_prefix(src, encoded, buffer, most, stream)) return false;
             bytes = buffer;
         }
         for (size_t j = 0; j < planes && most > 0; j++) {

@@ -313,7 +313,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_buffer),
-        cmocka_unit_test(test_runs),     cmocka_unit_test(test_block_by_block),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_block_by_block),
         cmocka_unit_test(test_located_bytes_are_enough), cmocka_unit_test(test_damaged_buffers),
         cmocka_unit_test(test_only_one_step_has_ranges),
     };
