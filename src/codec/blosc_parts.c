@@ -97,10 +97,10 @@ static bool decode_prefix(const unsigned char *src, size_t encoded, unsigned cha
                           size_t size)
 {
     const char *from = (const char *)src;
-    const int got = encoded < size / SHRANK_A_LOT
-                        ? LZ4_decompress_safe(from, (char *)dst, (int)encoded, (int)size)
-                        : LZ4_decompress_safe_partial(from, (char *)dst, (int)encoded, (int)most,
-                                                      (int)size);
+    const int got =
+        encoded < size / SHRANK_A_LOT
+            ? LZ4_decompress_safe(from, (char *)dst, (int)encoded, (int)size)
+            : LZ4_decompress_safe_partial(from, (char *)dst, (int)encoded, (int)most, (int)size);
     return got >= 0 && (size_t)got >= most;
 }
 

@@ -12,7 +12,8 @@
  * encoded size is its decoded size is stored as it is. */
 typedef struct cb_blosc_block {
     const unsigned char *src;
-    size_t src_size;   /* bytes from src to the end of the loaded chunk; streams must end within them */
+    size_t
+        src_size; /* bytes from src to the end of the loaded chunk; streams must end within them */
     size_t from, size; /* the block's range in the decoded chunk */
     size_t streams;    /* number of streams, which have equal decoded sizes */
     size_t elem;       /* size in bytes of the elements that are shuffled; 1: not shuffled */
@@ -21,8 +22,8 @@ typedef struct cb_blosc_block {
 /* A position in a list of ascending ranges of a decoded chunk, whose bytes are written one after another. */
 typedef struct cb_blosc_cursor {
     const cubed_range *runs;
-    size_t n;        /* number of runs left; the first of them is runs[0] */
-    size_t done;     /* bytes of runs[0] that have been written */
+    size_t n;    /* number of runs left; the first of them is runs[0] */
+    size_t done; /* bytes of runs[0] that have been written */
     unsigned char *to;
 } cb_blosc_cursor;
 

@@ -50,9 +50,8 @@ static size_t block_bytes(const cb_zarr_meta *m, cb_codec_subread part)
 cb_need cb_zarr_blocks_need(const cb_zarr_meta *m, cb_codec_subread part)
 {
     const size_t list = cb_arena_round(MOST_RUNS * sizeof(cubed_range));
-    const size_t own =
-        cb_sat_add(list, cb_sat_add(cb_arena_round(capacity(&m->codecs, part)),
-                                    cb_arena_round(block_bytes(m, part))));
+    const size_t own = cb_sat_add(list, cb_sat_add(cb_arena_round(capacity(&m->codecs, part)),
+                                                   cb_arena_round(block_bytes(m, part))));
     return cb_need_both((cb_need){own, 0},
                         cb_codec_range_need(cb_codec_part_ranged(&m->codecs, part)));
 }

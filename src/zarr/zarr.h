@@ -240,8 +240,10 @@ typedef enum cb_zarr_parts {
     CB_ZARR_NO_PARTS,
     /* elements are stored unencoded, possibly in another order: only their bytes are read */
     CB_ZARR_RANGES,
-    CB_ZARR_BLOCKS, /* for each run of elements, the blocks that contain it are decoded */
-    /* like CB_ZARR_BLOCKS; a block that contains several runs is decoded only once */
+    /* Blocks that contain runs of elements are decoded: once if the runs are far apart (at most MOST_RUNS of
+     * zarr/codec_ranges.c in a block), otherwise once for each run. */
+    CB_ZARR_BLOCKS,
+    /* A block that contains several runs is always decoded only once. */
     CB_ZARR_BLOCKS_ONCE,
     CB_ZARR_STREAM, /* the whole chunk is decoded, in pieces */
 } cb_zarr_parts;

@@ -85,7 +85,8 @@ static void test_every_kind_of_buffer(void **state)
                 fail_msg("%s", err.message);
             const size_t taken = take_parts(packed, &x, parts);
             memcpy(kept, parts, taken);
-            if (cb_codec_runs_decode(step, parts, &x, &(cubed_range){from, size}, 1, out, scratch, &err) != CUBED_OK)
+            if (cb_codec_runs_decode(step, parts, &x, &(cubed_range){from, size}, 1, out, scratch,
+                                     &err) != CUBED_OK)
                 fail_msg("%s", err.message);
             assert_memory_equal(out, plain + from, size);
             assert_true(size == N || out[size] == 0xAA);
@@ -133,8 +134,7 @@ static void test_runs(void **state)
             cubed_codec_extent x;
             const size_t many = draw_runs(runs, t ? 500 : 1, items[t % 3]);
             if (many == 0) continue;
-            const size_t from = runs[0].offset,
-                         end = runs[many - 1].offset + runs[many - 1].size;
+            const size_t from = runs[0].offset, end = runs[many - 1].offset + runs[many - 1].size;
             if (cb_codec_range_locate(step, packed, (size_t)n, from, end - from, &x, &err) !=
                 CUBED_OK)
                 fail_msg("%s", err.message);
@@ -204,9 +204,9 @@ static void test_block_by_block(void **state)
             assert_int_equal(
                 cb_codec_range_locate(step, packed, (size_t)n, x.from, x.size, &y, NULL), CUBED_OK);
             (void)take_parts(packed, &y, parts);
-            assert_int_equal(
-                cb_codec_runs_decode(step, parts, &y, &(cubed_range){x.from, x.size}, 1, out, scratch, NULL),
-                CUBED_OK);
+            assert_int_equal(cb_codec_runs_decode(step, parts, &y, &(cubed_range){x.from, x.size},
+                                                  1, out, scratch, NULL),
+                             CUBED_OK);
             assert_memory_equal(out, plain + at, x.size);
             at += x.size;
         }
@@ -245,8 +245,9 @@ static void test_located_bytes_are_enough(void **state)
             assert_true(x.lo < x.hi && x.hi <= total);
             memset(sparse, 0xEE, sizeof sparse);
             (void)take_parts(packed, &x, sparse);
-            assert_int_equal(
-                cb_codec_runs_decode(step, sparse, &x, &(cubed_range){from, size}, 1, out, scratch, NULL), CUBED_OK);
+            assert_int_equal(cb_codec_runs_decode(step, sparse, &x, &(cubed_range){from, size}, 1,
+                                                  out, scratch, NULL),
+                             CUBED_OK);
             assert_memory_equal(out, plain + from, size);
         }
     }
@@ -315,7 +316,8 @@ int main(void)
         cmocka_unit_test(test_every_kind_of_buffer),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_block_by_block),
-        cmocka_unit_test(test_located_bytes_are_enough), cmocka_unit_test(test_damaged_buffers),
+        cmocka_unit_test(test_located_bytes_are_enough),
+        cmocka_unit_test(test_damaged_buffers),
         cmocka_unit_test(test_only_one_step_has_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

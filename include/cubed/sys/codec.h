@@ -136,7 +136,7 @@ typedef struct cubed_codec_vtable {
      * Decodes the runs of a range to call->dst, one after another; call->dst_cap is their total size. call->src has the bytes
      * that `locate` found for the range: the first `head` bytes and, directly after them, those from `lo` to `hi`. */
     cubed_status (*decode_runs)(const cubed_codec_call *call, const cubed_codec_range *range,
-                                 cubed_error *err);
+                                cubed_error *err);
     cubed_codec_need (*range_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
     /* Finds the bytes of an encoded chunk that decode_runs reads. call->src has the chunk's first src_size bytes; dst and
      * scratch are NULL. If src_size is less than out->head, the caller calls again with more bytes. In the final result

@@ -200,6 +200,17 @@ typedef struct visits {
     uint64_t reads, distinct;
 } visits;
 
+/* Minimum mean distance in bytes between the first bytes of two runs in a chunk of codec blocks. With shorter distances, copying the
+ * runs costs about as much as decoding the other bytes. */
+enum { RUN_DISTANCE = 1024 };
+
+/* Returns true if decoding only the runs costs less than decoding the chunk: they are one run, or few of its bytes and far apart. */
+static bool are_few_runs(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run)
+{
+    const size_t chunk = cb_chunk_bytes(p, l->node);
+    return bytes == run || (bytes <= chunk / 16 && cb_sat_mul(bytes / run, RUN_DISTANCE) <= chunk);
+}
+
 /* Returns true if a chunk that does not fit in memory can be read in parts at an acceptable cost: `bytes` in runs of `run`
  * bytes. */
 static bool may_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
@@ -210,7 +221,7 @@ static bool may_subread(const cubed_plan *p, const cb_load *l, size_t bytes, siz
     case CB_ZARR_NO_PARTS: return false;
     case CB_ZARR_RANGES:
         return cb_sat_mul(bytes / run, SHORT_RUN) / PARTS_COST <= cb_chunk_bytes(p, l->node);
-    case CB_ZARR_BLOCKS: return bytes / run <= PARTS_COST;
+    case CB_ZARR_BLOCKS: return bytes / run <= PARTS_COST || are_few_runs(p, l, bytes, run);
     case CB_ZARR_BLOCKS_ONCE: return bytes / run <= PARTS_COST || !often;
     case CB_ZARR_STREAM: return !often;
     }
@@ -243,7 +254,7 @@ static bool is_small_part(const cubed_plan *p, const cb_load *l, size_t bytes, s
     case CB_ZARR_RANGES:
         return cb_sat_mul(bytes / run, SHORT_RUN) <= cb_chunk_bytes(p, l->node) / 4;
     case CB_ZARR_BLOCKS:
-    case CB_ZARR_BLOCKS_ONCE: return bytes == run;
+    case CB_ZARR_BLOCKS_ONCE: return are_few_runs(p, l, bytes, run);
     case CB_ZARR_NO_PARTS:
     case CB_ZARR_STREAM: break;
     }
