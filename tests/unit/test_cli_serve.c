@@ -55,7 +55,10 @@ static int setup(void **state)
     close(ends[0]);
     close(ends[1]);
     *state = &f;
-    return n > 0 && sscanf(line, "http://127.0.0.1:%d/", &f.port) == 1 ? 0 : -1;
+    const char before[] = "http://127.0.0.1:";
+    if (n <= 0 || strncmp(line, before, sizeof before - 1) != 0) return -1;
+    f.port = (int)strtol(line + sizeof before - 1, NULL, 10);
+    return f.port > 0 ? 0 : -1;
 }
 
 static int teardown(void **state)
