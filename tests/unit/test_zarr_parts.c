@@ -80,7 +80,7 @@ static cb_zarr_array *make(cubed_store *s, const char *codecs, int64_t chunk0, b
     assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
     /* Half of the elements are noise, so that no codec stores blocks of one kind only. */
     for (int i = 0; i < (int)chunk0 * CHUNK1 * CHUNK2; i++)
-        data[i] = i % 128 < 64 ? (double)draw(1 << 24) : i / 128;
+        data[i] = i % 128 < 64 ? (double)draw(1 << 24) : (i - i % 128) / 128.0;
     cb_arena *a = arena(cb_zarr_write_need(cb_zarr_get_meta(z)));
     assert_int_equal(cb_zarr_write_chunk(z, idx, data, false, a, NULL, NULL), CUBED_OK);
     cb_arena_free(a);
