@@ -1,4 +1,4 @@
-/* Mixes the bits of a number. */
+/* Mixes the bits of a number, and hashes. */
 #ifndef CB_BASE_MIX_H
 #define CB_BASE_MIX_H
 
@@ -11,6 +11,13 @@ static inline uint64_t cb_mix(uint64_t x)
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;
+}
+
+/* FNV-1a (Fowler, Noll and Vo), 64 bits: begins with CB_FNV_START, and adds one byte, or one word, at a time. */
+#define CB_FNV_START UINT64_C(0xcbf29ce484222325)
+static inline uint64_t cb_fnv_add(uint64_t hash, uint64_t word)
+{
+    return (hash ^ word) * UINT64_C(0x100000001b3);
 }
 
 #endif

@@ -11,6 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/mix.h"
+
 /* Inode of the initial PID namespace, which no container has. */
 #define FIRST_SPACE 0xEFFFFFFCu
 
@@ -32,8 +34,8 @@ static bool read_text(const char *path, char *text, size_t cap)
 /* Returns the FNV-1a hash of a string. The result is never 0, which means unknown. */
 static uint64_t hash_text(uint64_t seed, const char *text)
 {
-    uint64_t h = seed ^ 0xcbf29ce484222325u;
-    for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    uint64_t h = seed ^ CB_FNV_START;
+    for (; *text; text++) h = cb_fnv_add(h, (unsigned char)*text);
     return h ? h : 1;
 }
 

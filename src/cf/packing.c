@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/mix.h"
 #include "base/text.h"
 #include "cf/cf_attribute.h"
 #include "cubed/cf.h"
@@ -82,8 +83,8 @@ static bool same_operand(const cubed_cf_number *a, const cubed_cf_number *b, cub
 static size_t hash_number(const cubed_cf_number *n)
 {
     const unsigned char *bytes = (const unsigned char *)&n->value;
-    uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)n->dtype;
-    for (size_t i = 0; i < cubed_dtype_size(n->dtype); i++) h = (h ^ bytes[i]) * 0x100000001b3u;
+    uint64_t h = CB_FNV_START ^ (uint64_t)n->dtype;
+    for (size_t i = 0; i < cubed_dtype_size(n->dtype); i++) h = cb_fnv_add(h, bytes[i]);
     return (size_t)(h ^ h >> 32);
 }
 

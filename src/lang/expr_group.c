@@ -11,6 +11,7 @@
 #include "lang/expr_json.h"
 #include "lang/guess.h"
 #include "lang/lang_arrays.h"
+#include "lang/lang_hash.h"
 #include "lang/lang_memory.h"
 #include "lang/order_names.h"
 
@@ -309,10 +310,10 @@ static cubed_status get_labels(expr_builder *b, const labels_call *call, cubed_a
 static cubed_status note_labels(expr_builder *b, const expr *e, const cubed_array *by,
                                 const labels *l, const char *dim)
 {
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    uint64_t hash = LANG_HASH_START;
     for (int64_t k = 0; k < l->ngroups; k++) {
         const unsigned char *p = label_at(l, l->first[k]);
-        for (size_t i = 0; i < l->size; i++) hash = (hash ^ p[i]) * UINT64_C(1099511628211);
+        for (size_t i = 0; i < l->size; i++) hash = lang_hash_add(hash, p[i]);
     }
     cubed_expr_coord c = {.dim = expr_text(b, "%s", dim),
                           .whole = l->ngroups,

@@ -10,6 +10,7 @@
 #include "lang/about.h"
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
+#include "lang/lang_hash.h"
 #include "lang/lang_memory.h"
 #include "lang/longitudes.h"
 
@@ -400,10 +401,10 @@ static cubed_status made_coordinate(expr_builder *b, const expr *e, const axis_v
 {
     static const char *const gone[] = {"bounds",    "climatology", "actual_range",
                                        "valid_min", "valid_max",   "valid_range"};
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    uint64_t hash = LANG_HASH_START;
     cubed_array *x = NULL;
     cubed_status st;
-    for (int64_t i = 0; i < c->n; i++) hash = (hash ^ (uint64_t)c->at[i]) * UINT64_C(1099511628211);
+    for (int64_t i = 0; i < c->n; i++) hash = lang_hash_add(hash, (uint64_t)c->at[i]);
     *out = (cubed_expr_coord){
         .dim = expr_text(b, "%s", v->had.dim),
         .whole = c->n,

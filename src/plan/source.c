@@ -7,14 +7,15 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mix.h"
 
 uint64_t cb_source_token(const void *handle)
 {
     const uint64_t words[] = {(uint64_t)(uintptr_t)handle, (uint64_t)cb_clock_ns(),
                               (uint64_t)getpid()};
-    uint64_t h = 0xcbf29ce484222325u;
+    uint64_t h = CB_FNV_START;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        h = (h ^ words[i]) * 0x100000001b3u;
+        h = cb_fnv_add(h, words[i]);
         h ^= h >> 32;
     }
     return h;

@@ -10,7 +10,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from cubed import _core
 from cubed.array._array import Array
+from cubed.array._operands import operands
 from cubed.array_api._elementwise import by_blocks
 from cubed.array_api._ufunc_options import UfuncOptions, with_options
 from cubed.array_api.elementwise_functions import (
@@ -27,7 +29,6 @@ from cubed.array_api.elementwise_functions import (
     bitwise_right_shift,
     conj,
     divide,
-    floor_divide,
     pow,
     remainder,
 )
@@ -240,4 +241,7 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     >>> quotient.compute(), rest.compute()
     (array([ 2, -3]), array([1, 2]))
     """
-    return floor_divide(x1, x2), remainder(x1, x2)
+    made, spec = operands(x1, x2, name="divmod")
+    quotient = _core.call_as("divmod", "floor_divide", *made)
+    rest = _core.call_as("divmod", "remainder", *made)
+    return Array._new(quotient, spec), Array._new(rest, spec)

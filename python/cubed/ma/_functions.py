@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cubed import _core
 from cubed import array_api as _names
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, normalize_axes, normalize_axis
@@ -20,6 +21,7 @@ from cubed.array_api.utility_functions import all as _all
 from cubed.array_api.utility_functions import any as _any
 from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, ChunksLike, DTypeLike
+from cubed.functions._calls import operand
 from cubed.io._create import as_lazy, from_array
 from cubed.ma._array import (
     MaskedArray,
@@ -948,7 +950,9 @@ def allclose(
     >>> bool(cubed.ma.allclose(x, [1, 3], masked_equal=False).compute())
     False
     """
-    near = _names.isclose(getdata(a), getdata(b), rtol=rtol, atol=atol)
+    x, y = getdata(a), getdata(b)
+    core = _core.call_as("allclose", "isclose", operand(x), operand(y), rtol, atol, False)
+    near = Array._new(core, common_spec(x, y))
     return _all(filled(masked_array(near, mask_or(getmaskarray(a), getmaskarray(b))), masked_equal))
 
 

@@ -121,6 +121,15 @@ def test_what_is_known_without_values():
         assert not np.may_share_memory(x, x)
 
 
+@pytest.mark.parametrize("function", [cubed.divmod, cubed.ma.allclose])
+def test_errors_name_the_function_that_was_called(function):
+    name = function.__name__
+    with pytest.raises(ValueError, match=rf"^{name}: shapes \(2\) and \(3\) do not broadcast"):
+        function(lazy(np.ones(2)), lazy(np.ones(3)))
+    with pytest.raises(TypeError, match=f"^{name} is not defined for"):
+        function(lazy(np.asarray(["a"])), lazy(np.ones(1)))
+
+
 def test_divmod_on_either_side():
     for got, wanted in ((divmod(F, lazy(I + 5)), divmod(F, I + 5)),
                         (np.divmod(lazy(F), 0.5), divmod(F, 0.5))):  # fmt: skip
