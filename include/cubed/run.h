@@ -99,8 +99,8 @@ typedef struct cubed_executor_caps {
     bool finds_plan;      /* workers load the plan with cubed_plan_fetch */
     unsigned max_workers; /* 0: no limit */
     unsigned max_in_flight; /* maximum number of ranges in flight; 0: no limit */
-    /* Maximum size in bytes of a message: a range with its plan (without the plan if `finds_plan` is set), or the reports of a
-     * range; 0: no limit. */
+    /* Maximum size of a message in bytes; 0: no limit. A message to a worker contains a range of tasks and, unless
+     * `finds_plan` is set, the plan. A message to the driver contains the reports about the tasks of a range. */
     uint64_t max_message_bytes;
     /* Duration of a range, in milliseconds, that justifies the cost of submitting it: about CUBED_RANGE_OVERHEADS times
      * that cost. The driver estimates durations from the plan, and for user-defined functions from earlier tasks. 0: the cost

@@ -188,8 +188,8 @@ static cubed_array *below(band *w, cubed_array *a, cubed_array *b)
 
 /* --- Panels ------------------------------------------------------------------------------------------------- */
 
-/* Q = 1 - V T V^H, a product of Householder reflections. Its adjoint transforms a panel to R. Rows of V and V T are in the
- * matrix's order. */
+/* QR factorisation of a panel: the panel is Q R, and Q = 1 - V T V^H is a product of Householder reflections. `v` is V and
+ * `vt` is V T; their rows are in the order of the matrix's rows. */
 typedef struct reflectors {
     cubed_array *v, *vt, *r;
 } reflectors;

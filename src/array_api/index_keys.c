@@ -1,6 +1,7 @@
 /* Keys with integers, slices, new axes and arrays of positions, with NumPy's semantics: x[key] and x[key] = value.
  *
- * A key is applied in two steps. The first takes a part of x by slices: integers drop their axes, and new axes have extent
+ * A key is applied in two steps. The first step slices x: integers drop their axes, and new axes have extent 1. The second step
+ * selects elements of the sliced array by arrays of positions.
  * 1. The second picks elements of the part by arrays of positions. */
 #include "array_api/api_pkg.h"
 #include "array_api/checks.h"
@@ -11,10 +12,11 @@
 typedef struct selection {
     int nbasic; /* number of axes of x that the key has used */
     cubed_slice basic[CUBED_MAX_NDIM];
-    int nfresh; /* number of new axes of the part, and their positions in ascending order */
+    /* number of new axes that the slices insert, and their positions in the sliced array, in ascending order */
+    int nfresh;
     int fresh[CUBED_MAX_NDIM];
-    int npart; /* number of axes of the part */
-    /* positions along each axis of the part; NULL if the whole axis is selected */
+    int npart; /* number of axes of the sliced array */
+    /* positions along each axis of the sliced array; NULL if the whole axis is selected */
     cubed_array *at[CUBED_MAX_NDIM];
     bool has_positions, all_checked;
     int place;   /* index of the first axis of the result that the arrays of positions produce */

@@ -16,8 +16,8 @@
 typedef struct table {
     int64_t *sorted, *place;
     int64_t nsorted;
-    bool is_range; /* groups are distances from sorted[0], otherwise positions in `sorted` */
-    bool in_order; /* place is 0, 1, 2, ..., up to the last group */
+    bool is_range; /* group numbers are distances from sorted[0], otherwise positions in `sorted` */
+    bool in_order; /* the index has each label once, and place[i] is i */
     int64_t ngroups;
 } table;
 

@@ -92,7 +92,8 @@ typedef struct cb_search_params {
 /* "isin": elements, and members of any shape, whose blocks are passed one after another. */
 typedef struct cb_isin_params {
     int32_t invert; /* 0 or 1 */
-    /* 1: one operand has a signed type and the other is uint64, so 64-bit elements with the highest bit set equal no element */
+    /* 1 if one operand has a signed type and the other is uint64. Then an element with the highest of 64 bits set equals no
+     * element of the other operand. */
     int32_t positive;
 } cb_isin_params;
 

@@ -39,7 +39,8 @@ static inline int64_t cb_runs_position(const cb_runs *r, int64_t step, int64_t s
     return cb_min_i64(r->extent, first + end);
 }
 
-/* Returns true if a block has extent 1 along all axes except one. Sets *n to its number of elements. */
+/* Returns true if block x has extent 1 along all axes except `axis`. Sets *n to its number of elements, or to 0 if it returns
+ * false. */
 static inline bool cb_block_is_line(const cubed_block *x, int axis, int64_t *n)
 {
     bool line = axis < x->ndim;

@@ -14,26 +14,25 @@ typedef struct cb_line {
 
 /* Scratch memory for a line. */
 typedef struct cb_sort_room {
-    char *keys, *spare; /* `keys` may point outside the scratch memory */
+    char *keys, *spare; /* `keys` may instead point to memory of the caller */
     uint32_t *pos, *spare_pos;
 } cb_sort_room;
 
 cb_line cb_line_of(const void *from, int64_t stride, int64_t n, cubed_dtype dtype, bool descending);
 
-/* Parts of a room in addition to `spare`, as flags. */
+/* Flags for the arrays of cb_sort_room that cb_sort_room_make allocates in addition to `spare`. */
 typedef enum cb_sort_parts {
     CB_SORT_SPARE = 0,
     CB_SORT_KEYS = 1,
     CB_SORT_POSITIONS = 2
 } cb_sort_parts;
-/* Returns the bytes of scratch for a line of n elements, and sets *room. Omitted parts may have undefined pointers.
- * `scratch` NULL: only computes the size. */
+/* Returns the size in bytes of the scratch memory for a line of n elements, and sets *room to parts of `scratch`. Pointers to
+ * omitted parts may be undefined. If `scratch` is NULL, only computes the size. */
 size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, unsigned parts, void *scratch,
                          cb_sort_room *room);
 /* Returns true for types that are sorted by positions: complex numbers and strings. */
 bool cb_sort_needs_positions(cubed_dtype dtype);
-/* Writes the sorted elements contiguously to `keys`, which may be the room's or not. Not for types that are sorted by
- * positions. */
+/* Writes the sorted elements contiguously to `keys`, which may equal room->keys. Not for types that are sorted by positions. */
 void cb_sort_values(const cb_kernels *k, const cb_line *l, void *keys, const cb_sort_room *room);
 /* Sorts positions into room->pos; stable for equal elements. */
 void cb_sort_positions(const cb_line *l, const cb_sort_room *room);

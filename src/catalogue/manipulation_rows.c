@@ -654,7 +654,8 @@ static const cubed_param triangle_params[] = {
               "Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below."),
 };
 
-/* Returns the number of the diagonal, limited to the sum of the extents, so that it cannot overflow. */
+/* Returns the argument k, the number of a diagonal. If its absolute value exceeds the sum of the extents of x, it is reduced
+ * to this sum, so that later sums cannot overflow. */
 static int64_t diagonal(const cb_call *c)
 {
     const cubed_array *x = cb_call_array(c, 0);

@@ -68,13 +68,13 @@ void cb_chunks_end_offers(cb_chunks *c);
 /* Returns a worker of the executor; NULL if there are no offers. */
 cb_helper *cb_chunks_helper(const cb_chunks *c, unsigned index);
 
-/* --- Calls of a worker with a task: other workers may decode for it until the end of the task --- */
+/* --- Calls by a worker that executes a task: other workers may decode chunks for it until the task ends --- */
 
 void cb_offers_begin(cb_helper *w, int stage, int64_t task);
 void cb_offers_step(cb_helper *w, int64_t step);
 void cb_offers_end(cb_helper *w);
 
-/* --- Calls of a worker without a task, which holds the lock */
+/* --- Calls by a worker without a task, which holds the lock --- */
 
 /* Decodes a chunk for another worker in `arena`; releases the lock while it decodes. Returns false if there is no chunk to
  * decode now. */

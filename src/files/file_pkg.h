@@ -39,7 +39,7 @@ typedef struct cb_entry {
     uint64_t deflated;
     bool has_crc; /* the entry has a CRC-32 of the whole object */
     uint32_t crc;
-    /* `in` may point here. */
+    /* memory for an object that only this entry uses; then `in` points to `own` */
     cb_object own;
     char key[1024]; /* CB_LINKED_KEY */
 } cb_entry;

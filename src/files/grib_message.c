@@ -328,7 +328,7 @@ cubed_status cb_grib_packing_of(const cb_grib_source *s, const cb_grib_field *f,
     return CUBED_OK;
 }
 
-/* Packed numbers, and the bits of a bitmap. */
+/* The data of a message: numbers that are packed in `width` bits each, and a bitmap that marks missing values. */
 typedef struct packed {
     const uint8_t *bits, *bitmap; /* bitmap NULL: no value is missing */
     uint64_t nbits, nbitmap;      /* sizes in bits */

@@ -233,8 +233,9 @@ cubed_dtype cb_dtype_real(cubed_dtype type);
 /* Returns true if there is a kernel for operands of this type. */
 bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
 bool cb_kernel_has_reduce(cb_reduction reduction, cubed_dtype dtype);
-/* Running sums, products and last values. Processes boxes of successive blocks in place. `carry` has a total for each
- * position across the axis in C order, initialised by cb_scan_start. */
+/* Kernels for cumulative operations along an axis, such as running sums. cb_scan_box processes a box of a block in place;
+ * blocks must be processed in the order of the axis. `carry` has the running value for each position across the axis, in C
+ * order, and is initialised by cb_scan_start. */
 bool cb_kernel_has_scan(cb_reduction kind, cubed_dtype dtype);
 size_t cb_scan_carry_size(cubed_dtype dtype);
 void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n);

@@ -1,4 +1,4 @@
-/* Names and rules of operations, from their tables. */
+/* Names, operand types and result types of operations and reductions, from the tables cubed/ops.def and cubed/reductions.def. */
 #include <string.h>
 
 #include "kernel/kernel.h"

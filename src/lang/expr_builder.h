@@ -158,7 +158,7 @@ void expr_note_cut(expr_builder *b, const expr *call, const cubed_array *x, int 
 /* Along d, the result has the elements `s` of x. */
 void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cubed_array *x, int d,
                     cubed_slice s);
-/* The result joins the n arrays x along d; `of` are their expressions. */
+/* The result is the concatenation of the n arrays x along d; `of` has the expressions of these arrays. */
 void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
                       cubed_array *const *x, int n, int d);
 /* Along d, each element of the result combines an element of x with `before` elements before it and `after` elements after it.

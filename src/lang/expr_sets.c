@@ -22,7 +22,8 @@ cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array
     if (e->kind != EXPR_TUPLE) {
         expr_value v = {.array = NULL};
         EXPR_TRY(expr_build_value(b, e, &v));
-        /* An integer that is compared with integers stays an integer, even if the type of these cannot represent it. */
+        /* If `like` has an integer type, an integer literal is not converted to this type, because the type may not represent
+         * its value. */
         bool whole = like && v.kind == EXPR_INT &&
                      cubed_dtype_kind(cubed_array_dtype(like)) <= CUBED_KIND_UINT;
         EXPR_TRY(expr_operand(b, e, &v, whole ? NULL : like));

@@ -240,7 +240,7 @@ out:
     return st;
 }
 
-/* Reads the properties of the array itself that are not part of its node. */
+/* Reads an array's attributes, dimension names, Zarr format and fill value into its node. */
 static void get_labels(cb_reader *r, cb_node *n)
 {
     n->attrs = cb_get_string(r);

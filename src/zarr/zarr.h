@@ -368,10 +368,10 @@ CUBED_MUST_CHECK cubed_status cb_json_text(const json_t *v, cb_zone *zone, const
 CUBED_MUST_CHECK cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *zone,
                                                  const char **out, cubed_error *err);
 
-/* Creates a group with attributes, a string of a JSON object. If there is a group, its contents are kept, and `attrs` replaces
- * its attributes unless it is NULL or the group has the other format. `overwrite` removes everything at the path before.
- * Otherwise CUBED_E_EXISTS if there is an array. Metadata is put only if it has not changed since the fence (may be NULL) was
- * checked. */
+/* Creates a group. `attrs` has its attributes, a JSON object as string. If a group exists at the path, its contents are kept.
+ * Then `attrs` replaces its attributes, unless `attrs` is NULL or the existing group has the other Zarr format. If `overwrite`
+ * is set, everything at the path is removed first; otherwise an array at the path is CUBED_E_EXISTS. If `fence` is not NULL,
+ * the metadata is put only if it has not changed since fence->check succeeded. */
 CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const cb_zarr_fence *fence,
                                                    const char *path, int format, const char *attrs,
                                                    bool overwrite, cubed_error *err);

@@ -48,7 +48,8 @@ cubed_status cb_outputs_frame(const cb_frame *f, cb_view **outs, cubed_error *er
     return CUBED_OK;
 }
 
-/* Converts strides of the node's axes to strides of the tail's domain. */
+/* Sets the strides of a view over the axes of the stage's outputs (the domain of cb_stage.tail), from strides over the node's
+ * axes. */
 static void to_domain(const cb_task *t, int out, const int64_t *node_strides, cb_view *view)
 {
     const cb_node *n = &t->plan->ir.nodes[t->stage->outs[out].node];

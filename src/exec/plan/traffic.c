@@ -200,8 +200,8 @@ typedef struct visits {
     uint64_t reads, distinct;
 } visits;
 
-/* Minimum mean distance in bytes between the first bytes of two runs in a chunk of codec blocks. With shorter distances, copying the
- * runs costs about as much as decoding the other bytes. */
+/* Minimum mean distance in bytes between the starts of two runs (contiguous bytes that a load needs) in a chunk of codec
+ * blocks. If runs are closer to each other, copying them separately costs about as much as decoding the bytes between them. */
 enum { RUN_DISTANCE = 1024 };
 
 /* Returns true if decoding only the runs costs less than decoding the chunk: they are one run, or few of its bytes and far apart. */

@@ -64,7 +64,8 @@ void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
 CUBED_MUST_CHECK cubed_status cb_vm_bring(cb_vm *vm, int64_t p, int64_t step, int64_t *end,
                                           cubed_error *err);
 void cb_vm_unpin(cb_vm *vm);
-/* Evaluates elements p..p+n-1 of the run, n <= cb_vm_longest. Results are valid until the next call of this function. */
+/* Evaluates elements p..p+n-1 of the run of elements that cb_vm_seek has set; n is at most cb_vm_longest(vm). Results are
+ * valid until the next call of cb_vm_vector. */
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
 /* Returns a result. If the result is a product that the reduction itself computes while it sums, returns one factor and sets
  * *factor to the other factor. Otherwise *factor is NULL. */

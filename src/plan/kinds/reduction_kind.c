@@ -2,7 +2,8 @@
 #include "plan/kinds/kind_rows.h"
 #include "plan/reduction.h"
 
-/* Returns the number of blocks per state; 0 if the grid is not a grid of states of such a reduction. */
+/* Returns the number of blocks of the input that each state of a partial reduction represents. `from` is the input's grid and
+ * `states` the grid of the states. Returns 0 if a partial reduction along the axes `reduced` cannot have this grid. */
 static int64_t span_of(const cb_grid *from, uint32_t reduced, const cb_grid *states)
 {
     const cb_grid blocks = cb_reduced_grid(from, reduced);

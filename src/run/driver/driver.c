@@ -282,8 +282,9 @@ static void release_slot(cb_driver *d, unsigned slot)
     if (d->busy-- == d->a.workers && (d->a.backups || d->a.start_ms)) d->calm_ns = now_of(d);
 }
 
-/* Counts the duration of a range of n tasks. Also adjusts s->most, an estimate of a quantile. A longer range raises it and a
- * shorter range lowers it, in the ratio of their shares (H. Robbins and S. Monro, A Stochastic Approximation Method, 1951). */
+/* Counts the duration of a range of n tasks. Also adjusts s->most, the estimated duration that a share SLOW_SHARE of the tasks
+ * exceeds. If the range took longer per task, the estimate grows by the fraction SLOW_GAIN * (1 - SLOW_SHARE). Otherwise it
+ * shrinks by the fraction SLOW_GAIN * SLOW_SHARE (H. Robbins and S. Monro, A Stochastic Approximation Method, 1951). */
 static void count_duration(stage_state *s, int64_t n, int64_t ns)
 {
     const double seconds = (double)ns * 1e-9 / (double)n;

@@ -8,10 +8,11 @@
 #include "exec/plan/requests.h"
 #include "run/places/claim.h"
 
-/* Number of requests for the record of a claim.
- * - CLAIM_REQUESTS, for a new array: read, take, commit, version of the metadata, end.
- * - REPLACE_REQUESTS, in addition for an array that is replaced by copies: checks before each step that deletes, the states
- *   before and after the copies, and a read of the existing array. */
+/* Numbers of requests to the store for the record (.cubed-run) by which a run claims a target.
+ * - CLAIM_REQUESTS: requests for a new array. They read the record, take the claim, commit it, get the version of the metadata,
+ *   and end the claim.
+ * - REPLACE_REQUESTS: additional requests if an existing array is replaced by copies of a new one. They check the claim before
+ *   each step that deletes objects, write the states before and after the copies, and read the existing array. */
 enum { CLAIM_REQUESTS = 5, REPLACE_REQUESTS = 6 };
 
 static bool is_target(const cubed_plan *p, int node)

@@ -13,7 +13,8 @@
 
 enum { ATTEMPTS = 3 };
 
-/* Fetches a token with a secret, or with the cluster's token for its workload. */
+/* Gets an access token for the client c->client. The request contains the client's secret if there is one. Otherwise it
+ * contains the identity token that the cluster stores for the workload in the file c->token_file. */
 static cubed_status fetch_for_client(const cb_credentials *c, cb_keys *keys, int64_t *ends,
                                      cubed_error *err)
 {

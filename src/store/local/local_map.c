@@ -201,8 +201,8 @@ bool cb_map_pays(const cb_map_costs *mapped, const cb_map_costs *copied)
            most * (double)atomic_load(&copied->ns) / (double)others;
 }
 
-/* Returns false if the file was truncated or changed. If it was truncated within a page, no signal is raised, and the missing
- * bytes of the page read as zeros. */
+/* Returns false if the mapped file was truncated or changed after it was opened. Reads alone do not detect every truncation:
+ * if a file ends within a page, the missing bytes of the page read as zeros, without a signal. */
 static bool is_as_before(const window *w)
 {
     struct stat now;
