@@ -1,5 +1,5 @@
-/* Finds the amount of memory that an error advises: a plan was made with this amount. In addition, slightly more memory would not
- * make the plan move far less data. */
+/* Finds the amount of memory that the error of a refused plan advises. The amount is tested: a plan was made with it. Slightly
+ * more memory would not make the plan move far less data. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -12,12 +12,12 @@
 #include "opt/plan_request.h"
 #include "opt/rechunk_tile.h"
 
-/* Maximum number of plans to find enough memory. With more memory tasks may be larger, so the memory that one refusal
- * requests may be refused again. */
+/* Maximum number of plans that are made to find enough memory. Tasks may be larger if more memory is allowed, so a plan with
+ * the memory that an error requested may be refused again. */
 #define TRIALS 12
-/* Number of plans to find less memory than the first sufficient amount. */
+/* Number of plans that are made to find a sufficient amount below the first one that was found. */
 #define BISECTIONS 6
-/* Processor time after which comparisons end. */
+/* Processor time in nanoseconds after which no more plans are compared. */
 #define SEARCH_NS ((int64_t)200000000)
 /* Cost of a request, as the number of bytes that can be moved in the same time. */
 #define REQUEST_BYTES (CUBED_ASSUMED_LATENCY * CUBED_ASSUMED_BANDWIDTH)
@@ -76,12 +76,12 @@ static bool is_cut_for_memory(const cubed_plan *p)
 }
 
 typedef struct search {
-    /* array with one request for each plan; `options` and `targets` point into this structure until the search ends */
+    /* array of `nplans` requests; their `options` and `targets` point to the fields below until the search ends */
     cb_request *q;
     int nplans;
     cubed_plan_options options;
     const cubed_plan_options *given_options;
-    cubed_target *targets; /* targets of all plans */
+    cubed_target *targets; /* targets of all requests */
     const cubed_target *given;
     cubed_array **arrays;
     int ntargets;
@@ -99,7 +99,7 @@ typedef struct trial {
     moved moved;
 } trial;
 
-/* Makes the requests of all plans use these targets and options. */
+/* Makes all requests of the search use these targets and options. */
 static void point(search *s, const cubed_target *targets, const cubed_plan_options *options)
 {
     for (int i = 0; i < s->nplans; i++) {
@@ -109,7 +109,7 @@ static void point(search *s, const cubed_target *targets, const cubed_plan_optio
     }
 }
 
-/* Starts a search for memory, which the caller must end in any case. */
+/* Starts a search for memory. The caller must end the search, even if this function returns false. */
 static bool start(cb_request *q, int n, search *s)
 {
     const cubed_plan_options *given = q->options;
@@ -151,7 +151,7 @@ static cubed_status remake(search *s, cubed_error *err)
     }
     if (!o->remake) return CUBED_OK;
     cubed_status st = o->remake(o->remake_ctx, o->allowed_mem, s->arrays, err);
-    /* An array that cannot be recreated for another amount of memory is planned as it is. */
+    /* If an array cannot be recreated for another amount of memory, the original array is planned. */
     if (st != CUBED_OK) return st == CUBED_E_BUDGET || st == CUBED_E_NOMEM ? st : CUBED_OK;
     for (int i = 0; i < n; i++) s->targets[i].array = s->arrays[i];
     return CUBED_OK;
@@ -193,7 +193,8 @@ static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t t
                                        : UINT64_MAX;
 }
 
-/* Finds the first sufficient amount of memory; 0 if there is none. *refused is the largest insufficient amount. */
+/* Returns the first sufficient amount of memory that is found, from `guess` on, or 0 if there is none. Sets *refused to the
+ * largest insufficient amount. */
 static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial *found)
 {
     uint64_t enough = 0;
@@ -214,7 +215,7 @@ static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial 
     return enough;
 }
 
-/* Finds a smaller amount that is still sufficient, because arrays made for less memory may need less. */
+/* Returns a sufficient amount of memory between `refused` and `enough`. Arrays that are made for less memory may need less. */
 static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *found)
 {
     for (int i = 0; i < BISECTIONS && s->options.remake && !is_late(s); i++) {

@@ -1,7 +1,9 @@
-/* Blocks of block functions, and how their inputs are read.
+/* Chooses the blocks of block functions, and how their inputs are read.
  *
- * An operation chooses its blocks when it is created, without knowing the memory. If a task would not fit and the function is
- * divisible, its blocks are divided. A copy then stores the result in the chunks that users were told.
+ * When an operation is created, its blocks are chosen without knowing the memory limit. If a task would not fit in memory and the
+ * function is divisible, the blocks are divided. Then a copy stores the result in the chunks that were reported to the user. A
+ * block of an input is gathered from the chunks that overlap it. If gathering would decode chunks or compute values repeatedly,
+ * the input is first stored with one chunk for each block, and tasks read these chunks directly.
  *
  * An input is gathered from the chunks that its blocks touch. If that would decode the same chunks or compute the same values
  * repeatedly, the input is written once in blocks that are read directly. */
@@ -14,9 +16,9 @@
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
-/* Minimum fraction of the bytes read directly that storing an input must save. */
+/* An input is stored in blocks only if that saves at least this fraction of the bytes that are read otherwise. */
 #define WORTH 0.2
-/* Preferred size of the inputs of one call. */
+/* Preferred size in bytes of the input blocks of one call. */
 #define PIECE_BYTES ((size_t)2 << 20)
 
 /* Makes a stage with a single output. */
@@ -32,9 +34,10 @@ static cubed_status single_stage(cubed_plan *p, int node, cb_stage *s, cubed_err
     return CUBED_OK;
 }
 
-/* The first node of each call of a block function, in lists by the call's last input, which few calls share. */
+/* The first node of each call of a block function. There is one list of nodes for each array, with the calls whose last input
+ * is this array, because few calls have the same last input. */
 typedef struct calls {
-    int *head; /* head of each list, by the input's number; -1: empty */
+    int *head; /* first node of each list, by the number of the last input; -1: empty */
     int *next; /* next entry of a list, by the node's number; -1: end */
 } calls;
 
@@ -65,8 +68,8 @@ static int first_of_call(const cb_ir *ir, calls *c, int node)
 
 /* --- Smaller blocks ----------------------------------------------------------------------------------- */
 
-/* Gets the extent along a symbol and the extent of its blocks. Returns false if operands differ in these extents, or if the
- * symbol cannot be divided. */
+/* Gets the extent of the axes with the label `symbol`, and the extent of blocks along them. Returns false if operands differ
+ * in these extents, or if blocks cannot be divided along these axes. */
 static bool symbol_extent(const cb_blockwise *op, int symbol, int64_t *extent, int64_t *chunk)
 {
     *extent = *chunk = 1;
@@ -119,7 +122,7 @@ static bool may_change(const cb_ir *ir, int node)
     return true;
 }
 
-/* Replaces the operation of a node. If the node gets a copy for a target, the node itself is no longer a target. */
+/* Replaces the operation of a node. If a copy of the node's result will be the target, the node itself is no longer a target. */
 static cubed_status set_operation(cubed_plan *p, int node, const cb_node *was,
                                   const cb_blockwise *op, cubed_error *err)
 {
@@ -133,8 +136,8 @@ static cubed_status set_operation(cubed_plan *p, int node, const cb_node *was,
     return n->url ? cb_plan_target(p, node, err) : CUBED_OK;
 }
 
-/* Divides blocks into `parts` along one symbol, chosen to need the least memory. Sets *best to NULL if no symbol reduces the
- * memory. */
+/* Divides blocks into `parts` along the axes of one symbol, chosen such that a task needs the least memory. Sets *best to NULL
+ * if no division reduces the memory. */
 static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                               int64_t parts, const cb_blockwise **best, cubed_error *err)
 {
@@ -193,7 +196,7 @@ static bool is_worth_storing(const cubed_plan *p, cb_stage *s, int input)
     return detour < (1 - WORTH) * direct;
 }
 
-/* Returns the memory of a call if its blocks are read directly: blocks, and memory of the function. */
+/* Returns the memory of a call whose blocks are read directly: its blocks, and the scratch memory of the function. */
 static uint64_t block_bytes(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = input_bytes(p, s);
@@ -203,8 +206,8 @@ static uint64_t block_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Returns true if blocks that are read directly would fit in half of the memory. The stages that store the blocks may use as
- * much. */
+/* Returns true if a call with blocks that are read directly fits in half of the memory. The stages that store the blocks may
+ * use the same amount. */
 static bool fits_when_stored(const cubed_plan *p, const cb_stage *s)
 {
     return block_bytes(p, s) <= (p->allowed_mem - p->reserved_mem) / 2;
@@ -239,9 +242,9 @@ static uint64_t most_kept(const cubed_plan *p) { return (p->allowed_mem - p->res
 
 /* --- More tasks ----------------------------------------------------------------------------------- */
 
-/* Divides blocks along the first possible axis of the results, unless much more would be read. Tries pieces[0] pieces, then
- * pieces[1], which are fewer. With encoded chunks each piece reads slightly too much, so fewer pieces may be acceptable if many
- * are not. Sets *done if the blocks were divided. */
+/* Divides blocks along the first possible axis of the results, unless that reads much more data. Tries pieces[0] pieces, then
+ * pieces[1], a smaller number. If chunks are encoded, each piece decodes some bytes that it does not need, so a smaller number
+ * may be acceptable if the larger is not. Sets *done if the blocks were divided. */
 static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                const int64_t pieces[2], uint64_t most_read, bool *done,
                                cubed_error *err)
@@ -265,8 +268,8 @@ static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, cons
     return set_operation(p, node, was, s->call->op, err);
 }
 
-/* Divides blocks further if there are fewer tasks than workers. In addition, small pieces are still in the cache when the
- * function is called. */
+/* Divides blocks further if there are fewer tasks than workers. Small pieces have another advantage: they are still in the
+ * processor's cache when the function is called. */
 static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                   cubed_error *err)
 {
@@ -280,7 +283,8 @@ static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, c
     return try_pieces(p, node, was, s, pieces, s->bytes_read / 8 * 9, &done, err);
 }
 
-/* Makes the blocks of results in memory, which have no chunks, small enough for the cache, if that does not read more. */
+/* Makes blocks small enough for the processor's cache if the results are in memory, because such results have no chunks.
+ * Blocks do not become smaller if more data would be read. */
 static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                  cubed_error *err)
 {
@@ -297,9 +301,9 @@ static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, co
 
 /* --- Longer blocks -------------------------------------------------------------------------------- */
 
-/* Lets tasks use longer blocks along contracted axes, which no output has. This is done if a run would keep metadata of more than
- * an eighth of the memory for the chunks of stored inputs. Longer blocks need less metadata but larger tasks. Half of the memory
- * is left for the stages that store the inputs. */
+/* Makes blocks longer along contracted axes (axes that no output has), if the metadata of stored inputs would exceed an eighth
+ * of the memory. Longer blocks need less metadata but larger tasks. Half of the memory is left for the stages that store the
+ * inputs. */
 static cubed_status longer_blocks(cubed_plan *p, int node, const cb_node *was, cb_stage *s,
                                   cubed_error *err)
 {
@@ -328,15 +332,15 @@ static cubed_status longer_blocks(cubed_plan *p, int node, const cb_node *was, c
     return CUBED_OK;
 }
 
-/* Halves blocks along the symbol that saves the most until a task fits. Divides into more parts if halving alone saves
- * nothing, because blocks that are chunks need less memory to read than parts of chunks. If nothing helps, the error is
- * reported after planning. */
+/* Halves blocks until a task fits, each time along the symbol that saves the most memory. If halving saves nothing, divides
+ * blocks into more parts. (A block that equals a chunk needs less memory to read than half of a chunk.) If no division helps,
+ * the error is reported after planning. */
 static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
 {
     const cb_node was = p->ir.nodes[node];
     const cubed_block_fn *fn;
     void *fn_ctx;
-    /* the operation with blocks that would fit if they were read directly from stored inputs */
+    /* an operation whose tasks fit if inputs are stored in blocks; NULL: none was found */
     const cb_blockwise *stored = NULL;
     cb_stage s;
     if (cb_node_is(&was, CB_KIND_CALL)) {
@@ -371,7 +375,7 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
 }
 
 typedef struct rewrite {
-    const cb_node *was; /* nodes before their blocks were divided */
+    const cb_node *was; /* the nodes as they were before blocks were divided */
     int *made;          /* new number of each node, by its old number */
     calls calls;
 } rewrite;
@@ -408,7 +412,8 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
     return cb_ir_add(to, &copy, out, err);
 }
 
-/* Frees everything that the trials allocated, except the chosen operation. Keeps the locations of targets. */
+/* Calls fit() with a temporary zone, so that the operations that it tries are freed. Copies the chosen operation to the plan's
+ * zone. A node with a URL is fitted in the plan's zone, because its location must be kept. */
 static cubed_status fit_apart(cubed_plan *p, int node, bool spread, cubed_error *err)
 {
     cb_node *const n = &p->ir.nodes[node];
@@ -497,7 +502,7 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
     int first = n->block ? first_of_call(&p->ir, &r->calls, i) : i;
     if (first != i) {
         node.inputs = to->nodes[r->made[first]].inputs;
-    } else if (n->block) { /* makes the trial's stage in a temporary zone, to free it */
+    } else if (n->block) { /* make the stage in a temporary zone, which is then freed */
         CB_TRY(cb_zone_new(cb_zone_allocator(zone), &p->ir.zone, err));
         cubed_status st = store_inputs(p, to, i, &node, err);
         cb_zone_free(p->ir.zone);

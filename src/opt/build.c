@@ -20,7 +20,8 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     p->machine_workers = o->other_machines ? o->machine_workers : 0;
     p->max_workers = o->max_workers ? o->max_workers : cb_cpu_count();
     p->allowed_mem = o->allowed_mem ? o->allowed_mem : DEFAULT_ALLOWED_MEM;
-    /* The default must not be rejected. So on a small machine the workers share nine tenths of its memory. */
+    /* The default of allowed_mem must not be rejected. So on a machine with little memory, the workers share nine tenths of
+     * it. */
     const unsigned share = cb_machine_workers(p);
     if (!o->allowed_mem && have > 0 && cb_sat_mul(p->allowed_mem, share) > have)
         p->allowed_mem = have / 10 * 9 / share;
@@ -135,12 +136,12 @@ static cubed_status build(cubed_plan *p, cb_request *q, bool through_copies, cub
     return cb_plan_finish(p, err);
 }
 
-/* Memory not available to tasks: for libraries in other stages, and for the plan itself. */
+/* Memory that is not available to the tasks of a stage: memory of libraries that other stages use, and of the plan itself. */
 typedef struct plan_room {
     uint64_t library, metadata;
 } plan_room;
 
-/* Plans with the given room. On entry, `room` is the memory to leave free; on return, the memory that is needed. */
+/* Makes a plan whose tasks leave `room` free. On return, `room` is the memory that this plan needs for libraries and metadata. */
 static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room, cubed_plan **out,
                              cubed_error *err)
 {
@@ -158,8 +159,8 @@ static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room
     return st;
 }
 
-/* A worker has one arena for all stages. Each stage may fit, but the largest arena may not fit together with libraries of another
- * stage or with the plan. Then plans again with arenas that leave enough memory. */
+/* Makes a plan. A worker has one arena for all stages. Even if each stage fits, the largest arena may not fit together with
+ * the plan and the libraries of another stage. Then makes the plan again, with arenas that leave enough memory for both. */
 static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **out, cubed_error *err)
 {
     plan_room room = {0, 0};
@@ -171,8 +172,8 @@ static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **ou
     return CUBED_OK;
 }
 
-/* Replaces the plan by one without the copies below reshapes, if that fits and moves less data. The copies were added before the
- * memory was known. */
+/* Replaces the plan by a plan without copies below reshapes, if that plan fits in memory and moves less data. Such copies were
+ * added to the graph before the memory was known. */
 static cubed_status without_copies(cb_request *q, cubed_plan **plan, cubed_error *err)
 {
     cubed_plan *other;

@@ -1,6 +1,6 @@
-/* Divides stages that read more arrays than fit. A task holds a chunk of every array that its stage reads. If those exceed
- * the memory or the limits of a program, a node halfway down the expression is stored, and both halves are checked again.
- * The additional array is written and read once. */
+/* Divides stages that read too many arrays. A task holds a chunk of every array that its stage reads. If these chunks do not
+ * fit in memory, or if the stage exceeds the limits of a program, a node in the middle of the expression is stored. Then both
+ * halves are checked again. The additional array is written and read once. */
 
 #include "base/error.h"
 #include "exec/plan/load_need.h"
@@ -16,7 +16,7 @@ typedef struct weights {
     int search;
 } weights;
 
-/* Returns true if a node is computed where it is used, so it could be stored instead. */
+/* Returns true if a node is virtual (computed in the stages that use it), so that it could be stored instead. */
 static bool is_virtual(const cb_node *n) { return !n->stored && !cb_node_is_source(n); }
 
 static bool is_step(const cb_node *n)
@@ -55,7 +55,7 @@ static void find_half(weights *w, int node, double half, int *best)
         /* Each of the two halves must read at least one array. */
         bool divides = w->bytes[below] > 0 && w->bytes[below] < 2 * half && in->ninputs > 1;
         if (is_step(in) && divides && (*best < 0 || off < now)) *best = below;
-        /* recursion depth: virtual chains have at most CB_MAX_DEPTH nodes */
+        /* recursion depth is at most CB_MAX_DEPTH, the maximum length of a chain of virtual nodes */
         find_half(w, below, half, best);
     }
 }
@@ -82,7 +82,8 @@ static cubed_status try_alone(cubed_plan *p, int root, bool *too_large, cubed_er
     return st;
 }
 
-/* Sets *too_large if a stage of only this node would be too large. Compiles the stage in a temporary zone. */
+/* Sets *too_large if the stage of node `root` would be too large even without other outputs. Compiles the stage in a temporary
+ * zone. */
 static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed_error *err)
 {
     cb_zone *const zone = p->ir.zone;

@@ -13,7 +13,7 @@ typedef struct numbering {
     const cubed_allocator *alloc;
     cubed_array **order;
     size_t count, room;
-    /* Hash table from nodes to numbers, with open addressing; doubles when full. */
+    /* Hash table with open addressing that maps graph nodes to numbers. Its size is doubled when it is full. */
     struct {
         const cubed_array *key;
         int number;
@@ -108,7 +108,7 @@ static int number_of(const numbering *m, const cubed_array *key)
     return m->slot[i].key ? m->slot[i].number : -1;
 }
 
-/* An entry of the stack: a node, and the number of its inputs that have a number already. */
+/* Entry of the stack of visit(): a node, and how many of its inputs were visited already. */
 typedef struct frame {
     cubed_array *x;
     int next;
@@ -140,13 +140,13 @@ static cubed_status add_node(cubed_plan *p, const numbering *m, cubed_array *x, 
     n.attrs = NULL; /* only targets need attributes */
     n.has_fill = n.fill_is_missing = false;
     n.dim_names = NULL;
-    /* Results are stored without padding. The storage of a source is given. */
+    /* Results are stored without padding. The grid of a source does not change. */
     const cb_grid trimmed = cb_grid_trimmed(n.grid);
     if (!cb_node_is_source(&n)) n.grid = &trimmed;
     return cb_ir_add(&p->ir, &n, &index, err);
 }
 
-/* Adds all numbered nodes, reserving room for `more`. */
+/* Adds all numbered nodes to the plan. Allocates the list with space for `more` further nodes. */
 static cubed_status add_nodes(cubed_plan *p, const numbering *m, int more, cubed_error *err)
 {
     CB_TRY(cb_ir_reserve(&p->ir, (int)m->count + more, err));
@@ -239,8 +239,8 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, con
     return CUBED_OK;
 }
 
-/* Gets the part of an irregular axis that starts at chunk `first` and contains the elements of *out. It stays irregular,
- * with the stored chunks, even if they happen to be equal. */
+/* Makes *out the part of an irregular axis that starts at chunk `first` and contains the elements of *out. The part is
+ * irregular, even if its chunks have equal lengths. */
 static cubed_status part_of_list(cb_zone *zone, const cb_axis *a, int64_t first, cb_axis *out,
                                  cubed_error *err)
 {
@@ -257,7 +257,7 @@ static cubed_status part_of_list(cb_zone *zone, const cb_axis *a, int64_t first,
     return CUBED_OK;
 }
 
-/* Finds the region of an existing array for a result, and uses that array's chunks. */
+/* Finds the region of an existing array to which a result is written, and gives the result the chunks of that array. */
 static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_node *n,
                                 cb_grid *grid, int64_t *first_chunk, int64_t *part,
                                 cubed_error *err)
@@ -307,8 +307,8 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     return st;
 }
 
-/* Keeps an array's irregular chunks. In a store, irregular chunks are kept only along axes for which the user specified them. The
- * other axes get regular chunks, which all readers support. */
+/* Keeps irregular chunks of an array that is stored. In a store, they are kept only along axes for which the user specified
+ * them. The other axes get regular chunks, which all readers support. */
 static void keep_irregular(const cubed_array *x, bool in_memory, cb_grid *grid)
 {
     for (int d = 0; d < grid->ndim; d++) {
@@ -378,8 +378,8 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     else if (!t->chunks)
         keep_irregular(x, !t->url, &grid);
     cb_node *made = &p->ir.nodes[input];
-    /* Nodes that store themselves write directly to the target if its chunks are the same. Tasks cannot wait for chunks of
-     * results in memory, so these are only written directly if nothing else reads them. */
+    /* A node whose operation is always stored writes directly to the target if its chunks are the same. Tasks cannot wait for
+     * chunks of results in memory. So such a result is written directly only if no other node reads it. */
     bool direct = !t->region && cb_node_stores_itself(made) && !made->is_target &&
                   cb_grid_equal(made->grid, n.grid) && (t->url || uses == 1);
     if (direct) {

@@ -18,7 +18,7 @@ void cb_opt_store_all(cubed_plan *p)
 typedef struct finder {
     cubed_plan *p;
     int root;
-    int primary; /* the stage's first reduction; -1: none yet */
+    int primary; /* node of the first reduction that belongs to the stage; -1: none yet */
     int axis[CUBED_MAX_NDIM];
     bool changed;
 } finder;
@@ -38,7 +38,7 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     int axis[CUBED_MAX_NDIM];
     (void)err;
     if (cb_node_leaves_states(n)) return CUBED_OK;
-    /* Tasks of the root proceed block by block along axes, so they cannot contain a reduction. */
+    /* The tasks of such a root process blocks one after another along axes, so they cannot contain a reduction. */
     if (cb_node_stores_itself(&ir->nodes[f->root])) {
         store(f, node, CB_WHY_UNDER_BLOCKS);
         return CUBED_OK;
@@ -114,7 +114,7 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
     if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
-        /* Strings and records have no registers: a reshape of them is copied. */
+        /* A reshape of strings or records is stored by a copy, because the virtual machine has no registers for these types. */
         bool text = n->kind == CB_NODE_RESHAPE && cubed_dtype_kind(n->dtype) >= CUBED_KIND_TEXT;
         if (cb_node_stores_itself(n) || text)
             cb_node_store(n, text ? CB_WHY_TEXT : n->block ? CB_WHY_BLOCKS : CB_WHY_SCAN);
@@ -123,7 +123,7 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
     bool again = true;
     while (again) {
         again = false;
-        /* Proceed from last to first, so that users are decided before their inputs. */
+        /* From the last node to the first, so that a node is decided before its inputs. */
         for (int i = p->ir.nnodes - 1; i >= 0; i--) {
             bool changed = false;
             if (!p->ir.nodes[i].stored) continue;

@@ -1,19 +1,19 @@
-/* Block functions that read the last intermediate of a rechunk.
+/* Lets block functions read the last intermediate of a rechunk.
  *
- * A rechunk for the input of a block function (block_inputs.c) may need intermediates (passes.c). Its last pass writes the array
- * in the function's blocks, and the function reads these blocks. This file removes the last pass if that is faster. Then the
- * intermediate is stored in pieces that do not cross borders of blocks, and the function gathers each block from its pieces. Then
- * every byte is written and read once less. */
+ * A rechunk of an input of a block function (block_inputs.c) may need intermediates (passes.c). Its last pass stores the array
+ * with one chunk for each block of the function. This file removes the last pass if that is faster. Then the intermediate has
+ * smaller chunks that do not cross borders of blocks, and the function gathers each block from these chunks. So every byte is
+ * written and read once less. */
 
 #include "base/error.h"
 #include "opt/opt.h"
 
-/* Maximum time of a plan without the last pass, as a fraction of the time of the whole plan. Slower plans are not used. */
+/* The last pass is removed only if the time of the plan is then at most this fraction of its time with the last pass. */
 #define WORTH_GATHERING 0.97
 
 typedef struct last_pass {
     int copy;   /* the pass that is removed */
-    int middle; /* the intermediate that it reads */
+    int middle; /* the intermediate that the removed pass reads */
     cb_grid pieces;
     int64_t task_chunks[CUBED_MAX_NDIM]; /* number of pieces that a task makes, by axis */
 } last_pass;
@@ -52,8 +52,8 @@ static bool is_faster(const void *ctx, const cubed_plan *now, const cubed_plan *
     return seconds_of(now) < WORTH_GATHERING * seconds_of(before);
 }
 
-/* Returns true if pieces are worth their requests: in a store with latency each piece is a request that takes longer than a small
- * piece. */
+/* Returns true if pieces are large enough to be read by one request each. In a store with latency, a request for a small piece
+ * takes much longer than the transfer of its bytes. */
 static bool are_large(const cubed_plan *p, const last_pass *l)
 {
     size_t bytes = cubed_dtype_size(p->ir.nodes[l->middle].dtype);
@@ -62,7 +62,7 @@ static bool are_large(const cubed_plan *p, const last_pass *l)
     return bytes >= CB_OPT_TASK_BYTES || !cb_node_waits_for(p, l->middle);
 }
 
-/* Divides the chunks of the intermediate at the borders of blocks. Returns false if chunks and blocks overlap partially. */
+/* Divides the chunks of the intermediate at the borders of blocks. Returns false if such a division has no regular chunks. */
 static bool divide(const cubed_plan *p, last_pass *l)
 {
     const cb_node *middle = &p->ir.nodes[l->middle];

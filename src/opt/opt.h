@@ -35,7 +35,7 @@ CUBED_MUST_CHECK cubed_status cb_opt_sink_reshapes(cubed_plan *p, bool through_c
 bool cb_opt_reshapes_copies(const cubed_plan *p);
 /* Stores the result of every operation, for a plan without optimisation. */
 void cb_opt_store_all(cubed_plan *p);
-/* Stores nodes that cannot be recomputed in the stages of their users. */
+/* Stores the nodes that the stages of their users cannot recompute. */
 CUBED_MUST_CHECK cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err);
 /* Reduces the blocks of block functions if a task would not fit and, with `spread`, also if there are too few tasks.
  * Requires open storage. */
@@ -60,9 +60,9 @@ CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *
 /* Removes the last pass of rechunks for block functions if gathering blocks from the intermediate before is faster. */
 CUBED_MUST_CHECK cubed_status cb_opt_skip_last_passes(cubed_plan *p, cubed_error *err);
 
-/* Copies the nodes into a new list, in order. `each` adds the replacement of old node i, whose inputs are already
- * renumbered, and returns the new node for its users. Open storage stays with the nodes that have a URL, whose order does
- * not change. The new list has its own zone; old data and the stages are freed. */
+/* Copies the nodes of the plan to a new list, in order. `each` adds the replacement of old node i, whose inputs have their new
+ * numbers already, and sets *out to the node that users of node i read. Nodes with a URL keep their open storage and their
+ * order. The new list has its own zone; the old list and the stages are freed. */
 typedef cubed_status (*cb_rewrite_fn)(void *ctx, cubed_plan *p, cb_ir *to, int i,
                                       const cb_node *node, int *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
@@ -81,10 +81,10 @@ CUBED_MUST_CHECK cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn ea
 uint64_t cb_opt_traffic(const cubed_plan *p);
 /* Predicts the time of a stage in the same way as the planner of rechunks (rechunk.h). */
 double cb_opt_stage_seconds(const cb_stage *s);
-/* Returns the memory that a worker needs for the whole plan, as it will be checked. */
+/* Returns the memory that a worker needs for the whole plan; the final check compares it with allowed_mem. */
 uint64_t cb_opt_whole_need(const cubed_plan *p);
 
-/* Maximum output size of a task up to which chunks are grouped into the task if that has no disadvantage. */
+/* Chunks are grouped into larger tasks, if that has no disadvantage, up to this output size of a task in bytes. */
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)
 /* Bytes per second of a worker of a cloud service (Klimovic et al., Understanding Ephemeral Storage for Serverless Analytics,
  * USENIX ATC 2018: 600 Mbit/s). */

@@ -14,8 +14,8 @@
 #include "opt/opt.h"
 #include "opt/rechunk_judge.h"
 
-/* Maximum time of passes through intermediates, as a fraction of the stage's time. Applies if the stage's tasks were found by
- * trial. */
+/* Passes through intermediates replace a stage whose tasks were found by trial (tile.c) only if their time is at most this
+ * fraction of its time. */
 #define WORTH_A_DETOUR 0.8
 
 /* Returns the total size of the arrays that the stage loads, each counted once. */
@@ -92,13 +92,13 @@ static const cb_load *source_of(const cubed_plan *p, const cb_stage *s)
     return NULL;
 }
 
-/* Passes through intermediates that could replace a direct stage: the planner's plan of the passes, and the tasks of the
- * stage. */
+/* Result of the planner (rechunk.h) for a stage: passes through intermediates that could replace the stage, or better tasks
+ * for the stage itself. */
 typedef struct detour {
     int root;
     bool copy;       /* the stage only copies one array chunk by chunk */
     cb_judge *judge; /* NULL if the planner's formulas are exact */
-    /* If not 0: only passes through intermediates that take fewer seconds replace the tasks of the stage itself. */
+    /* maximum predicted seconds of passes that may replace the stage; if not 0, the stage otherwise keeps its tasks */
     double most_seconds;
     cb_rechunk_plan plan;
 } detour;
@@ -137,8 +137,8 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     return cb_ir_add(to, &root, out, err);
 }
 
-/* Returns the size of the metadata that a run keeps, counting this stage as a pass. A chunk needs one bit in addition to its
- * bytes, rounded up to whole words. */
+/* Returns the size of the metadata that a run of the plan keeps; the stage counts as one pass. For each chunk, one more bit is
+ * kept, rounded up to whole words. */
 static cb_rechunk_run kept_by_run(const cubed_plan *p)
 {
     const size_t pass = CB_RUN_NODE_BYTES + CB_RUN_STAGE_BYTES;
@@ -148,8 +148,8 @@ static cb_rechunk_run kept_by_run(const cubed_plan *p)
                             .unreserved = cb_plan_uncounted_metadata(p->reserved_mem)};
 }
 
-/* Asks the planner for passes that end at the output of stage `s` and use at most `mem` bytes. Sets *found to false if there are
- * none. */
+/* Plans the passes that make the output of stage `s` with at most `mem` bytes per task (rechunk.h). Sets *found to false if
+ * there is no such plan. */
 static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t mem, detour *d,
                                 bool *found, cubed_error *err)
 {
@@ -178,7 +178,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_rechunk_plan_make(&in, &d->plan, &why);
     *found = st == CUBED_OK;
-    /* If there is too little memory, nothing is rewritten, and the checks after planning report the error. */
+    /* If there is too little memory, the stage is not replaced, and the checks after planning report the error. */
     if (st == CUBED_OK || st == CUBED_E_BUDGET) return CUBED_OK;
     if (err) *err = why;
     return st;
@@ -222,8 +222,8 @@ static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *do
     return CUBED_OK;
 }
 
-/* Finds passes through intermediates for a stage. If the passes do not fit in memory, plans them again with less memory than they
- * need. */
+/* Replaces a stage by passes through intermediates if the planner finds faster ones. If these passes do not fit in memory
+ * together with the other stages, plans them again with less memory. */
 static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritten, cubed_error *err)
 {
     bool found = true, retiled = false;
@@ -282,8 +282,8 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
         return plan_way(p, stage, &d, rewritten, err);
     }
     if (!cb_judge_is_needed(p, s)) return CUBED_OK;
-    /* The search cannot find better tasks for a stage with a reshape, because such a view has no grid. Keep the tasks that the
-     * trials found, unless passes through intermediates are much faster. */
+    /* The planner's search cannot find better tasks for a stage with a reshape, because a reshaped array has no grid. So keep
+     * the tasks that tile.c found, unless passes through intermediates are much faster. */
     if (cb_stage_reshapes(s)) d.most_seconds = WORTH_A_DETOUR * cb_opt_stage_seconds(s);
     CB_TRY(cb_judge_new(p, s, &judge, err));
     d.judge = &judge;
@@ -310,7 +310,7 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 
 /* --- Warnings ----------------------------------------------------------------------------------------- */
 
-/* Number of reads of an array from which users are warned. */
+/* Users are warned if a stage reads an array at least this many times. */
 #define MANY_READS 8.0
 
 /* Returns how often a stage reads its inputs. Returns 0 if it reads little relative to its output, or if a block function causes
@@ -340,7 +340,7 @@ static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
                               p->reserved_mem + p->making.library_mem);
 }
 
-/* Describes the data that a plan on a cliff moves, compared with a plan with slightly more memory (advice.c). */
+/* Writes a warning for a plan that moves far more data than a plan with slightly more memory would move (advice.c). */
 static void say_cliff(const cubed_plan *p, char *text, size_t cap)
 {
     char now[32], then[32];

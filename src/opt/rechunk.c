@@ -5,24 +5,24 @@
 #include "base/error.h"
 #include "opt/rechunk_chain.h"
 
-/* The planner tries increasing memory sizes, the rungs of a ladder. STEPS: number of rungs per doubling of memory. The ladder
- * starts at 1 / FRACTION of the memory for two passes with pieces of CB_RECHUNK_BETA. Below this size there is only one rung,
- * because few users have so little memory. */
+/* The planner searches with increasing memory sizes. STEPS: number of sizes per doubling of memory. They are this dense from 1
+ * / FRACTION of the memory for two passes with pieces of CB_RECHUNK_BETA bytes. Below this memory, there is one size per
+ * doubling, because few users have so little memory. */
 #define STEPS    8
 #define FRACTION 64.0
-/* Number of small rungs between two rungs of the ladder of memory sizes. At a small rung, only tasks become larger;
+/* Number of steps from one of these memory sizes to the next. At a size between two of them, only tasks become larger;
  * intermediates do not change. */
 #define SMALL_STEPS 4
-/* Each amount of memory that holds up to this many chunks, plus BESIDE bytes, is also a rung. */
+/* The planner also tries each memory size that holds up to FEW_CHUNKS chunks, plus BESIDE bytes. */
 #define FEW_CHUNKS 8
 #define BESIDE     1024
-/* Maximum number of searches for tiles per rung and per number of passes, which bounds the planning time. A search takes a few
- * microseconds; with many axes it counts several times. */
+/* Maximum number of searches for tiles per memory size and per number of passes, which limits the planning time. A search
+ * takes a few microseconds; with many axes it counts several times. */
 #define TRIALS 120
 /* Maximum number of searches for tiles if a stage computes values. It is smaller, because most such stages are only divided and
  * not rechunked. */
 #define COMPUTED_TRIALS 30
-/* An additional pass must reduce the time to this fraction, because it creates files. */
+/* An additional pass must reduce the predicted time at least to this fraction, because it creates files. */
 #define WORTH_A_PASS 0.98
 /* Plans are avoided at any cost if they read a source at least this many times. */
 #define OFTEN 4
@@ -127,7 +127,8 @@ static bool same_chain(const cb_chain *a, const cb_chain *b)
     return true;
 }
 
-/* Replaces the estimated costs of a chain of passes by the costs that the judge measures on projected stages. */
+/* Replaces the estimated costs of a chain of passes by the costs that the callback p->in.judge determines: it compiles and
+ * projects the stages of the passes. */
 static void judge(cb_planner *p, cb_chain *c)
 {
     if (!p->in.judge || c->seconds == INFINITY) return;
@@ -144,7 +145,7 @@ static void judge(cb_planner *p, cb_chain *c)
     if (c->need > p->mem) c->seconds = c->score = INFINITY;
 }
 
-/* Finds the best single pass from the source to the target, with the judge's costs. */
+/* Finds the best single pass from the source to the target, with its cost by p->in.judge. */
 static void find_direct(cb_planner *p, cb_chain *c)
 {
     cb_chain_direct(p, c);
@@ -186,8 +187,8 @@ static void find_next(cb_planner *p, const cb_chain *now, cb_chain *best)
     }
 }
 
-/* Returns true if `best` is not much slower than a single pass with fewer requests. `best` makes at least the number of requests
- * that cb_chain_floor returns. */
+/* Returns true if the chain `best`, whose requests are limited from below by cb_chain_floor, is not much slower than a single
+ * pass with fewer requests. */
 static bool is_good(cb_planner *p, const cb_chain *best, const cb_chain *now)
 {
     cb_chain direct;
@@ -245,8 +246,8 @@ static bool is_enough(const cb_planner *p, const cb_chain *c)
            (double)c->bytes <= NEARLY_ONCE * (double)cb_chain_least_bytes(p, 1);
 }
 
-/* Returns the smallest memory above `mem` that holds a few chunks of the source or the target plus one. If chunks are large, much
- * may change between two rungs. */
+/* Returns the smallest memory above `mem` that holds a few chunks of the source or the target plus one. Such sizes matter if
+ * chunks are large, because one more chunk in memory may change the best plan. */
 static double next_box(const cb_planner *p, double mem)
 {
     const cb_rechunk_in *in = &p->in;
@@ -262,13 +263,13 @@ static double next_box(const cb_planner *p, double mem)
     return next;
 }
 
-/* Searches from the smallest memory size to the largest. `least` is the memory of the lowest rung. */
+/* Searches with increasing memory sizes, from `least` on. */
 static void walk(cb_planner *p, size_t least, cb_chain *now)
 {
     double middles = (double)(cb_chain_least_bytes(p, 2) - cb_chain_least_bytes(p, 1));
     double from = sqrt(middles / 2 * (double)CB_RECHUNK_BETA) / FRACTION;
     p->mem = p->in.mem;
-    find_direct(p, now); /* A single pass that reads each chunk once is the best plan. */
+    find_direct(p, now); /* if this pass reads each chunk once, it is the best plan */
     if (reads_once(p, now)) return;
     *now = (cb_chain){.npasses = 0};
     for (double mem = (double)least, rung = mem; mem <= (double)p->in.mem;) {

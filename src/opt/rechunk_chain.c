@@ -62,11 +62,11 @@ static uint64_t run_bytes(const cb_planner *p, const cb_chain *c)
 
 static double excess(double is, double most) { return is <= most ? 0 : is / most - 1; }
 
-/* Doubling the number of requests counts as at least this fraction of additional time. */
+/* In the score of a chain, each doubling of the number of requests adds this fraction to the time. */
 #define A_DOUBLING 0.02
 
-/* A chain of passes counts as longer if it moves more than this factor of the minimum of a shorter one. The factor allows for
- * padding and repeated reads. */
+/* A chain of passes that moves more than this multiple of the least bytes of a shorter chain counts as a chain of more passes.
+ * The factor allows for padding and repeated reads. */
 #define SLACK 1.05
 
 double cb_chain_floor(const cb_planner *p, const cb_chain *c)
@@ -85,7 +85,7 @@ void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c
     c->requests = cost->requests;
     c->need = cb_sat_add(cost->task_mem, run_bytes(p, c));
     c->seconds = predict(p, (double)c->bytes, (double)c->requests);
-    /* Even if bytes dominate the time, fewer requests are better. */
+    /* Prefer fewer requests even if the time depends almost only on the bytes. */
     c->score = c->seconds;
     if (c->requests > 0) c->score *= 1 + A_DOUBLING * log2((double)c->requests / cb_chain_ends(p));
     c->score *= 1 + 100 * excess(cb_chain_floor(p, c), (double)c->requests);
@@ -96,7 +96,7 @@ void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c
 
 static void does_not_fit(cb_chain *c) { c->seconds = c->score = INFINITY; }
 
-/* Returns the cost of the chain according to the formulas. */
+/* Returns the cost of the chain by the formulas of the tile search, without projected stages. */
 static cb_rechunk_cost chain_cost(const cb_planner *p, const cb_chain *c)
 {
     cb_rechunk_cost cost = {0, 0, 0};
@@ -211,7 +211,8 @@ void cb_chain_direct(cb_planner *p, cb_chain *out)
 
 /* --- Initial guesses ---------------------------------------------------------------------------------- */
 
-/* Returns the length of a box of at most `most` whole chunks along an axis, such that tasks along the axis are equal. */
+/* Returns the length of a box of whole chunks along an axis: at most `most` chunks, chosen such that tasks along the axis have
+ * about equal lengths. */
 static int64_t even_length(const cb_axis *a, double most)
 {
     int64_t n = cb_axis_count(a), k = 1;
@@ -267,7 +268,7 @@ static int64_t round_to(int64_t length, int64_t unit)
     return length <= unit ? unit : (length + unit / 2) / unit * unit;
 }
 
-/* Guesses the intermediates of c from boxes that use `share` of the memory. */
+/* Sets the grids of the intermediates of c to a first guess, from boxes that use the fraction `share` of the memory. */
 static void guess(const cb_planner *p, double share, int order, cb_chain *c)
 {
     const cb_grid *source = &p->in.source, *target = &p->in.target;
@@ -417,7 +418,7 @@ void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out)
     cb_chain first = {.seconds = INFINITY, .score = INFINITY}, second = first;
     cb_chain trial = {.npasses = npasses};
     double enough = cb_chain_least_seconds(p, npasses);
-    /* The last two shares of memory yield shorter pieces. Chains that make many requests in any case need them. */
+    /* The last two fractions of memory yield shorter pieces. Only chains that make many requests in any case need them. */
     size_t nshares = npasses > 2 ? 6 : 4;
     p->trials = trials;
     trial.grid[0] = p->in.source;

@@ -25,7 +25,7 @@ typedef struct cb_planner {
     cb_pass_memo *memo;
     size_t mem;   /* memory limit of the search, in place of in.mem */
     double floor; /* fraction of the limit that cb_chain_floor returns */
-    /* the chain to find must not have more bytes or more requests than this one; may be NULL */
+    /* the search finds only chains with at most as many bytes and as many requests as this chain; NULL: no limit */
     const cb_chain *no_worse;
     int trials; /* number of trials of the tile search that are left */
     /* last judged chain of each length, with its projected cost */

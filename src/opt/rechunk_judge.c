@@ -8,7 +8,7 @@
 
 /* Maximum number of arrays that the planner's search considers. The arrays with the most bytes are chosen. */
 #define MAX_SOURCES 8
-/* Number of bytes that can be read in the time of one search, 1 to 8 ms. */
+/* Number of bytes that can be read in the time of one search for tasks, which is 1 to 8 ms. */
 #define SEARCH_BYTES ((size_t)4 << 20)
 
 static cubed_status no_memory(cubed_error *err)
@@ -66,8 +66,8 @@ static bool sees_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
     return seen == all;
 }
 
-/* Finds the minimum cost of reading. `reshaped`: includes views through a reshape that use the whole array. The elements of other
- * such views are unknown. */
+/* Returns the minimum cost of reading the inputs of a stage. If `reshaped` is set, includes reshaped arrays that are used as a
+ * whole. If a reshaped array is used in part, its used elements are unknown. */
 static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s, bool reshaped)
 {
     cb_rechunk_cost least = {0, 0, 0};
@@ -109,7 +109,7 @@ static uint64_t source_bytes(const cb_tile_source *s)
     return cb_tile_grid_bytes(s->grid, s->item_size);
 }
 
-/* Keeps the sources with the most bytes, largest first. */
+/* Inserts a source in the list of the MAX_SOURCES sources with the most bytes, largest first. */
 static void add_source(cb_judge *j, const cb_tile_source *s)
 {
     int k = j->nsources < MAX_SOURCES ? j->nsources++ : MAX_SOURCES;
@@ -164,7 +164,7 @@ static cubed_status own_outs(cb_judge *j, cb_stage *s, cubed_error *err)
     return s->outs ? CUBED_OK : no_memory(err);
 }
 
-/* Makes a stage that copies an array with the root's shape. */
+/* Makes a stage that copies an array of the shape of the root node. It serves to project the passes after the first. */
 static cubed_status make_copy(cb_judge *j, cubed_error *err)
 {
     const cb_grid *g = j->plan.ir.nodes[j->root].grid;
@@ -256,7 +256,7 @@ static void add_up(void *ctx, const cb_rechunk_plan *plan, cb_rechunk_cost *cost
         cost->requests = cb_sat_add(cost->requests, cb_sat_add(s.chunks_read, s.chunks_written));
         from = to;
     }
-    /* The planner's memory excludes the memory for libraries in other stages. */
+    /* The memory of libraries of other stages is subtracted, because it is not part of the memory that the planner may use. */
     const uint64_t known = j->plan.making.library_mem;
     cost->task_mem = cb_sat_add(most.arena, most.library > known ? most.library - known : 0);
 }

@@ -1,11 +1,11 @@
 #include "opt/rechunk_memo.h"
 
-/* Number of entries. More entries help little, because one memory size needs only some hundred passes, and many of them are
- * repeated. */
+/* Number of entries of the cache of passes. More entries help little: the search at one memory size evaluates only some
+ * hundred different passes, and many of them repeatedly. */
 #define ENTRIES 1024
 
-/* Chunk lengths suffice to identify the grids of a search: the first and the last grid are fixed, and intermediates have regular
- * chunks. */
+/* Key of an entry: the chunk lengths of two grids. They identify the grids within a search, because its first and last grid
+ * are fixed and intermediates have regular chunks. */
 typedef struct entry {
     bool used, first, last;
     size_t mem;

@@ -5,8 +5,9 @@
 
 #include "base/error.h"
 
-/* Limits of the search: the most important axes, the sources with the most bytes, and options and tried lengths per axis. The
- * result is then measured and improved with all axes and sources. */
+/* Limits of the search. It varies the MAX_AXES axes that matter most, and counts reads of the MAX_SOURCES sources with the
+ * most bytes. The last limits are numbers of options and of tried lengths per axis. The result of the search is then evaluated
+ * and improved with all axes and sources. */
 #define MAX_AXES    8
 #define MAX_SOURCES 8
 #define MAX_OPTIONS 20
@@ -14,8 +15,8 @@
 /* Number of steps after which the best result so far is used. */
 #define MAX_STEPS 3000
 
-/* Costs are sums of products of counts in double precision. A cost counts as smaller only if it is below LESS times the other
- * one. */
+/* Costs are rounded, because they are sums of products in double precision. So a cost counts as smaller than another one only
+ * if it is less than LESS times the other one. */
 #define LESS (1 - 1e-9)
 
 size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size)
@@ -78,7 +79,8 @@ static int64_t task_length(const cb_axis *a, int64_t per)
 
 static unsigned coop_of(const cb_tile_in *in) { return in->copy && in->coop > 1 ? in->coop : 1; }
 
-/* Returns the number of elements along an axis for which a task allocates memory. Cooperative tasks allocate whole chunks, even for a shorter last chunk. */
+/* Returns the number of elements along an axis of the output for which a task allocates memory. Cooperative tasks allocate a
+ * whole chunk, even for a shorter last chunk. */
 static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
 {
     const cb_axis *a = &in->out->axis[d];
@@ -87,8 +89,8 @@ static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
     return cb_mul_i64(a->chunk, cb_min_i64(per, cb_axis_count(a)), &length) ? INT64_MAX : length;
 }
 
-/* Returns the number of output chunks of a copy's task that each worker has in its memory. Several workers share a cooperative
- * task. */
+/* Returns the number of output chunks that each worker holds in memory for a task of a copy. If the task is cooperative,
+ * several workers share its chunks. */
 static size_t held_chunks(const cb_tile_in *in, const int64_t *per)
 {
     size_t n = 1;
@@ -245,7 +247,7 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
 
 /* --- Search ------------------------------------------------------------------------------------------- */
 
-/* One possible number of chunks per task along an axis. */
+/* A number of chunks per task along an axis that the search may choose. */
 typedef struct option {
     int64_t per;
     double length; /* in elements */
@@ -263,9 +265,9 @@ typedef struct axis_options {
 typedef struct search {
     const cb_tile_in *in;
     int nsources, source[MAX_SOURCES]; /* sources that the search considers */
-    /* bytes per chunk times the number of pairs of a task and a chunk along fixed axes */
+    /* by source: bytes per chunk, times the number of pairs of a task and a chunk along the axes that the search does not vary */
     double weight[MAX_SOURCES];
-    double length; /* number of elements along fixed axes */
+    double length; /* number of elements of a task along the axes that the search does not vary */
     int naxes;
     axis_options axes[MAX_AXES];
     /* Lower bounds of the products of the factors that the axes from k on contribute to the length and to the cost of each
@@ -402,7 +404,7 @@ static void list_options(const search *s, int d, int64_t most, axis_options *a)
                 worse = worse && a->option[j].touched[k] <= o.touched[k];
         }
         if (worse) continue;
-        /* Keep the longest options. Short options are close to each other and matter least. */
+        /* If there are too many options, drop the shortest. Short options differ little from each other. */
         if (a->n == MAX_OPTIONS)
             memmove(a->option + 1, a->option + 2, (size_t)(--a->n - 1) * sizeof o);
         a->option[a->n++] = o;
@@ -470,7 +472,8 @@ static bool better(double cost, double length, double than_cost, double than_len
     return cost * LESS <= than_cost && length < than_length * LESS;
 }
 
-/* Searches depth-first. Options that read least come first, and branches that cannot improve the result are pruned. */
+/* Searches depth-first from axis k on. Tries the options that read the least data first, and skips branches that cannot
+ * improve the result. */
 static void descend(search *s, int k, double length, const double *cost)
 {
     if (k == s->naxes) {
@@ -508,7 +511,8 @@ static bool reads_less(const cb_tile *a, const cb_tile *b)
     return a->chunks_read < b->chunks_read;
 }
 
-/* Uses `count` chunks per task along d if that fits and reads less, or reads the same amount with smaller tasks. */
+/* Sets the number of chunks per task along d to `count`, if such tasks fit and read less data, or read the same data with
+ * smaller tasks. */
 static void improve(const cb_tile_in *in, int d, int64_t count, cb_tile *best)
 {
     cb_tile t;
@@ -593,7 +597,8 @@ static cubed_status choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Cooperative tasks wait for their slowest member. So they are used only if they reduce reads to at most this fraction. */
+/* Cooperative tasks are used only if they reduce the bytes read at least to this fraction, because they wait for the slowest
+ * of their workers. */
 #define WORTH_A_TEAM 0.97
 
 /* Returns true if no other division into tasks could read much less. */

@@ -47,8 +47,8 @@ static cubed_status copy_nodes(cubed_plan *p, cubed_plan *from, cb_rewrite_fn ea
     return st;
 }
 
-/* Makes the rewritten plan; the old one is unchanged. Both are complete and have their own zones; the caller drops one of
- * them. */
+/* Makes the rewritten plan `to` from `from`. Both plans are complete afterwards and have separate zones; the caller frees one
+ * of the plans. */
 static cubed_status rewrite(cubed_plan *from, cb_rewrite_fn each, void *ctx, cubed_plan *to,
                             cubed_error *err)
 {
@@ -65,7 +65,7 @@ static cubed_status rewrite(cubed_plan *from, cb_rewrite_fn each, void *ctx, cub
     return st;
 }
 
-/* Replaces the plan by `to`. */
+/* Replaces the contents of plan p by the contents of `to`. */
 static void become(cubed_plan *p, const cubed_plan *to)
 {
     cb_zone_free(p->ir.zone);

@@ -1,6 +1,7 @@
-/* Makes stages from stored nodes. Nodes that have the same domain and read a common array become one stage, so that the array is
- * read and decoded once. For example, u*u, v*v and u*v read u and v once. Only nodes of the same level (longest path from the
- * sources) are joined, so that no stage waits for itself. A join that does not fit in memory is undone. */
+/* Makes stages from stored nodes. Stages that have the same domain and read a common array are merged ("joined" below), so
+ * that the array is read and decoded once. For example, a stage with u*u, v*v and u*v reads u and v once. Only nodes of the
+ * same level (length of the longest path from the sources) are joined, because a stage must not depend on itself. A join that
+ * does not fit in memory is undone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ static bool keeps_worker(const cb_stage *s)
            cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks > LATENCY_BYTES;
 }
 
-/* Returns true if stages without common inputs end earlier when idle workers on other machines run one of them. */
+/* Returns true if two stages without common inputs are joined, so that workers on other machines that are idle in one stage
+ * run tasks of the other. */
 static bool share_workers(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
     return p->other_machines && !a->reduce->groups && a->ntasks < (int64_t)p->max_workers &&
@@ -48,7 +50,7 @@ static bool share_workers(const cubed_plan *p, const cb_stage *a, const cb_stage
 /* Returns the reason why two stages cannot be joined, apart from memory. Returns NULL if they can be joined. */
 static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
-    /* Strings and records have no registers: a separate stage copies them. */
+    /* Strings and records are copied by a separate stage, because the virtual machine has no registers for these types. */
     if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) >= CUBED_KIND_TEXT ||
         cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) >= CUBED_KIND_TEXT)
         return "strings are copied in a stage of their own";
@@ -106,16 +108,18 @@ typedef struct sibling {
     int level;
     bool gone;    /* this stage was joined into another one, and no longer exists */
     bool pending; /* outputs were joined to the stage, but the stage was not compiled since */
-    /* The programs of the stage have one branch each. So the memory of joined stages is at most the sum of their memory. */
+    /* Each program of the stage has one branch. If this holds for two stages, their joined stage needs at most the sum of
+     * their memory. */
     bool straight;
-    /* Upper bounds of the numbers of loads and of instructions: [0] of the body, [1] of the tail. */
+    /* Upper bounds of the numbers of loads and of instructions of the stage's two programs: [0] for the body of its
+     * reductions, [1] for its tail. */
     size_t loads[2], instrs[2];
     size_t held; /* lower bound of the bytes of chunks and results that a task holds */
-    /* upper bound of a task's memory. A stage that copies may compute after a join, so it has the memory of a stage that
-     * computes. */
+    /* upper bound of a task's memory. For a copy, it is the memory of a stage that computes, because a join may make it such a
+     * stage. */
     cb_need need;
     int room, reads_room; /* capacities of growing lists: outputs, and nodes that it reads */
-    /* values of the joiner's time when the stage was created, and when it was last joined */
+    /* joiner.time when the stage was created, and when another stage was last joined to it */
     int born, changed;
 } sibling;
 
@@ -123,7 +127,7 @@ typedef struct sibling {
  * Stages are moved only after all joins. */
 typedef struct joiner {
     cubed_plan *p;
-    sibling *of; /* description of each stage */
+    sibling *of; /* data about each stage, by its number */
     int time;
     int *head; /* by key: 1 + number of the first entry; 0: no entry */
     struct entry {
@@ -222,7 +226,7 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
                                     : 1;
     }
     about->need = s->need;
-    /* After a join, a copy may compute. Then it needs more memory. */
+    /* A copy becomes a stage that computes if it is joined with one. Then it needs more memory. */
     if (s->op->joined && s->op->joined != s->op) {
         cb_stage computes = *s;
         computes.op = s->op->joined;
@@ -303,7 +307,7 @@ static cubed_status put_reads(cubed_plan *p, cb_program *a, sibling *about, cons
     return CUBED_OK;
 }
 
-/* Compiles the stage with the outputs that joined it. */
+/* Compiles stage i, to which outputs were joined. */
 static cubed_status settle(const joiner *j, int i, cubed_error *err)
 {
     cb_stage *s = &j->p->stages[i];

@@ -1,6 +1,7 @@
-/* Moves reshapes down to stored nodes. A reshape is part of a load. Nodes between it and an array with chunks are moved
- * above it: elementwise operations work in any shape, and views become part of the reshape. Any other node below a reshape
- * is stored, including copies, unless the plan is tried without them. */
+/* Moves reshapes down in the graph, to stored nodes. A stage can reshape only an array that it loads. So elementwise
+ * operations between a reshape and a stored array are moved above the reshape, because they work in any shape. Views become
+ * part of the reshape. All other nodes below a reshape are stored. This includes copies, unless the plan is tried without
+ * copies below reshapes. */
 #include <string.h>
 
 #include "base/error.h"
@@ -20,7 +21,7 @@ typedef struct sinker {
     int ndone, cap;
 } sinker;
 
-/* Maximum depth to which a reshape is moved. A chain below a reshape that is longer is always divided. */
+/* Maximum depth to which a reshape is moved. If the chain of nodes below a reshape is longer, a node of the chain is stored. */
 enum { MAX_SINK_DEPTH = CB_MAX_DEPTH / 2 };
 
 static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cubed_error *err)
@@ -33,7 +34,8 @@ static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cu
     return CUBED_OK;
 }
 
-/* Adds the reshape of `node`. If `node` has no chunks, stores it or, if that is impossible, a copy of it. */
+/* Adds the reshape of `node`, which reads stored chunks. If `node` is not stored, stores it or, if that is impossible, a copy
+ * of it. */
 static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out, cubed_error *err)
 {
     cb_node *n = &s->to->nodes[node], made = *s->reshape;

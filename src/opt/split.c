@@ -1,14 +1,15 @@
-/* Tree reductions. If there are few output chunks, groups of blocks are reduced by separate tasks. If one task would then merge
- * many states, further tasks merge the states in groups. The bits equal those of the streaming reduction (plan/reduction.h), so
- * the decision may depend on the number of workers. */
+/* Splits reductions with few output chunks into tree reductions. Separate tasks reduce groups of blocks to states (partial
+ * results), and a last task merges the states. If there are many states, further tasks first merge groups of states. The
+ * result is bitwise equal to the result of a reduction by one task (plan/reduction.h). So the split may depend on the number
+ * of workers. */
 
 #include "base/error.h"
 #include "opt/opt.h"
 #include "plan/reduction.h"
 
-/* Returns the number of states from which merging them in one task would leave other workers idle too long. On other machines,
- * states may be so large that split_output.c divides their merges into tasks. Then one more stage is faster than the reads of
- * three states. */
+/* Returns the number of states from which a merge by one task would leave other workers idle too long. If workers are on other
+ * machines and states are so large that split_output.c divides merges into tasks, the number is smaller. In that case one more
+ * stage is faster than reading three states. */
 static int64_t many_states(const cubed_plan *p, const cb_node *n)
 {
     const size_t state = (size_t)cb_grid_max_chunk(n->grid) * cubed_dtype_size(n->dtype);
@@ -21,8 +22,9 @@ static int64_t count_blocks(const cubed_plan *p, const cb_node *n)
     return cb_grid_count(&reduced);
 }
 
-/* Returns the cost of a span, relative to the data that the reduction reads. It consists of the states that are written and read,
- * and of the workers that are idle during the last tasks, each for half a task's time. */
+/* Returns the cost of reducing groups of `span` blocks, as a fraction of the cost of reading the reduction's input. It is the
+ * sum of the cost of writing and reading the states, and of the time of idle workers during the last tasks. On average, each
+ * worker is then idle for half of a task. */
 static double cost(const cubed_plan *p, const cb_node *n, int64_t span)
 {
     const cb_grid *in = p->ir.nodes[n->inputs[0]].grid;
@@ -54,7 +56,7 @@ static int64_t choose_span(const cubed_plan *p, const cb_node *n)
     return best;
 }
 
-/* Adds a node with the states of groups of `span` blocks. */
+/* Adds a node for the states of groups of `span` blocks. */
 static cubed_status add_states(const cb_node *reduction, const cb_grid *in, int64_t span,
                                bool of_states, cb_ir *to, int *index, cubed_error *err)
 {

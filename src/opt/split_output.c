@@ -1,6 +1,4 @@
-/* Reductions with fewer output chunks than workers. If there are too few blocks for tree reductions (split.c), a reduction has
- * one task for each output chunk. If parts of the input can be read separately, an intermediate with smaller chunks makes more
- * tasks, and a copy joins its pieces.
+/* Divides the outputs of reductions with fewer output chunks than workers.
  *
  * The states of tree reductions are divided without a copy, because merges accept any chunks. This is done if workers are on
  * other machines and there are too few groups of blocks. */
@@ -18,8 +16,8 @@
 
 /* GETs per second of a prefix of an object store (Amazon S3 User Guide: at least 5,500). */
 #define PREFIX_GETS 5500.0
-/* Maximum ratio of the time of requests to the time of bytes. FULL: all workers read at the same time throughout. FREE: each task
- * has its own worker, so smaller tasks shorten the end of the stage. */
+/* Maximum ratio of the time of a task's requests to the time of its transfers. FULL: if all workers read during the whole
+ * stage. FREE: if there is a worker for each task, so that smaller tasks shorten the stage. */
 #define REQUEST_SHARE_FULL 0.75
 #define REQUEST_SHARE_FREE 4
 
@@ -30,8 +28,8 @@ typedef struct spread {
     int64_t step;
 } spread;
 
-/* Returns the number of tasks that keeps all workers busy. On other machines it is larger, so that many workers do not wait for
- * the last task. */
+/* Returns the minimum number of tasks that keeps all workers busy. It is larger if workers are on other machines, so that many
+ * workers do not wait for the last task. */
 static int64_t enough_tasks(const cubed_plan *p)
 {
     return (int64_t)p->max_workers * (p->other_machines ? FAR_TASKS_PER_WORKER : 1);
@@ -89,7 +87,8 @@ static double pieces_in_time(const cubed_plan *p, const cb_stage *s, int64_t sto
     return fmax(pieces, (double)stored);
 }
 
-/* Returns the number of pieces if workers are on other machines, where the cache does not matter. */
+/* Returns the number of pieces along axis d if workers are on other machines, where the size of the processor's cache does not
+ * matter. */
 static int64_t far_pieces(const cubed_plan *p, const cb_stage *s, int d)
 {
     const uint64_t most = s->bytes_read / (uint64_t)s->ntasks / CB_OPT_TASK_BYTES;
@@ -116,7 +115,7 @@ static int64_t near_pieces(const cubed_plan *p, const cb_stage *s)
     const bool waits = waits_for_requests(p, s);
     const size_t share = (p->allowed_mem - p->reserved_mem) / 4 + 1;
     const size_t piece = waits ? share : cb_min_size(PIECE_BYTES, share);
-    /* Rounded up, so that each worker gets the same number of pieces. */
+    /* rounded up to a multiple of the number of workers */
     const int64_t pieces = cb_ceil_div((int64_t)(block_bytes(p, s) / piece) + 1, workers) * workers;
     return cb_min_i64(cb_max_i64(pieces, waits ? workers : 2 * workers), 64 * workers);
 }
@@ -188,8 +187,8 @@ static cubed_status insert_reduce(const spread *s, cb_ir *to, int i, const cb_no
     return cb_ir_add(to, &reduction, out, err);
 }
 
-/* Inserts an intermediate with the pieces of an output. A copy to a target reads the pieces; an output that is an
- * intermediate itself is replaced by them. */
+/* Inserts an intermediate whose chunks are the pieces of an output. If the output is a target, a copy writes it from the
+ * pieces. If the output is an intermediate, the new intermediate replaces it. */
 static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                            cubed_error *err)
 {
@@ -236,8 +235,8 @@ static int64_t tasks(const cubed_plan *p)
     return n;
 }
 
-/* Accepts a plan that reads nothing twice, and only adds copies. States are not copied, but their padding grows with the number
- * of chunks. */
+/* Accepts the new plan if it has more tasks, and moves hardly more data than the old plan and the copies of the pieces. States
+ * are not copied, but their padding grows with the number of chunks. */
 static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     const spread *s = ctx;
@@ -252,8 +251,8 @@ static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *b
            cb_opt_traffic(now) <= cb_opt_traffic(before) + added + added / 8;
 }
 
-/* Divides the outputs of a stage. A worker on another machine reads parts of encoded chunks only if they are long: then
- * fewer pieces are tried. */
+/* Divides the outputs of a stage. A worker on another machine reads a part of an encoded chunk only if the part is long. So
+ * fewer pieces are tried if the first number is not accepted. */
 static cubed_status split_stage(cubed_plan *p, const cubed_plan *before, const cb_stage *stage,
                                 bool *done, cubed_error *err)
 {
@@ -277,7 +276,8 @@ cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err)
         const cubed_plan before = *p;
         bool done = false;
         CB_TRY(split_stage(p, &before, &before.stages[i], &done, err));
-        /* Start again, because stages were reordered. Stages that were divided before are skipped, since they have many tasks. */
+        /* Start again from the first stage, because stages were reordered. Divided stages are skipped, because they now have
+         * many tasks. */
         if (done) i = -1;
     }
     return CUBED_OK;

@@ -1,7 +1,7 @@
-/* Chooses how many output chunks a task makes. A source chunk that crosses the border of two tasks is decoded by both. Larger
- * tasks cross fewer borders and need more memory. The search evaluates each choice by the projection, which is exact and cheap.
- * The search starts from one chunk per task, and takes the step along an axis that saves the most. It ends when no step that fits
- * saves at least 3 %. */
+/* Chooses how many output chunks a task makes. A source chunk that crosses the border between two tasks is decoded by both
+ * tasks. With larger tasks fewer chunks cross borders, but a task needs more memory. The search starts with one chunk per
+ * task. In each step, it increases the number of chunks along the axis that saves the most bytes. It ends if no increase that
+ * fits in memory saves at least 3 %. Each number is evaluated by projecting the stage, which is exact and cheap. */
 #include <string.h>
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 #include "opt/opt.h"
 #include "opt/rechunk_tile.h"
 
-/* Returns the minimum of bytes decoded, if every chunk is decoded once. It limits the possible saving. */
+/* Returns the number of bytes that the stage would decode if it decoded every chunk once, a lower bound for the search. */
 static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = 0;
@@ -18,7 +18,8 @@ static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Projects a stage with other chunks per task. Nothing is compiled again, because programs do not depend on the tiling. */
+/* Projects a stage with other numbers of chunks per task. Nothing is compiled again, because programs do not depend on these
+ * numbers. */
 static cubed_status try_chunks(const cubed_plan *p, const cb_stage *base, const int64_t *chunks,
                                cb_stage *out, cubed_error *err)
 {
@@ -31,8 +32,8 @@ static cubed_status try_chunks(const cubed_plan *p, const cb_stage *base, const 
 
 enum { MAX_COUNTS = 16 };
 
-/* Lists counts of chunks per task to try on axis d: a few multiples of the present one, and the next one at which tasks and
- * source chunks start together. */
+/* Lists numbers of chunks per task to try along axis d: a few multiples of the current number, and the next number for which
+ * the starts of tasks are starts of source chunks. */
 static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *counts)
 {
     static const int factors[] = {2, 3, 5, 8};
@@ -55,7 +56,7 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
     return n;
 }
 
-/* Chooses the tasks of a copy, whose costs all have closed forms. */
+/* Chooses the tasks of a copy by the formulas of rechunk_tile.h. */
 static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *err)
 {
     const cb_load *l = cb_stage_copied(s);
@@ -125,7 +126,7 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
         if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) break;
         *s = best;
     }
-    /* Project again: all trials share the loads, and the flags of the loads are from the last trial. */
+    /* Project the chosen stage again, because projections modify flags of its loads, which all tried stages share. */
     cb_stage_project(p, s);
     return CUBED_OK;
 }
