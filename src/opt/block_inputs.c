@@ -1,12 +1,10 @@
 /* Chooses the blocks of block functions, and how their inputs are read.
  *
  * When an operation is created, its blocks are chosen without knowing the memory limit. If a task would not fit in memory and the
- * function is divisible, the blocks are divided. Then a copy stores the result in the chunks that were reported to the user. A
- * block of an input is gathered from the chunks that overlap it. If gathering would decode chunks or compute values repeatedly,
- * the input is first stored with one chunk for each block, and tasks read these chunks directly.
+ * function is divisible, the blocks are divided. Then a copy stores the result in the chunks that were reported to the user.
  *
- * An input is gathered from the chunks that its blocks touch. If that would decode the same chunks or compute the same values
- * repeatedly, the input is written once in blocks that are read directly. */
+ * A block of an input is gathered from the chunks that overlap it. If gathering would decode chunks or compute values repeatedly,
+ * the input is first stored with one chunk for each block, and tasks read these chunks directly. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,6 @@
-/* Divides the outputs of reductions with fewer output chunks than workers.
+/* Divides the outputs of reductions with fewer output chunks than workers. If there are too few blocks for a tree reduction
+ * (split.c), a reduction has one task for each output chunk. If parts of the input can be read separately, the result is stored
+ * in an intermediate with smaller chunks, which more tasks can compute. Then a copy concatenates the chunks of the intermediate.
  *
  * The states of tree reductions are divided without a copy, because merges accept any chunks. This is done if workers are on
  * other machines and there are too few groups of blocks. */

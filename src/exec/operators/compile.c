@@ -10,7 +10,7 @@
 typedef struct collect {
     const cb_ir *ir;
     cb_stage *s;
-    int out; /* number of the output whose reductions are being collected */
+    int out; /* number of the output below which reductions are being collected */
     int cap;
     cb_zone *zone;
 } collect;
@@ -49,7 +49,8 @@ static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_err
     return CUBED_OK;
 }
 
-/* Collects the reductions below all outputs of a stage. Functions on blocks have no reductions, and check their own inputs. */
+/* Collects the reductions that the outputs of a stage need. Stages of functions on blocks have no reductions, and their
+ * operator checks their inputs. */
 static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     collect c = {.ir = ir, .s = s, .zone = ir->zone};
@@ -64,7 +65,7 @@ static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error
     return CUBED_OK;
 }
 
-/* Maximum number of outputs that are listed in a name. */
+/* A stage's name lists at most this many outputs. */
 enum { NAMED_OUTPUTS = 4 };
 
 /* Writes the title of each output. If all titles are equal, writes the title only once. The outputs of one call have equal
@@ -134,7 +135,7 @@ static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
     }
 }
 
-/* Returns true if the stage computes nothing. */
+/* Returns true if the stage only moves elements and computes nothing. */
 static bool is_copy(const cb_stage *s)
 {
     if (s->nouts != 1) return false;
@@ -144,7 +145,7 @@ static bool is_copy(const cb_stage *s)
     return true;
 }
 
-/* Lists the nodes that any of the programs load, and the states that are merged. */
+/* Lists the stored nodes that the stage's programs load, and the nodes whose states the stage merges. */
 static cubed_status find_inputs(const cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                 cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* The last step of every plan, made or loaded: compiles and projects stages, and checks the limits. */
+/* The last step of making or loading a plan: compiles and projects stages, and checks the limits. */
 #include "exec/operators/finish.h"
 #include "base/error.h"
 #include "exec/plan/limits.h"

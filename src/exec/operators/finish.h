@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 
-/* Compiles and projects the stages, whose outputs and tasks are known, and checks the limits. */
+/* Compiles and projects the stages of a plan, and checks the limits. Requires the outputs and the tasks of each stage. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
 /* Makes a plan from the bytes of cubed_plan_save (cubed_plan_load). In a plan for workers the data of shared sources is still
  * NULL. */

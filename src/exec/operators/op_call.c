@@ -1,7 +1,5 @@
-/* Functions on whole blocks.
- *
- * For each combination of the contracted symbols' blocks, in C order, a task loads the inputs' blocks and calls the
- * function, which adds to the outputs' blocks. */
+/* Operator for functions on whole blocks. A task calls the function once for each combination of blocks along the contracted
+ * symbols, in C order. For each call it loads the inputs' blocks, and the function adds to the outputs' blocks. */
 #include <string.h>
 
 #include "base/error.h"
@@ -35,7 +33,8 @@ static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* Creates the largest block of each operand, without data. `shapes` receives CUBED_MAX_NDIM extents for each block. */
+/* Describes the largest block of each operand, without data. The shape of each block is stored in `shapes`, which has
+ * CUBED_MAX_NDIM extents for each block. */
 static void largest(const cb_block_operand *x, int n, cubed_block *blocks, int64_t *shapes)
 {
     static const int64_t origin[CUBED_MAX_NDIM] = {0};
@@ -106,8 +105,8 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     return cb_stage_set_tasks(s, err);
 }
 
-/* Returns the key by which outputs of one call are found: the last input of the call. Other inputs may be shared by thousands of
- * products. Calls without inputs have key 0. */
+/* Returns a key that stages with outputs of the same call share: the last input of the call. Other inputs may be inputs of
+ * thousands of calls. The key is 0 if the call has no inputs. */
 static int sibling_key(const cubed_plan *p, const cb_stage *s)
 {
     const cb_node *n = &p->ir.nodes[s->outs[0].node];
@@ -116,8 +115,8 @@ static int sibling_key(const cubed_plan *p, const cb_stage *s)
     return last;
 }
 
-/* Reports the inputs of the calls of each block, in order. For each call, reports only the inputs that differ from those of the
- * previous call. */
+/* Reports the chunks of the inputs of a task's calls, in the order of the calls. For each call, reports only inputs whose
+ * block differs from the block of the previous call. */
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_visited_step *v,
                           bool *there, cubed_error *err)
 {
@@ -152,7 +151,8 @@ typedef struct call {
     cubed_block_call call;
 } call;
 
-/* Allocates the function's scratch memory. Charges the allocations of its libraries until the function has returned. */
+/* Allocates the function's scratch memory, and charges the memory of its libraries to the arena until the function has
+ * returned. */
 static cubed_status function_frame(const cb_stage_call *c, cb_arena *arena, void **scratch,
                                    cubed_error *err)
 {
@@ -189,7 +189,8 @@ static cubed_status call_function(call *r, cubed_error *err)
     if (taken > r->x.t->count->function_mem) r->x.t->count->function_mem = taken;
     cb_arena_uncharge(r->x.t->arena, r->x.c->need.library);
     cb_arena_release(r->x.t->arena, mark);
-    /* If the run is cancelled during the call, the function may leave its outputs incomplete. So they are never used then. */
+    /* If the run is cancelled during the call, the function may leave its outputs incomplete. So return an error, and do not
+     * use the outputs. */
     return cb_task_cancelled(r->x.t) ? cb_task_check(r->x.t, err) : st;
 }
 

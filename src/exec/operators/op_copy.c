@@ -1,12 +1,11 @@
-/* Copies: one output, whose branches are all bare loads.
+/* Operator for copies: the stage has one output, and only loads elements. Either a task gathers source chunks into its output,
+ * one at a time, or it reads a source chunk directly into an equal output chunk. If it needs no more memory, a task scatters
+ * instead: it holds all of its output chunks and copies each source chunk into them. So every source chunk is decoded once and
+ * every element is moved once.
  *
- * Chunks are gathered into the output, one source chunk at a time, or read in place if source and output chunks are equal. If
- * scattering needs no more memory, chunks are scattered instead: the task holds all of its output chunks and copies its reads
- * into them. So every source chunk is decoded once and every element is moved once.
- *
- * A cooperative task divides the output chunks among the arenas of its members. Members take source chunks in turn, each with its
- * own buffer, and write into the chunks of all members. Fewer members than planned compute the chunks in rounds, each with as
- * many chunks as fit in memory. */
+ * A cooperative task divides the output chunks among the arenas of its members. Members read source chunks in turn, each into
+ * its own buffer, and copy them into the chunks of all members. If there are fewer members than planned, they compute the
+ * chunks in rounds, each with as many chunks as fit in memory. */
 #include <string.h>
 
 #include "base/error.h"
@@ -61,7 +60,8 @@ static void prepare(const cubed_plan *p, cb_stage *s)
 
 /* --- Gathering ------------------------------------------------------------------------------------ */
 
-/* Returns true if each task stores one chunk that is a concatenation of adjacent pieces. */
+/* Returns true if the stage only concatenates chunks: each task stores one output chunk, which consists of adjacent pieces of
+ * the input. */
 static bool is_part(const cubed_plan *p, const cb_stage *s)
 {
     return s->tail.nbranches == 1 && !p->ir.nodes[s->outs[0].node].to_memory &&
@@ -85,7 +85,7 @@ static cubed_status gather_frame(const cb_frame *f, void *out, cubed_error *err)
     if (is_in_place(f->plan, f->stage))
         cb_arena_may_take(f->arena, cb_read_need(f->plan, load_of(f->stage)->node));
     else if (f->arena->kind != CB_ARENA_LEAST || !is_part(f->plan, f->stage))
-        /* if the pieces are adjacent in memory, the task stores them from there and needs no buffer */
+        /* if the pieces are adjacent in memory, the task stores the chunk from that memory and needs no buffer */
         CB_TRY(cb_evaluate_frame(f->plan, &tail, &f->box, f->largest, f->arena, &views, err));
     return cb_writings_frame(f, err);
 }
@@ -177,7 +177,8 @@ typedef struct copier {
     int64_t first, last;
 } copier;
 
-/* Address of output chunk number k of the task: member m has chunks m, m + size, ... of the round. */
+/* Returns the address of output chunk number k of the task. Member m of `size` members has chunks m, m + size, ... of the
+ * round. */
 static char *chunk_at(const copier *c, int64_t k)
 {
     int64_t n = k - c->first, size = c->coop->size;
@@ -269,7 +270,7 @@ static void place(const copier *c, const int64_t *source_idx, const cb_pinned *p
     } while (cb_odometer_next(into, idx));
 }
 
-/* Returns the maximum number of chunks of a member. */
+/* Returns the maximum number of output chunks that one member of a task holds. */
 static int64_t share_of(const cb_stage *s)
 {
     size_t chunks = 1;
@@ -321,7 +322,8 @@ static cubed_status scatter_frame(const cb_frame *f, void *out, cubed_error *err
     return CUBED_OK;
 }
 
-/* Prefetches the source chunks that members will read next. The limit of one worker is multiplied by the number of members. */
+/* Prefetches the source chunks that members will read next. Prefetches at most the limit of one worker times the number of
+ * members. */
 static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain)
 {
     const cb_task *t = c->t;
@@ -342,7 +344,7 @@ static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain
     cb_fetch_submit(&batch);
 }
 
-/* Reads source chunks one after another, and copies them to the output chunks, until no source chunk is left. */
+/* Reads source chunks that no other member has begun, one after another, and copies them to the output chunks. */
 static cubed_status read_chunks(const copier *c, cubed_error *err)
 {
     const cb_task *t = c->t;
@@ -407,7 +409,7 @@ static cubed_status write_share(const copier *c, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Runs one step of a member of the cooperative task. Every member takes the same number of steps, even if one fails. */
+/* Runs one step of a member of the cooperative task. Every member runs the same number of steps, even if a member fails. */
 static bool step(const copier *c, cubed_status (*part)(const copier *c, cubed_error *err))
 {
     cubed_error why = CUBED_ERROR_INIT;
@@ -433,7 +435,7 @@ static bool run_round(const copier *c)
     return ok;
 }
 
-/* The first member decides for all members which chunks this round computes. */
+/* Lets the first member of a cooperative task choose the chunks that all members compute in this round. */
 static cubed_status agree_on_chunks(const copier *c, cubed_error *err)
 {
     return c->t->member == 0 ? cb_task_skip_present(c->t, &c->coop->chunks, err) : CUBED_OK;

@@ -1,4 +1,4 @@
-/* Maps: results are computed element by element, for a task's whole box at once. */
+/* Operator for elementwise stages: a task evaluates the stage's program over its whole box at once. */
 #include "base/error.h"
 #include "exec/vm/frames.h"
 

@@ -8,7 +8,7 @@
 /* The inputs are the values, the mask and the offsets; the output's operand follows them. */
 enum { VALUES, MASK, OFFSETS, PICKED };
 
-/* Compiles the stage. The only symbol is the axis of the inputs. A task computes one chunk. */
+/* Compiles the stage. The operation has one symbol: the axis of the inputs. A task computes one chunk of the output. */
 static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     static const cubed_block_fn none = {.name = "compress"};
@@ -44,8 +44,8 @@ static cubed_status other_mask(const cb_operands *r, cubed_error *err)
         (long long)r->c->op->out[0].blocks.axis[0].extent);
 }
 
-/* Copies up to `room` elements that the mask selects in a block, starting with selected element `from`. `n` is the expected
- * number of selected elements. */
+/* Copies up to `room` elements of a block that its mask selects, from selected element number `from` on. `n` is the number of
+ * true elements that the block must have. */
 static cubed_status pick_block(const cb_operands *r, int64_t from, int64_t n, char *to,
                                int64_t room, int64_t *picked, cubed_error *err)
 {

@@ -55,7 +55,8 @@ static cubed_status set_groups(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* A result may overwrite a reduction's state if it is the only user and has elements of the same size. */
+/* Marks results that are written in place of a reduction's state. This requires that no other result uses the state, and that
+ * elements of both have the same size. */
 static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
 {
     const cb_program *p = &s->tail;
@@ -64,7 +65,7 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
     int nvalues = b->nloads + b->ninstrs;
     /* users[v]: o + 1 if only result o uses value v; 0 if no result uses it; -1 if several results use it */
     int *users = cb_zone_alloc(zone, (size_t)nvalues * sizeof *users + 1);
-    /* If memory is exhausted, no result is aliased, and results need their own tiles. */
+    /* If memory is exhausted, no result is written in place of a state, and results need tiles. */
     if (!users) return;
     for (int o = 0; o < s->nouts; o++) {
         int *u = &users[b->results[o]];
@@ -98,7 +99,8 @@ static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reducti
     return widens ? n->inputs[0] : input;
 }
 
-/* Vector length in bytes for instructions that are as fast as memory. Other instructions are faster with short vectors. */
+/* Vector length in bytes for programs whose instructions are as fast as memory. Other programs are faster with shorter
+ * vectors. */
 #define PACED_BYTES ((size_t)2 * CB_VECTOR * sizeof(double))
 _Static_assert(PACED_BYTES <= CB_VM_REGISTER_BYTES,
                "stages are joined by the most bytes of a register");
@@ -231,7 +233,7 @@ static void prepare_merge(const cubed_plan *p, cb_stage *s)
     cb_stage_prepare_tail(p, s);
 }
 
-/* The blocks of a group are visited one by one, because they do not form a box of the domain. */
+/* The blocks of a group are reported one by one, because together they are not a box of the domain. */
 static cubed_status reads_partial(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
                                   cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -259,7 +261,7 @@ static cubed_status reads(const cubed_plan *p, const cb_stage *s, const cb_box *
     return cb_stage_read_tail(p, s, kept, fn, ctx, err);
 }
 
-/* Reports the chunks that the blocks read, in order, then the chunks that the tail reads. */
+/* Reports the chunks that a task reads for its blocks, in the order of the blocks, and then the chunks that the tail reads. */
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_visited_step *v,
                           bool *there, cubed_error *err)
 {
@@ -332,12 +334,12 @@ static cb_box kept_of(const cb_stage *s, const cb_box *box)
 typedef struct buffers {
     cb_state *states; /* states of the reductions */
     cb_view *outs;
-    cb_view *seen; /* views of the reductions' states, from which the tail loads them */
+    cb_view *seen; /* views through which the tail loads the states of the reductions */
 } buffers;
 
 _Static_assert(sizeof(buffers) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
 
-/* Allocates the tail's inputs and its results. */
+/* Allocates the states that the tail loads, and the tail's results. */
 static cubed_status results_frame(const cb_frame *f, buffers *b, cubed_error *err)
 {
     void *p;
@@ -474,7 +476,8 @@ static cubed_status run_partial(const cb_task *t, int64_t task, cubed_error *err
 
 /* --- The rows ------------------------------------------------------------------------------------- */
 
-/* All merges have the same key, because merges of different reductions may share a stage although they load different states. */
+/* Returns the same key for all merges of states. Merges of different reductions load different states, but may be joined to
+ * one stage. */
 static int merge_key(const cubed_plan *p, const cb_stage *s)
 {
     (void)s;

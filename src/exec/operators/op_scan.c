@@ -1,5 +1,5 @@
-/* Scans: running totals along an axis. A task is a column of chunks along this axis. It computes them in order, each from the
- * totals of the previous chunk. */
+/* Operator for scans, such as running sums along an axis. The output chunks of a task are a column along this axis. The task
+ * computes them in order, each from the running values at the end of the previous chunk. */
 #include "base/error.h"
 #include "exec/vm/frames.h"
 #include "plan/reduction.h"
@@ -31,7 +31,7 @@ static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_visit
 }
 
 typedef struct buffers {
-    void *carry; /* running total of each position on the other axes */
+    void *carry; /* running value for each position along the other axes */
 } buffers;
 
 _Static_assert(sizeof(buffers) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");

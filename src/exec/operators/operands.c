@@ -1,4 +1,4 @@
-/* Inputs and outputs of stages on whole blocks. */
+/* Inputs and outputs of stages that call functions on whole blocks. */
 #include "exec/operators/operands.h"
 
 #include <string.h>
@@ -133,8 +133,8 @@ static size_t block_bytes(const cb_block_operand *x)
     return bytes;
 }
 
-/* Returns the bytes of an input's buffer. An input that is used in place needs room for the whole chunk, because a partial chunk
- * is packed in place. */
+/* Returns the size in bytes of an input's buffer. A chunk that is used as block is read as a whole and, at the end of the
+ * array, packed in place. So the buffer then has the size of a chunk. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in)
 {
     const cb_stage_input *input = &s->call->inputs[in];
@@ -148,7 +148,8 @@ bool cb_block_is_carried(const cb_stage_call *c, int out)
     return out < 32 && c->fn->carried >> out & 1;
 }
 
-/* Returns the bytes of an output's buffer. It has room for the whole chunk, because a smaller block is unpacked in place. */
+/* Returns the size in bytes of an output's buffer. It has the size of a whole chunk, because a block that is smaller than its
+ * chunk is unpacked in place. */
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 {
     int o = s->call->outs[out];
@@ -159,8 +160,8 @@ size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 
 /* --- Reads of tasks ------------------------------------------------------------------------------- */
 
-/* Sets how the axes of an input are visited. An input that is read together with neighbouring elements is visited as adjacent
- * blocks of the largest size. `largest` receives these axes. */
+/* Sets the blocks of an input along each axis. For an input with a halo (blocks that include neighbouring elements), sets
+ * adjacent blocks of the largest size. `largest` receives the axes of such blocks. */
 static void input_axes(const cb_block_operand *x, cb_blocks *axes, cb_axis *largest)
 {
     const bool halo = cb_block_has_halo(x);
@@ -186,7 +187,7 @@ static void mark_overlap(const cb_program *prog)
     }
 }
 
-/* Returns how often a task loads each block of the input. A call loads its block unless the previous call used the same one. */
+/* Returns how often a task loads each block of the input. A call loads its block unless the previous call used the same block. */
 static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint32_t has = 0;
@@ -205,8 +206,8 @@ static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
     return times;
 }
 
-/* Returns the number of blocks of an input for each block that calls read. It exceeds 1 for an input with a repeated symbol: only
- * blocks on the diagonal are read. */
+/* Returns the ratio of the number of blocks of an input to the number of blocks that calls read. It exceeds 1 if a symbol
+ * occurs twice in the input, because calls then read only blocks on the diagonal. */
 static uint64_t blocks_per_call(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint64_t all = 1;
@@ -404,8 +405,8 @@ static size_t chunk_strides(const cb_task *t, int node, const int64_t *idx, int6
     return bytes;
 }
 
-/* Packs the rows of a partial chunk, so that they are contiguous. Each row moves to a position that an earlier row, or the row
- * itself, occupied. */
+/* Packs the rows of a partial chunk, so that they are contiguous. Rows are moved in order, each to memory of the row itself or
+ * of earlier rows. */
 static void close_up(const cb_operand *x, const int64_t *strides, size_t item)
 {
     int ndim = x->box.ndim, last = ndim - 1;
@@ -422,7 +423,7 @@ static void close_up(const cb_operand *x, const int64_t *strides, size_t item)
     } while (cb_odometer_next(&rows, idx));
 }
 
-/* Uses a block that is one whole chunk in place, or reads it into the tile. */
+/* Gets a block that is one whole chunk: uses the chunk where it is in memory, or reads it into the tile. */
 static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
 {
     const cb_task *t = r->t;
@@ -474,7 +475,7 @@ static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t 
     const cb_grid *g = t->plan->ir.nodes[node].grid;
     const size_t size = cubed_dtype_size(r->block[i].dtype);
     int64_t idx[CUBED_MAX_NDIM];
-    /* The chunks have extent 1 along the other axes, so the part has extent 1 there as well. */
+    /* Chunks have extent 1 along the other axes. So the copied part also has extent 1 along these axes. */
     cb_box part = r->operand[i].box;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], part.lo[d]);
     while (lo < hi) {
@@ -493,7 +494,7 @@ static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t 
     return CUBED_OK;
 }
 
-/* Copies the ranges that another input lists, one after another. */
+/* Copies the ranges of a gathered input that another input lists, one after another. */
 static cubed_status gather(cb_operands *r, int i, cubed_error *err)
 {
     const cb_gather *g = &r->c->op->in[i].gather;
@@ -542,8 +543,8 @@ cubed_status cb_operand_bring(cb_operands *r, int i, cubed_error *err)
 
 /* --- Outputs -------------------------------------------------------------------------------------- */
 
-/* Unpacks dense rows from the last to the first, so that none is overwritten before it has moved, and fills the gaps with
- * zeros. */
+/* Unpacks dense rows, and fills the gaps between them with zeros. Begins with the last row, so that no row is overwritten
+ * before it has been moved. */
 static void spread_out(const cb_operand *x, const int64_t *strides, size_t item, size_t chunk_bytes)
 {
     int last = x->box.ndim - 1;

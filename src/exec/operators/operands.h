@@ -1,8 +1,6 @@
-/* Operands of functions on whole blocks: inputs and outputs of their stages.
- *
- * A task computes one block of every output. Input blocks are evaluated into dense tiles, or are chunks that are used in
- * place. A block that several successive calls use is loaded once. Partial chunks are packed and unpacked in place, so that a
- * block and its chunk share one buffer. */
+/* Inputs and outputs of stages that call functions on whole blocks. A task computes one block of every output. Input blocks
+ * are evaluated into dense tiles, or are chunks that are used in place. A block that several successive calls use is loaded
+ * once. Partial chunks are packed and unpacked in place, so that a block and its chunk share one buffer. */
 #ifndef CB_EXEC_OPERANDS_H
 #define CB_EXEC_OPERANDS_H
 
@@ -14,12 +12,13 @@ void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t
 /* Returns the blocks of the contracted symbols: a box over all symbols, in which the kept symbols have block 0 only. Empty if
  * there are no blocks. */
 cb_box cb_block_contracted(const cb_stage_call *c);
-/* Returns true if an output needs memory even if it is unused. */
+/* Returns true if an output needs memory even if the plan does not use it, because the calls of a task pass its block on. */
 bool cb_block_is_carried(const cb_stage_call *c, int out);
 /* Return the maximum bytes of the tile of an input or output of the operation. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in);
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out);
-/* Returns the number of bytes decoded when all blocks of an input are visited once, and the number of such visits. */
+/* Returns the number of bytes that are decoded if all blocks of an input are read once. Sets *times to the number of times
+ * that all blocks are read. */
 uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times);
 /* Calls a function to find out whether it supports the blocks of an operation, and how much memory it needs. The description for
  * the function is allocated in the zone. */
@@ -29,14 +28,14 @@ CUBED_MUST_CHECK cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *
 
 /* --- For op_call.c and op_pick.c ------------------------------------------------------------------- */
 
-/* Compiles the call's operation, outputs and inputs; the rest is left to the operator. */
+/* Compiles the operation, outputs and inputs of a call. The operator compiles the remaining parts of the stage. */
 CUBED_MUST_CHECK cubed_status cb_operands_compile(cubed_plan *p, cb_stage *s, cubed_error *err);
 void cb_operands_prepare(const cubed_plan *p, cb_stage *s);
 CUBED_MUST_CHECK cubed_status cb_operands_read(const cubed_plan *p, const cb_stage *s,
                                                const cb_box *kept, cb_chunks_fn fn, void *ctx,
                                                cubed_error *err);
 
-/* One operand of the task's calls. */
+/* An input or output of the calls of a task. */
 typedef struct cb_operand {
     cb_box box; /* box of the operand's elements in the call */
     int64_t shape[CUBED_MAX_NDIM];

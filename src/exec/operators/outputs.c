@@ -1,4 +1,4 @@
-/* Outputs of tasks: their memory, and writing them. */
+/* Allocates and writes the outputs of tasks. */
 #include <string.h>
 
 #include "base/error.h"
@@ -14,7 +14,7 @@ bool cb_stage_is_single(const cb_stage *s)
 
 /* --- Memory -------------------------------------------------------------------------------------------- */
 
-/* Returns true if the task computes the output in a whole chunk instead of a dense tile over its box. */
+/* Returns true if a task computes an output in a buffer for a whole chunk, instead of a dense tile over the task's box. */
 static bool is_chunk(const cb_stage *s, int out)
 {
     return s->outs[out].alias < 0 && cb_stage_is_single(s);
@@ -60,7 +60,7 @@ static void to_domain(const cb_task *t, int out, const int64_t *node_strides, cb
     }
 }
 
-/* Opens the output in a whole chunk. Sets the chunk's part after the array's end to zero. */
+/* Makes a view of the output in a buffer for a whole chunk. Sets the chunk's part after the array's end to zero. */
 static void open_chunk(const cb_task *t, int out, const cb_box *kept, cb_view *view)
 {
     const cb_stage_out *o = &t->stage->outs[out];
@@ -102,7 +102,7 @@ void cb_output_open(const cb_task *t, int out, const cb_box *kept, void *state, 
 
 /* --- Writing ------------------------------------------------------------------------------------------- */
 
-/* Returns true if chunks are copied to a staging chunk before they are written. */
+/* Returns true if each chunk of an output is copied to a staging chunk (a buffer for one whole chunk) before it is written. */
 static bool is_staged(const cubed_plan *p, const cb_stage *s, int out)
 {
     const cb_node *n = &p->ir.nodes[s->outs[out].node];
@@ -115,7 +115,7 @@ static bool is_staged(const cubed_plan *p, const cb_stage *s, int out)
     return false;
 }
 
-/* Allocates a staging chunk if chunks are staged, and measures the memory of writing. */
+/* Allocates a staging chunk if is_staged() is true, and measures the memory of writing. */
 static cubed_status writing_frame(const cubed_plan *p, const cb_stage *s, int out, cb_arena *arena,
                                   void **staging, cubed_error *err)
 {
@@ -152,7 +152,7 @@ void cb_chunk_stage(const cubed_plan *p, int node, const int64_t *idx, const voi
     cb_box_copy(&box, size, to, box.lo, strides, from, lo, stride);
 }
 
-/* Copies one chunk of the output from the view. */
+/* Copies the elements of one output chunk from a view to the staging chunk. */
 static void stage_chunk(const cb_task *t, int out, const int64_t *idx, const cb_box *kept,
                         const cb_view *view, void *to)
 {

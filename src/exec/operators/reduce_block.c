@@ -5,15 +5,15 @@
 
 #include "base/error.h"
 
-/* Source of the values of a block. `vm` computes them while they are reduced. If `vm` is NULL, they are in the arrays
- * `values`. */
+/* Source of the values of a block. If `vm` is not NULL, it computes the values while they are reduced. Otherwise the arrays
+ * `values` contain them. */
 typedef struct source {
     cb_vm *vm;
     char *const *values;
 } source;
 
-/* Contents of a vector. ROWS: elements of as many states. RUN: a piece of one reduced run. RUNS: whole short runs, each reduced
- * to a different state. */
+/* Elements of a vector. ROWS: each element belongs to another state. RUN: all elements belong to one reduced run, a contiguous
+ * sequence of elements that is reduced to one state. RUNS: the vector consists of whole short runs, each of another state. */
 typedef enum how { ROWS, RUN, RUNS } how;
 
 typedef struct block_loop {
@@ -23,7 +23,8 @@ typedef struct block_loop {
     cb_vm *row[CB_REDUCE_MOST_ROWS]; /* virtual machine of each row */
     int ndim, inner;                 /* vectors extend along the axes from `inner` on */
     int64_t extent[CUBED_MAX_NDIM];
-    int64_t run;  /* number of elements of a run; for RUNS, of all adjacent runs */
+    /* number of elements of a run; for RUNS, number of elements of all adjacent runs */
+    int64_t run;
     int64_t step; /* number of elements of a vector */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
@@ -96,7 +97,8 @@ static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, cons
     }
 }
 
-/* Returns true if the lanes are joined after element `end`: at the end of a stretch or of the run. */
+/* Returns true if the partial results of the lanes are combined after element `end`. This is done at the end of each stretch
+ * of a run and at the end of the run. */
 static bool joins(const block_loop *b, int64_t end)
 {
     return end == b->run || end % CB_STRETCH == 0;
@@ -174,11 +176,12 @@ static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
     return false;
 }
 
-/* Maximum number of elements of a run of states that are reduced together over all reduced rows, so that the states stay in the
- * cache. The order of elements within a state is the same for any panel. */
+/* A panel is a part of a run of states. All rows are reduced into the states of one panel before the next panel, so that these
+ * states stay in the processor's cache. The order of elements within a state does not depend on the panel. PANEL: maximum
+ * number of states of a panel. */
 enum { PANEL_VECTORS = 16, PANEL = PANEL_VECTORS * CB_VECTOR };
 
-/* The processor prefetches within a row, but not the start of the next row. */
+/* Prefetches the start of the next row into the processor's cache. Within a row, the processor prefetches by itself. */
 static void prefetch_next_row(const block_loop *b, const int64_t *idx, int64_t p)
 {
     int64_t next[CUBED_MAX_NDIM];
@@ -214,9 +217,9 @@ static void reduce_loop(const block_loop *b)
     } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
 }
 
-/* Reduces rows of chunks that are decoded piecewise. Each row is read in its stored order, so each piece is decoded once. Several
- * rows are added to one part of the states before the next part, so the states stay in the cache. Each state still gets the
- * elements of the rows in order. */
+/* Reduces rows of chunks that are decoded piecewise. Each row is read in its stored order, so that each piece is decoded once.
+ * Several rows are reduced into one part of the states before the next part, so that the states stay in the processor's cache.
+ * Each state still receives its elements in the order of the rows. */
 static cubed_status reduce_rows(block_loop *b, cubed_error *err)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at[CB_REDUCE_MOST_ROWS][CUBED_MAX_NDIM];
@@ -290,8 +293,9 @@ static int set_states(block_loop *b, const cb_box *block, const cb_box *part)
     return cut;
 }
 
-/* Sets the order in which a block, or a part of it, is visited. The order of a reduction depends only on the extents of the
- * block's reduced axes. The number of short runs in a panel, and the ends of runs of rows, do not change it. */
+/* Sets the order in which the elements of a block, or of a part of it, are visited. The order in which the elements of a state
+ * are reduced depends only on the extents of the block's reduced axes. Neither the number of short runs in a panel nor the
+ * ends of runs of rows change it. */
 static void set_walk(block_loop *b, uint32_t reduced, int cut)
 {
     bool inner_reduced;
@@ -310,7 +314,7 @@ static void set_walk(block_loop *b, uint32_t reduced, int cut)
         b->run *= b->extent[--b->inner];
 }
 
-/* Allocates the values of a block in several branches: pointers, views, and the elements. */
+/* Allocates arrays for the values of a block that overlaps several branches: pointers, views, and the elements. */
 static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_arena *arena,
                                  char ***values, cb_view **outs, cubed_error *err)
 {
@@ -329,7 +333,8 @@ static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_a
     return CUBED_OK;
 }
 
-/* Sets the first block of a task, or the maximum extents of its blocks. Returns false if the task has no block. */
+/* Sets the block for which memory is measured: the first block of a task or, for projections, a block of the maximum extents.
+ * Returns false if the task has no block. */
 static bool measured_block(const cb_frame *f, cb_box *block)
 {
     const cb_stage_reduce *r = f->stage->reduce;
@@ -349,7 +354,7 @@ static bool measured_block(const cb_frame *f, cb_box *block)
     return true;
 }
 
-/* Measures the evaluation of a block before its reduction. The block may be anywhere in the domain. */
+/* Measures the memory of a block whose values are evaluated before they are reduced. The block may be anywhere in the domain. */
 static cubed_status evaluated_frame(const cb_frame *f, int64_t *extents, cubed_error *err)
 {
     const cb_stage_reduce *r = f->stage->reduce;
@@ -361,7 +366,7 @@ static cubed_status evaluated_frame(const cb_frame *f, int64_t *extents, cubed_e
                              &views, err);
 }
 
-/* Measures blocks of these extents branch by branch. */
+/* Measures the memory of a block of these extents that is reduced branch by branch. */
 static cubed_status branches_frame(const cb_frame *f, const int64_t *extents, cubed_error *err)
 {
     const cb_stage_reduce *r = f->stage->reduce;
@@ -393,13 +398,14 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
             CB_TRY(cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err));
         return CUBED_OK;
     }
-    /* If a block is in one branch, its values are computed while they are reduced. So such a block needs no memory here, and the
-     * minimum is 0. */
+    /* The values of a block in one branch are computed while they are reduced. Such a block needs no memory for values, so the
+     * lower bound of this memory is 0. */
     if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
     return r->apart ? branches_frame(f, extents, err) : evaluated_frame(f, extents, err);
 }
 
-/* Chooses the longest possible vectors. With lanes, the order depends only on the run, not on the length of vectors. */
+/* Chooses the longest possible vectors. The order in which values are reduced depends on the run, and not on the length of
+ * vectors. */
 static void set_step(block_loop *b)
 {
     if (!b->from.vm || b->how == RUNS) return;
@@ -409,7 +415,7 @@ static void set_step(block_loop *b)
     b->step = cb_vm_longest(b->from.vm);
 }
 
-/* Evaluates a block that is in several branches into dense arrays. */
+/* Evaluates the values of a block that overlaps several branches into dense arrays. */
 static cubed_status evaluate_values(const cb_reducer *f, const cb_box *block, char ***values,
                                     cubed_error *err)
 {
@@ -438,7 +444,7 @@ static const cb_branch *single_branch(const cb_program *prog, const cb_box *bloc
     return NULL;
 }
 
-/* Reduces a part of a block: a part within one branch, or values that were evaluated before if `branch` is NULL. */
+/* Reduces a part of a block that is within `branch`. If `branch` is NULL, reduces values that were evaluated before. */
 static cubed_status reduce_part(cb_reducer *f, const cb_box *block, const cb_box *part,
                                 const cb_branch *branch, cubed_error *err)
 {
@@ -476,7 +482,7 @@ out:
     return st;
 }
 
-/* Reduces a block that is in several branches. */
+/* Reduces a block that overlaps several branches. */
 static cubed_status reduce_branches(cb_reducer *f, const cb_box *block, cubed_error *err)
 {
     const cb_stage_reduce *r = f->s->reduce;

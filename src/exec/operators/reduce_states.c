@@ -1,4 +1,4 @@
-/* States of reductions, level by level. plan/reduction.h fixes the order of all operations here. */
+/* Keeps the states of a reduction's levels, and merges them. plan/reduction.h fixes the order of all operations in this file. */
 #include "exec/operators/reducer.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ static cubed_status lanes_frame(const cb_stage *s, cb_arena *arena, void **lanes
     return cb_arena_alloc(arena, (size_t)s->reduce->n * CB_LANES_BYTES, "lanes", lanes, err);
 }
 
-/* Allocates a stored state, and one of its chunks. */
+/* Allocates memory for a stored state, and for one of its chunks. */
 static cubed_status stored_frame(const cubed_plan *p, const cb_stage_reduction *reduction,
                                  int64_t count, cb_arena *arena, cb_state *state, void **chunk,
                                  cubed_error *err)
@@ -130,7 +130,7 @@ static cubed_status make_lanes(cb_reducer *f, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Merges a complete level as one child into the level above. */
+/* Merges the state of a complete level into the level above, where it counts as one child. */
 static void close_level(cb_reducer *f, int level)
 {
     for (int k = 0; k < f->s->reduce->n; k++) {

@@ -3,11 +3,12 @@
 #include "base/error.h"
 #include "exec/operators/reducer.h"
 
-/* Maximum bytes of the parts of chunks that are read into buffers at once. The minimum is one step of the sliced axis. The system
- * clears new pages on first use, which takes as long as decoding. */
+/* Maximum size in bytes of the parts of chunks that are in buffers at the same time, except that one slice has at least one
+ * element along its axis. A limit saves time, because the operating system clears new pages on first use, which takes as long
+ * as decoding. */
 #define SLICE_BYTES ((size_t)32 << 20)
 
-/* Minimum codec blocks in a part of a chunk that is decoded piecewise. */
+/* A part of a chunk is decoded piecewise only if it has at least this many codec blocks. */
 #define LEAST_PIECES 4
 
 /* Returns true if rows of a block are contiguous runs of a chunk, in stored order. */
@@ -24,7 +25,7 @@ static bool is_in_order(const cubed_plan *p, const cb_stage_reduce *r, const cb_
     for (int d = r->domain->ndim - 1; d >= inner; d--) {
         if (extents[d] <= 1) continue;
         if (seen[d] != next) return false;
-        /* If a block does not cover this axis entirely, axes before it do not extend the run. */
+        /* If a block does not include this axis entirely, the axes before it do not make the run longer. */
         next = extents[d] == r->domain->axis[d].extent ? next * extents[d] : -1;
     }
     for (int reduced = 0; reduced < 2; reduced++) {
@@ -53,7 +54,7 @@ static void set_pieces(const cubed_plan *p, const cb_stage_reduce *r, int inner,
     }
 }
 
-/* Minimum length of a run. For shorter runs, it is faster to evaluate the values before they are reduced. */
+/* If runs are shorter than this number of elements, it is faster to evaluate all values before they are reduced. */
 #define LEAST_RUN 32
 
 bool cb_reduce_goes_along(const cb_stage_reduce *r, const cb_branch *b)
@@ -76,8 +77,8 @@ static bool is_apart(const cb_stage_reduce *r)
     return true;
 }
 
-/* Returns the number of rows to process together for blocks with these extents; 1 unless all reads are piecewise. The pieces of
- * additional rows use at most a quarter of the size of the states. */
+/* Returns the number of rows that are reduced together for blocks with these extents. It is 1 unless all loads are decoded
+ * piecewise. The pieces of additional rows use at most a quarter of the size of the states. */
 static int choose_rows(const cubed_plan *p, const cb_stage_reduce *r, int inner,
                        const int64_t *extents)
 {
@@ -126,7 +127,7 @@ void cb_reduce_set_ways(const cubed_plan *p, cb_stage *s)
     for (int v = 0; v < r->body.branches[0].nloads; v++) {
         const cb_load *l = &r->body.branches[0].loads[v];
         if (l->kind != CB_LOAD_STORED || l->piecewise) continue;
-        /* Slices would cause more calls of source functions, or more requests to stores with latency. */
+        /* Do not slice such loads: slices would cause more calls of source functions, or more requests to stores with latency. */
         if (!l->subread || l->tile || !p->ir.nodes[l->node].url || cb_node_waits_for(p, l->node))
             return;
         bytes = cb_sat_add(bytes, cb_load_bytes(p, l, extents));

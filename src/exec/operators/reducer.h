@@ -10,7 +10,7 @@
  * two to five rows than with one row, and 6 % less with eight rows. */
 enum { CB_REDUCE_MOST_ROWS = 4 };
 
-/* The states of one reduction at one level: its planes, dense over the task's kept box. */
+/* The states of one reduction at one level: planes with one element for each position of `kept`, the task's box. */
 typedef struct cb_state {
     void *plane[CB_REDUCE_MAX_PLANES];
 } cb_state;
@@ -23,10 +23,13 @@ typedef struct cb_reducer {
     const cb_box *kept; /* box of the task without the axis of groups */
     int64_t nkept;      /* number of elements of `kept` */
     int levels;
-    cb_state *state[CB_REDUCE_MAX_LEVELS]; /* [level][reduction]; the last level is the result */
-    int64_t taken[CB_REDUCE_MAX_LEVELS]; /* number of values reduced into each state of the level */
+    /* indexed by level, then by reduction; the last level has the results */
+    cb_state *state[CB_REDUCE_MAX_LEVELS];
+    /* by level: number of values that were reduced into each state */
+    int64_t taken[CB_REDUCE_MAX_LEVELS];
     int64_t children
-        [CB_REDUCE_MAX_LEVELS]; /* number of blocks (level 0), or of states of the level below, that were reduced */
+        /* by level: number of blocks (level 0) or of states of the level below that were reduced */
+        [CB_REDUCE_MAX_LEVELS];
     char *lanes; /* lanes of a reduced run, CB_LANES_BYTES per reduction; neutral between runs */
 } cb_reducer;
 
@@ -38,7 +41,7 @@ static inline const cb_reduce_fns *cb_reducer_fns(const cb_reducer *r, int reduc
     return &r->t->kernels->reduction[of->kind][of->dtype];
 }
 
-/* Allocates one state of each reduction over the kept box. */
+/* Allocates one state of each reduction for the box `kept`. */
 CUBED_MUST_CHECK cubed_status cb_states_frame(const cb_stage *s, const cb_box *kept,
                                               cb_arena *arena, cb_state **out, cubed_error *err);
 /* Returns the planes of a state over (plane, kept box), at equal distances in memory. */
@@ -46,14 +49,14 @@ cb_view cb_view_of_planes(const cb_stage_reduction *reduction, const cb_state *s
                           const cb_box *kept);
 /* Measures the memory of reducing in addition to its results. */
 CUBED_MUST_CHECK cubed_status cb_reduce_frame(const cb_frame *f, cubed_error *err);
-/* Measures the part for one block, and for the values of a block in several branches. */
+/* Measures the part of cb_reduce_frame that one block needs, including the values of a block that overlaps several branches. */
 CUBED_MUST_CHECK cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err);
 
 /* Chooses how blocks are processed: in slices along their first reduced axis, which use less memory, if parts of chunks are
  * read; several rows together; branch by branch. The order in which values are reduced into each state does not depend on the
  * choice. */
 void cb_reduce_set_ways(const cubed_plan *p, cb_stage *s);
-/* Returns true if the part of a block in this branch is reduced as it is evaluated. */
+/* Returns true if the part of a block in this branch is reduced while it is evaluated, so that its values need no memory. */
 bool cb_reduce_goes_along(const cb_stage_reduce *r, const cb_branch *b);
 
 /* Reduces all blocks of the task, or all stored states, into `top`. */

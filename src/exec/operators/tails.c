@@ -1,8 +1,9 @@
-/* Functions shared by the operators of stages with a tail, with or without a body. */
+/* Functions for the tail of a stage (cb_stage.tail), which several operators use. */
 #include "base/error.h"
 #include "exec/vm/frames.h"
 
-/* Minimum size of results in the caller's memory that are written with stores that bypass the caches. */
+/* Results in the caller's memory of at least this size in bytes are written with instructions that bypass the processor's
+ * caches. */
 #define STREAM_BYTES ((size_t)8 << 20)
 
 cubed_status cb_stage_compile_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
@@ -25,7 +26,7 @@ cubed_status cb_stage_read_tail(const cubed_plan *p, const cb_stage *s, const cb
     return cb_program_reads(p, &s->tail, kept, fn, ctx, err);
 }
 
-/* Counts the bytes that all tasks write. A large result pollutes the cache, even if each of its tasks is small. */
+/* Compares the bytes that all tasks write, because a large result replaces other data in the cache even if each task is small. */
 bool cb_stage_streams(const cubed_plan *p, const cb_stage *s, const cb_box *kept)
 {
     size_t bytes = 0;

@@ -1,4 +1,4 @@
-/* Branches of programs: which of them overlap a box, and their properties. */
+/* Finds the branches of a program that overlap a box, and computes properties of branches. */
 #include "exec/plan/operator.h"
 
 void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part)

@@ -15,7 +15,7 @@
 #define TOUCH (1e9 / CUBED_ASSUMED_COMPUTE)
 /* Cost of an operation that is not in the tables: additions and comparisons are as fast as memory. */
 #define CHEAP 0.01
-/* Cost of a function that is not in the tables: one pass, by NumPy or similar code. */
+/* Cost of a function that is not in the tables: one pass over its elements, by NumPy or code of similar speed. */
 #define PASS 0.2
 
 static const double elem[CUBED_OP_COUNT] = {
@@ -57,12 +57,12 @@ static const double elem[CUBED_OP_COUNT] = {
 #define REDUCE 0.08
 #define SCAN   0.19
 
-/* Factor of the cost of a function in addition to the number of its elements. */
+/* Factor that multiplies the cost of a function per element. */
 typedef enum growth {
     EACH,
     LINE_LOG, /* the logarithm of a line's length: sorting, transforms */
-    /* length of a block's last axis: factors of matrices. Products count every multiplication as an element
-     * (operations.c). */
+    /* length of a block's last axis, for factorisations of matrices. For products of matrices, every multiplication counts as
+     * an element (operations.c). */
     LINE
 } growth;
 
@@ -94,8 +94,8 @@ static const struct {
     {"subtract_product", 1, EACH}, {"lu", 0.005, LINE},
 };
 
-/* Costs of codecs at their usual levels, for data with four significant digits, as in measurements. The cost of "bytes" is the
- * cost of writing and reading a file of a Zarr array. */
+/* Costs of codecs at their default levels, for data with four significant digits, like measured data. The cost of "bytes" is
+ * the cost of writing and reading a file of a Zarr array. */
 static const struct {
     const char *name;
     double decode, encode;
@@ -104,7 +104,7 @@ static const struct {
     {"gzip", 2.6, 22},     {"zlib", 2.6, 22}, {"bz2", 20, 50},
 };
 
-/* Returns the number of elements of a line. A line extends along all axes on which blocks are whole. */
+/* Returns the number of elements of a line: the product of the extents of the axes that a block contains entirely. */
 static double line_of(const cb_block_operand *x)
 {
     double n = 1;

@@ -1,4 +1,4 @@
-/* Minimum number of stages that must be done before this one. */
+/* Computes the level of a stage: the minimum number of stages that must run before it, one after another. */
 #include "exec/plan/stage.h"
 
 int cb_stage_level(const cubed_plan *p, const cb_stage *s, const int *level)

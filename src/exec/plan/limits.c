@@ -123,8 +123,8 @@ static bool is_read(const cubed_plan *p, int node)
     return false;
 }
 
-/* Returns the size of the largest prefetch buffer. *beside receives the memory of a request in addition to its buffer. *in_flight
- * is the number of requests that a process should have in flight, which is at most the number of chunks. */
+/* Returns the size of the largest buffer of a prefetch. Sets *beside to the memory of a request in addition to its buffer.
+ * Sets *in_flight to the number of requests that a process should have in flight; it is at most the number of chunks. */
 static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *beside)
 {
     size_t most = 0, chunks = 0;
@@ -143,8 +143,9 @@ static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *besi
     return most;
 }
 
-/* Returns the part of the free memory that prefetches may use. Excludes the memory for intermediates, or half of it if
- * intermediates can also be stored elsewhere. Also excludes the cache of decoded chunks, or half of it. */
+/* Returns the part of the free memory that prefetches may use. Subtracts the memory for intermediates, or half of it if
+ * intermediates can also be stored in the work directory. Also subtracts the memory for the cache of decoded chunks, or half
+ * of it. */
 static uint64_t fetch_room(const cubed_plan *p)
 {
     uint64_t spare = cb_plan_spare(p, false), needed = 0;
@@ -162,7 +163,7 @@ static uint64_t fetch_room(const cubed_plan *p)
 /* Maximum bytes that a process has in flight or prefetched: enough for 8 GB/s at a latency of 30 ms. */
 #define FETCH_BYTES (UINT64_C(256) << 20)
 
-/* Sets the depth and memory of prefetches. Returns false if nothing is prefetched. */
+/* Sets the number of concurrent prefetches and their memory. Returns false if nothing is prefetched. */
 static bool set_fetching(cubed_plan *p)
 {
     const unsigned workers = p->other_machines ? 1 : p->max_workers;
@@ -223,7 +224,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *opti
                        CB_MAX_WORKERS);
     cubed_status st = cb_plan_check_limits(&to, err);
     if (st != CUBED_OK) {
-        /* The plan is made already, so more memory does not change the needs of its stages. */
+        /* Advise the needed memory as it is: the stages are already chosen, so their needs do not change with more memory. */
         if (err && err->enough_mem > to.allowed_mem)
             cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
         else if (err)

@@ -33,22 +33,23 @@ CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned w
                                                  cubed_error *err);
 /* Fails with CUBED_E_BUDGET if a worker needs more than is allowed, or all workers may use more than the machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err);
-/* For files that refer to other files: reads the places of the chunks that the compiled stages read. */
+/* For sources in files that refer to chunks in other files, reads the locations of the chunks that the compiled stages read. */
 CUBED_MUST_CHECK cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err);
 /* Returns the bytes of a run's tables (CB_RUN_NODE_BYTES and others). */
 uint64_t cb_plan_run_bytes(const cubed_plan *p);
 /* Returns the bytes of the plan, of the arrays that it was made from and of a run's tables. Requires projected stages. */
 uint64_t cb_plan_metadata(const cubed_plan *p);
-/* Returns the bytes of the plan, of its arrays and of a run's tables, if the maximum number of tasks waits for chunks. A copy
- * that is split into passes can have so many waiting tasks. Requires projected stages. */
+/* Like cb_plan_metadata, if the maximum number of tasks waits for chunks. A copy that is split into passes can have so many
+ * waiting tasks. Requires projected stages. */
 uint64_t cb_plan_most_metadata(const cubed_plan *p);
-/* Sizes of metadata in bytes. CB_PLAN_FREE_BYTES: every reserved_mem covers this size. The first function returns the size
- * that this reserved_mem covers: CB_PLAN_FREE_BYTES, or a quarter of reserved_mem if that is more. The second function returns
- * the remainder, which is counted in addition to reserved_mem. */
+/* CB_PLAN_FREE_BYTES: size of metadata in bytes that every reserved_mem includes. cb_plan_uncounted_metadata returns the size
+ * of metadata that the given reserved_mem includes: CB_PLAN_FREE_BYTES, or a quarter of reserved_mem if that is more. The
+ * second function returns the remaining size, which is counted in addition to reserved_mem. */
 #define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);
 uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);
-/* Returns the memory that projections leave free: of all workers, or of each worker. */
+/* Returns the part of the allowed memory that the projections do not use: for each worker, or the sum over all workers if
+ * `all` is set. */
 static inline uint64_t cb_plan_spare(const cubed_plan *p, bool all)
 {
     uint64_t each = p->allowed_mem - p->reserved_mem - p->metadata_mem - cb_need_total(p->need) -

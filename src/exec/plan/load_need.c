@@ -27,7 +27,7 @@ size_t cb_tile_bytes(const cb_load *load, const int64_t *extents)
         if (load->map->dim[d].axis < 0) continue;
         size_t extent = (size_t)extents[load->map->dim[d].axis];
         int64_t step = load->map->dim[d].stride;
-        /* A load through a reshape includes all elements between the elements that the map selects. */
+        /* A load through a reshape loads all elements between the first and the last that the map selects. */
         if (load->reshape && extent > 1)
             extent = cb_sat_add(cb_sat_mul(extent - 1, (size_t)(step < 0 ? -step : step)), 1);
         bytes = cb_sat_mul(bytes, extent);

@@ -4,11 +4,11 @@
 
 #include "chunks/chunk_need.h"
 
-/* Maximum number of elements of a vector for evaluating programs. Longer vectors would leave the first-level cache before the
- * second of several reductions. */
+/* Maximum number of elements of a vector. If several reductions use a longer vector, it would have left the first-level cache
+ * before the second reduction reads it. */
 #define CB_LONGEST_VECTOR ((size_t)4 * CB_VECTOR)
 
-/* Returns true if the branch is a load without instructions. */
+/* Returns true if the branch has a single load and no instructions. */
 bool cb_branch_is_bare(const cb_branch *b);
 /* Returns the maximum extent along axis d of a load's array between the first and last elements of one chunk that a block of
  * these extents needs. */

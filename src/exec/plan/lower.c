@@ -17,10 +17,10 @@ typedef struct lowering {
     const int *reduce_nodes;
     int nreductions;
     cb_box box; /* box of the domain that the branch computes */
-    /* values by node and map: a node that is read through one map has one value in a branch */
+    /* value numbers by node and map, because a branch computes a node that is read through equal maps once */
     cb_seen values;
-    /* While the code grows, loads are numbered from 0 and instructions from CB_MAX_VALUES; settle() makes the numbers
-     * final. */
+    /* While the branch is compiled, loads are numbered from 0 and instructions from CB_MAX_VALUES on. settle() assigns the
+     * final numbers. */
     cb_load *loads;
     int nloads, load_cap;
     cb_instr *instrs;
@@ -35,7 +35,7 @@ typedef struct cuts {
     int first;                   /* the axis that was divided first; -1: none */
     int64_t *at[CUBED_MAX_NDIM]; /* sorted positions by axis, without the box's ends */
     int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
-    cb_seen seen; /* nodes that were visited in the search for positions */
+    cb_seen seen; /* nodes that the search for positions has visited */
 } cuts;
 
 static cubed_status no_memory(cubed_error *err)
@@ -94,7 +94,7 @@ static int find_piece(const cb_node *n, int64_t position)
 static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
                                cubed_error *err);
 
-/* Returns the type of a register. Programs ignore units, so a time is an int64. */
+/* Returns the type in which programs compute values of this type. Programs ignore units, so times are int64. */
 static cubed_dtype carrier(cubed_dtype dtype)
 {
     return cubed_dtype_kind(dtype) == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
@@ -195,7 +195,8 @@ static bool compute_number(const lowering *lo, const cb_instr *in, cubed_scalar 
     return true;
 }
 
-/* Inverts a power of two, so that a product has the quotient's bits. Returns false if the inverse lacks full precision. */
+/* Replaces *v by its inverse if it is a power of two. Then a product with the inverse is bitwise equal to the quotient.
+ * Returns false if *v is no power of two, or if the inverse lacks full precision. */
 static bool invert(cubed_dtype dtype, cubed_scalar *v)
 {
     const double x = dtype == CUBED_FLOAT32 ? (double)v->f32 : v->f64;
@@ -244,7 +245,8 @@ static cubed_status lower_elem(lowering *lo, int node, const cb_map *map, int *v
     return remember(lo, node, map, *value, err);
 }
 
-/* Compiles the load of a record's field. Operations do not compute records in registers, so the records must be a load. */
+/* Compiles the load of a field of records. The records must be loaded from an array, because the virtual machine has no
+ * registers for records. */
 static cubed_status lower_field(lowering *lo, int node, const cb_map *map, int *value,
                                 cubed_error *err)
 {
@@ -320,8 +322,8 @@ static cubed_status lower_reduction(lowering *lo, int node, const cb_map *map, i
     return cb_fail(err, CUBED_E_FORMAT, "node %d reduces inside another stage", node);
 }
 
-/* Rejects kinds that stages compute without a program. Such nodes are stored and loaded, so this is not reached in a valid
- * plan. */
+/* Returns an error for nodes that stages compute without a program. In a valid plan, such nodes are stored, and programs load
+ * them. */
 static cubed_status lower_none(lowering *lo, int node, const cb_map *map, int *value,
                                cubed_error *err)
 {
@@ -331,8 +333,9 @@ static cubed_status lower_none(lowering *lo, int node, const cb_map *map, int *v
     return cb_fail(err, CUBED_E_FORMAT, "node %d has no code", node);
 }
 
-/* Compiler functions of a kind: `lower` compiles a node, `cut` divides the domain if the node is virtual. If `cut` is NULL, nodes
- * below are ignored. This table belongs to the compiler, because src/plan (plan/kinds.h) must not depend on programs. */
+/* Compiler functions for a kind of nodes. `lower` compiles a node. `cut` divides the domain of a program at borders of
+ * concatenated pieces at or below a virtual node; if it is NULL, nodes below are ignored. The table is here and not in
+ * src/plan (plan/kinds.h), because src/plan must not depend on programs. */
 typedef struct kind_code {
     cubed_status (*lower)(lowering *lo, int node, const cb_map *map, int *value, cubed_error *err);
     cubed_status (*cut)(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
@@ -382,7 +385,7 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
     return kinds[n->kind].lower(lo, node, map, value, err);
 }
 
-/* --- Branches: the domain is cut where pieces of concatenations meet. --------------------------- */
+/* --- Branches: the domain is divided at the borders of concatenated pieces --------------------------- */
 
 static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
 {
@@ -423,7 +426,8 @@ static bool cut_box(const cb_box *box, int axis, int64_t off, int64_t s, int64_t
     return part->lo[axis] < part->hi[axis];
 }
 
-/* Divides the box at the borders of the concatenated pieces, and walks each piece on its part of the box. */
+/* Divides the box at the borders of the concatenated pieces, and continues the search below each piece, for the piece's part
+ * of the box. */
 static cubed_status cut_concat(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
                                cubed_error *err)
 {

@@ -1,5 +1,5 @@
-/* From nodes to programs: the first half of the compiler. Views, concatenations and copies become part of loads; all other
- * nodes become straight-line code. */
+/* The first half of the compiler, which makes programs from nodes. Views, concatenations and copies become part of loads; all
+ * other nodes become straight-line code. */
 #ifndef CB_EXEC_LOWER_H
 #define CB_EXEC_LOWER_H
 
@@ -28,9 +28,9 @@ typedef struct cb_lower_request {
     const int64_t *shape;
     const cb_lower_root *roots; /* one root for each result of the program */
     int nroots;
-    bool load_roots; /* roots that are stored are loaded, not computed in this stage */
-    /* Reductions whose results are loaded from the states of this stage; instructions refer to a reduction by its index in
-     * this list. The list must contain all inputs of the roots, direct and indirect, that are reductions and not stored. It
+    bool load_roots; /* true: the program loads roots that are stored, instead of computing them */
+    /* Reductions whose results the program loads from states of this stage. Instructions refer to a reduction by its index in
+     * this list. The list must contain every reduction that is a direct or indirect input of the roots and is not stored. It
      * is empty if the program is the body of a stage (cb_stage_reduce). */
     const int *reduce_nodes;
     int nreductions;
@@ -43,10 +43,10 @@ CUBED_MUST_CHECK cubed_status cb_lower(const cb_lower_request *q, cb_program *ou
 /* Returns true if the compiler can compile nodes of this kind. */
 bool cb_lower_has_kind(cb_node_kind kind);
 
-/* Sorts numbers and removes duplicates; returns the number of the remaining ones. */
+/* Sorts numbers and removes duplicates. Returns the number of remaining numbers. */
 int cb_sort_unique(int *list, int n);
 
-/* The second half of the compiler forms superinstructions and allocates registers (regs.c). */
+/* Input of the second half of the compiler, which forms superinstructions and allocates registers (regs.c). */
 typedef struct cb_code {
     cb_zone *zone;
     const cb_kernels *kernels;

@@ -1,4 +1,5 @@
-/* Memory of a plan and its run in addition to the memory of tasks. It is known before the run, and the limits include it. */
+/* Computes the memory of a plan and its run in addition to the memory of tasks. It is known before the run, and counts towards
+ * the memory limits. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,7 +12,8 @@
 /* Returns the number of bytes of a set with one bit per chunk, in words of 64 bits. */
 static uint64_t bits(const cb_grid *g) { return (uint64_t)cb_ceil_div(cb_grid_count(g), 64) * 8; }
 
-/* Returns the memory of a run in addition to its tasks. `most`: assume the maximum number of waiting tasks. */
+/* Returns the memory of a run in addition to its tasks. If `most` is set, assumes that the maximum number of tasks waits for
+ * chunks. */
 static uint64_t run_bytes(const cubed_plan *p, bool most)
 {
     uint64_t held = most ? UINT64_MAX : 0, waiting = most ? (size_t)p->nstages : 0;
@@ -19,7 +21,7 @@ static uint64_t run_bytes(const cubed_plan *p, bool most)
     bytes += cb_sat_mul((size_t)p->nstages, CB_RUN_STAGE_BYTES);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
-        /* User-defined functions and their data are kept until the run ends. */
+        /* a user-defined function and its data stay in memory until the run ends */
         if (cb_stage_code(s)) bytes = cb_sat_add(bytes, s->call->op->params_size);
         if (s->level == 0) continue;
         held = cb_sat_add(held, (size_t)s->ntasks);
@@ -38,7 +40,7 @@ static uint64_t run_bytes(const cubed_plan *p, bool most)
     return bytes;
 }
 
-/* Extends a box, which is empty at first, by the part of a source that a branch reads. */
+/* Extends a box by the part of a source that a branch reads. The box is empty before the first branch. */
 static void add_image(const cubed_plan *p, const cb_program *prog, const cb_branch *b, int node,
                       cb_box *all)
 {
@@ -103,8 +105,8 @@ cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err)
                : CUBED_OK;
 }
 
-/* Returns the memory of arrays that are open as long as the plan exists, each with its store. Includes results, which a run opens
- * in the same way. */
+/* Returns the memory of open arrays, each with its store. Sources are open as long as the plan exists. Results are included,
+ * because a run opens them in the same way. */
 static uint64_t open_bytes(const cubed_plan *p)
 {
     uint64_t bytes = 0;

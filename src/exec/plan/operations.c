@@ -119,7 +119,7 @@ void cb_plan_say_origins(const cubed_plan *p, int stage, cubed_error *err)
     int n;
     if (!err) return;
     memset(err->origins, 0, sizeof err->origins);
-    /* Ignore an error of this call: an error without program lines is better than an unrelated error. */
+    /* Ignore failures of this call: the original error without program lines is better than another error. */
     (void)!cubed_plan_get_origins(p, stage, err->origins, CUBED_ERROR_ORIGINS, &n, NULL);
 }
 
@@ -132,9 +132,9 @@ static double count(const cb_grid *g)
     return n;
 }
 
-/* Returns the number of elements that a function on blocks processes. An axis that several inputs have and no output has
- * multiplies this number by its extent, as in products of matrices. An axis of a single input (of a search, or take) multiplies
- * it by its number of blocks, because there is one call for each block. */
+/* Returns the number of elements that a function on blocks processes. The extent of an axis that several inputs have and no
+ * output has is a factor of this number, as in products of matrices. For an axis of a single input (of a search, or take), the
+ * factor is its number of blocks, because there is one call for each block. */
 static double block_count(const cb_blockwise *op)
 {
     double met = 1, most = 0;
@@ -158,7 +158,7 @@ static double block_count(const cb_blockwise *op)
     return fmax(met, most);
 }
 
-/* Describes the node's operation. The name is NULL if the node moves data, or is data. */
+/* Describes the node's operation. The name is NULL if the node computes nothing: it moves data, or is a source. */
 static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, double wanted)
 {
     cubed_operation_info op = {.elements = wanted, .item_size = cubed_dtype_size(n->dtype)};
@@ -175,7 +175,7 @@ static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, doub
     return op;
 }
 
-/* Returns the number of elements of an input that the node needs for its wanted elements. */
+/* Returns the number of elements of an input that the node needs to compute `wanted` of its own elements. */
 static double asks_for(const cb_node *n, const cb_node *in, double wanted)
 {
     double all = count(in->grid);
@@ -194,7 +194,8 @@ static void add_operation(cubed_operation_info op, cubed_operation_info *list, i
     ++*n;
 }
 
-/* Returns true if an earlier node of the list is an output of the same call, because each call is reported once. */
+/* Returns true if an earlier node of the list is an output of the same call. Such nodes are skipped, because each call is
+ * reported once. */
 static bool is_told(const walk *w, int at)
 {
     if (!w->p->ir.nodes[w->list[at]].block) return false;
@@ -266,8 +267,8 @@ cubed_status cb_plan_estimate(cubed_plan *p, cubed_error *err)
     return st;
 }
 
-/* A task reads, computes and writes one after another, concurrently with tasks of other workers. So workers divide all of
- * this time, but more workers do not make the disk faster. */
+/* A task reads, computes and writes one after another, concurrently with tasks of other workers. So all of this time is
+ * divided by the number of workers, but the speed of the disk does not grow with this number. */
 void cb_stage_seconds(const cubed_plan *p, const cb_stage *s, cubed_stage_info *info)
 {
     const double bytes = (double)s->bytes_read + (double)s->bytes_written;

@@ -1,11 +1,12 @@
-/* Rates of requests to stores on other machines, and the time of workers, at assumed speeds (cubed/plan.h). */
+/* Estimates the rates of requests to stores on other machines, and the time of workers, at the speeds that cubed/plan.h
+ * assumes. */
 #include <math.h>
 
 #include "chunks/chunk_need.h"
 #include "chunks/prefixes.h"
 #include "exec/plan/requests.h"
 
-/* A stage at the assumed speeds. All of its tasks are assumed to be alike. */
+/* Estimates for a stage. All of its tasks are assumed to take the same time. */
 typedef struct stage_load {
     double tasks, workers;
     double depth; /* number of reads that a worker has in flight */
@@ -27,8 +28,8 @@ static double prefixes_of(const cubed_plan *p, int node, bool limited)
     return limited && cb_node_is_intermediate(n) ? cb_prefixes(cb_grid_count(n->grid)) : 1;
 }
 
-/* Estimates the reads of one input. The stage's reads are divided among its inputs in proportion to the reads of these arrays by
- * all stages. */
+/* Estimates the reads of one input of a stage. The total reads of the stage are known. They are divided among its inputs in
+ * proportion to the number of reads of each array by all stages. */
 static array_load reads_of(const cubed_plan *p, const cb_stage *s, int node, bool limited)
 {
     double all = 0;
@@ -46,7 +47,7 @@ static array_load writes_of(const cubed_plan *p, int node, bool limited)
                         .prefixes = prefixes_of(p, node, limited)};
 }
 
-/* Returns the seconds that workers spend on chunks in stores on other machines. seconds_near is for all other stores. */
+/* Returns the seconds that workers need to transfer the chunks of an array in a store on another machine. */
 static double seconds_far(const array_load *x, double depth)
 {
     return x->requests * (CUBED_ASSUMED_REPLY / depth + x->bytes / CUBED_ASSUMED_WORKER_NET);
@@ -93,8 +94,8 @@ static stage_load load_of(const cubed_plan *p, const cb_stage *s, bool spills)
     return l;
 }
 
-/* Returns the highest rate to one prefix: in the first second, or all the time if tasks are shorter. A worker is no faster
- * than its connections, and there are no more requests than those of the stage. */
+/* Returns the highest rate of requests to one prefix. It is the rate of the first second, or of the whole stage if tasks take
+ * less than a second. A worker's rate is limited by its connections, and the number of requests by the requests of the stage. */
 static double rate_of(const stage_load *l, const array_load *x, double in_flight)
 {
     const double speed = fmin(in_flight / CUBED_ASSUMED_REPLY,

@@ -75,7 +75,8 @@ static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int 
     return true;
 }
 
-/* Merges instruction i with a producer. Tries pairs first, because the next instruction may extend a pair to three operations. */
+/* Merges instruction i with the instruction that computes one of its operands. Tries to make pairs of operations first,
+ * because the next instruction may extend a pair to three operations. */
 static void merge_one(const cb_code *code, const int *uses, int i)
 {
     cb_instr *outer = &code->branch->instrs[i];
@@ -86,7 +87,7 @@ static void merge_one(const cb_code *code, const int *uses, int i)
     }
 }
 
-/* Marks multiplications that the kernel of a sum can perform itself with the same bits. */
+/* Marks multiplications whose only use is a sum, if the kernel of the sum can multiply with the bitwise same result. */
 static void mark_products(const cb_code *code, const int *uses)
 {
     const cb_branch *b = code->branch;
@@ -148,7 +149,7 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
         last[b->nloads + i] = i;
         for (int k = 0; k < b->instrs[i].nargs; k++) last[b->instrs[i].arg[k]] = i;
     }
-    /* Results are used until the end of the code. */
+    /* Registers of results are in use until the end of the code. */
     for (int r = 0; r < code->nresults; r++) last[b->results[r]] = b->ninstrs;
     for (int i = 0; i < b->ninstrs; i++) {
         const cb_instr *in = &b->instrs[i];

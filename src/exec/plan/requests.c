@@ -41,7 +41,8 @@ enum {
     WORK_HEADS = 2,
     WORK_PUTS = 1,
     PAGE = 1000,
-    PROBED = 16 /* maximum number of targets whose places are probed */
+    /* maximum number of targets for which the planner checks whether an array exists at their place */
+    PROBED = 16
 };
 
 /* Prices and limits of services, as their documentation states them. S3: requests per second and prefix ("Best practices design
@@ -160,7 +161,7 @@ static uint64_t stored_bytes(const cb_node *n)
 
 static uint64_t pages_of(uint64_t objects) { return (objects + PAGE - 1) / PAGE; }
 
-/* Adds the reads of a node. A process that can cache all decoded chunks and shard indices reads each of them once. */
+/* Adds the requests that read a node. A process that can cache all decoded chunks and shard indices reads each of them once. */
 static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_traffic *t)
 {
     const cb_node *n = &p->ir.nodes[node];
@@ -241,7 +242,7 @@ static void add_target(const cubed_plan *p, int node, bool replaced, uint64_t de
     t->puts = cb_sat_add(t->puts, TARGET_PUTS);
 }
 
-/* Returns true if an earlier target is in the same store, whose place is checked once. */
+/* Returns true if an earlier target is in the same store. The place of a store is checked once. */
 static bool is_in_known_store(const cubed_plan *p, int node)
 {
     const char *store = p->storage[node] ? p->storage[node]->place.store : NULL;

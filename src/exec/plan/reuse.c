@@ -1,8 +1,9 @@
 /* Finds decoded chunks that are worth caching.
  *
- * Adjacent tasks read the same chunks if blocks cross the chunks of an array. Functions on whole blocks and several loads of one
- * array also read chunks repeatedly. Unencoded data are not cached here, because the system caches them. If chunks are decoded
- * piecewise, a codec block in which one run ends and another begins is cached between the two. */
+ * Adjacent tasks read the same chunks if blocks cross the chunks of an array. Functions on whole blocks and several loads of
+ * one array also read chunks repeatedly. Unencoded data are not cached here, because the system caches them. If chunks are
+ * decoded piecewise, a codec block in which one run of elements ends and another begins is cached until both runs have been
+ * read. */
 #include "exec/plan/limits.h"
 #include <string.h>
 
@@ -24,8 +25,8 @@ static bool is_decoded(const cubed_plan *p, int node)
     return n->source || (n->url && !cb_codec_chain_is_raw(&p->storage[node]->meta.codecs));
 }
 
-/* Visits the loads of arrays that are decoded twice. The first pass counts the loads of each array, and finds arrays with a
- * load that reads chunks repeatedly. The second pass (`marked`) marks all loads of these arrays if there are several. */
+/* Visits the loads that decode chunks. The first call counts the loads of each array, and finds arrays with a load that reads
+ * chunks repeatedly. The second call (`marked` is set) marks all loads of these arrays if an array has several loads. */
 static void visit_loads(cubed_plan *p, int *count, bool marked)
 {
     const cb_program *prog;
@@ -79,7 +80,8 @@ uint64_t cb_plan_find_reuse(cubed_plan *p)
         const cb_node *n = &p->ir.nodes[i];
         if (loads[i] == 0) continue;
         uint64_t bytes = kept_bytes((uint64_t)cb_grid_count(n->grid), cb_chunk_bytes(p, i));
-        /* Several loads of one array share only chunks that stay cached until the last of these loads. */
+        /* If several loads read one array, the later loads find a chunk in the cache only if it stays there after the first
+         * load. */
         if (loads[i] > 1 && bytes <= spare) p->reused[i] = true;
         if (p->reused[i]) all = cb_sat_add(all, bytes);
         size_t index = n->kind == CB_NODE_ZARR ? cb_zarr_index_bytes(&p->storage[i]->meta) : 0;
@@ -101,7 +103,8 @@ static size_t blocks_between(const cb_blocks *b, int64_t lo, int64_t hi)
     return (size_t)(last / b->per - first / b->per + 1);
 }
 
-/* Returns the number of blocks of a branch that read the chunk by this load: the product over axes. */
+/* Returns the number of blocks of a branch for which this load reads the chunk. It is the product of such numbers for each
+ * axis. */
 static size_t load_reads(const cubed_plan *p, const cb_branch *b, const cb_load *l,
                          const cb_blocks *axes, const int64_t *idx)
 {

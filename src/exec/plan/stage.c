@@ -23,7 +23,7 @@ static cubed_status walk_reductions(reduce_walk *w, int node, const cb_map *map,
 {
     const cb_node *n = &w->ir->nodes[node];
     if (n->ninputs == 0 || (n->stored && !is_root)) return CUBED_OK;
-    /* the input of a reshape is stored, so no reduction is below it */
+    /* the input of a reshape is stored, so no reduction of this stage is below a reshape */
     if (n->kind == CB_NODE_RESHAPE) return CUBED_OK;
     if (cb_node_is(n, CB_KIND_REDUCTION)) return w->fn(w->ctx, node, map, err);
     if (cb_seen_find(&w->seen, node, map, NULL)) return CUBED_OK;
@@ -178,7 +178,7 @@ cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *b
         f.box = *box;
     else
         largest_box(s, &f.box);
-    /* This call cannot fail, because a measuring arena never runs out of room. */
+    /* This call cannot fail, because a measuring arena only adds up sizes. */
     cubed_status st = s->op->frame(&f, buffers, NULL);
     if (high_water) *high_water = cb_arena_high_water(&arena);
     return st == CUBED_OK ? cb_arena_measured(&arena) : (cb_need){SIZE_MAX, SIZE_MAX};

@@ -19,11 +19,11 @@ bool cb_programs_share_a_load(const cb_program *a, const cb_program *b);
 /* Sets the range *first to *last - 1 of branches that may have elements of a box. */
 void cb_program_branches(const cb_program *prog, const cb_box *box, int *first, int *last);
 
-/* Returns true if results depend on a node that is seen through a reshape. */
+/* Returns true if the stage loads an array through a reshape. */
 bool cb_stage_reshapes(const cb_stage *s);
 
-/* Calls fn for the reductions below a root that are not stored, with the map from the root's axes. The root itself is
- * examined (or reported) even if it is stored. */
+/* Calls fn for each reduction below a root that is not stored, with the map from the root's axes to the axes of the reduction.
+ * The root itself is examined (or reported) even if it is stored. */
 typedef cubed_status (*cb_reduce_fn)(void *ctx, int node, const cb_map *map, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_stage_find_reductions(const cb_ir *ir, int root, cb_reduce_fn fn,
                                                        void *ctx, cubed_error *err);
@@ -37,11 +37,11 @@ bool cb_stage_same_domain(const cb_ir *ir, int reduce_a, int reduce_b);
 /* Returns one more than the highest level of the stored nodes that the stage reads (level[node]), or 0 if it reads none. */
 int cb_stage_level(const cubed_plan *p, const cb_stage *s, const int *level);
 
-/* Returns program i of a stage; NULL after the last one. */
+/* Returns program i of a stage, or NULL if the stage has no program i. */
 const cb_program *cb_stage_program(const cb_stage *s, int i);
 
-/* Compiles a stage from outs[].node and task_chunks (all 0: 1). Allocates in the plan's zone. Does not set need and counts
- * (cb_stage_project). */
+/* Compiles a stage from outs[].node and task_chunks. If all task_chunks are 0, tasks make one chunk. Allocates in the plan's
+ * zone. Does not set the need and the counts: see cb_stage_project. */
 CUBED_MUST_CHECK cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err);
 
 /* Sets the flags of the stage's loads, its need and its counts. */
@@ -70,8 +70,8 @@ int64_t cb_stage_nblocks(const cb_stage *s);
 void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last);
 void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain);
 
-/* Returns true if the stage only joins the chunks of an intermediate to the single chunk of a target, and no other stage
- * reads them. */
+/* Returns true if the stage only concatenates the chunks of the intermediate *from to the single chunk of the target *to, and
+ * no other stage reads the intermediate. */
 bool cb_stage_joins(const cubed_plan *p, const cb_stage *s, int *from, int *to);
 
 /* Calls fn for each range of chunks (a box in the stored node's grid) that a task reads from a stored node or Zarr source.

@@ -78,8 +78,8 @@ static bool is_resident(const cubed_plan *p, const cb_branch *b, int v, const cb
     return false;
 }
 
-/* Calls fn for the chunks that the program reads for a box. `fetched`: only for chunks that may be prefetched, once for each
- * chunk. */
+/* Calls fn for the chunks that the program reads for a box. If `fetched` is set, calls it only for chunks that may be
+ * prefetched, once for each chunk. */
 static cubed_status walk_loads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
                                bool fetched, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {

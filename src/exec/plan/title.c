@@ -7,7 +7,8 @@
 #include "context/context.h"
 #include "plan/reduction.h"
 
-/* Maximum numbers for a title: characters of text, levels of nested operations, operands of one function, and visited nodes. */
+/* Limits of a title: number of characters, levels of nested operations, operands of one function, and nodes that are visited
+ * to make it. */
 enum { MOST_TEXT = 60, MOST_DEPTH = 8, MOST_OPERANDS = 3, MOST_VISITS = 300 };
 
 /* Precedence of operators, as in Python. */
@@ -156,7 +157,8 @@ static void put_leaf(title *t, const cb_node *n)
 
 /* --- Nodes that titles omit ---------------------------------------------------------------------------- */
 
-/* Returns the node below casts, copies, and views that only add or drop axes. It has the same elements. */
+/* Returns the first node at or below `node` that is not a cast, a copy, or a view that only adds or drops axes. It has the
+ * same elements. */
 static int behind(title *t, int node)
 {
     for (;;) {
@@ -295,7 +297,7 @@ static call call_of(title *t, int node)
     if (is_op(n, CUBED_OP_WHERE)) return choice_call(t, n);
     if (is_op(n, CUBED_OP_SQRT)) {
         const int under = behind(t, n->inputs[0]);
-        /* Stop at the square root of a square root, so that the recursion is bounded. */
+        /* Do not look below a second square root, so that the recursion is bounded. */
         if (is_op(node_of(t, under), CUBED_OP_SQRT)) return (call){NULL, -1};
         const call c = call_of(t, under);
         if (c.name && strcmp(c.name, "var") == 0) return (call){"std", c.of};
@@ -378,7 +380,7 @@ static void put_op(title *t, const cb_node *n, rank at_least)
 
 static void put_view(title *t, const cb_node *n)
 {
-    /* Random numbers are drawn along one more axis than users see. */
+    /* The array of random numbers has one axis more than the result that users see. */
     const cb_node *of = node_behind(t, n->inputs[0]);
     if (of->kind == CB_NODE_ELEM && is_random(of->op)) {
         put_node(t, n->inputs[0], ATOM);
@@ -421,7 +423,7 @@ static void put_operation(title *t, int node, rank at_least)
         put_call(t, name, n->inputs, 1);
         break;
     }
-    /* Omit the third input, the counts of true elements: it is internal. */
+    /* Omit the third input, the counts of true elements, because the user's program does not contain it. */
     case CB_NODE_COMPRESS: put_call(t, "compress", n->inputs, 2); break;
     default: put_call(t, cb_kinds[n->kind]->name, n->inputs, n->ninputs);
     }

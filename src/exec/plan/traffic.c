@@ -1,4 +1,4 @@
-/* Chunks of a source that a program reads for the blocks of its domain. */
+/* Counts the chunks of a source that a program reads for the blocks of its domain. */
 #include "exec/plan/traffic.h"
 
 #include "exec/plan/stage.h"
@@ -16,7 +16,7 @@ static void block_range(const cb_blocks *b, int64_t i, int64_t *lo, int64_t *hi)
 int64_t cb_blocks_most(const cb_blocks *b)
 {
     const cb_axis *a = b->axis;
-    /* A task visits blocks with a halo one at a time. */
+    /* Blocks with a halo are read one at a time, so the maximum is the size of one block. */
     if (b->halo) return cb_halo_most(b->halo, a);
     if (a->extent == 0) return 0;
     return cb_min_i64(a->extent, cb_sat_mul((size_t)a->chunk, (size_t)b->per) > INT64_MAX
@@ -24,7 +24,7 @@ int64_t cb_blocks_most(const cb_blocks *b)
                                      : a->chunk * b->per);
 }
 
-/* Above this number of blocks, counts for irregular axes and for axes with a halo are estimated. */
+/* If there are more blocks than this, counts for irregular axes and for axes with a halo are estimated. */
 #define COUNTED_BLOCKS 65536
 
 /* Chunks of a source axis that blocks read.
@@ -39,7 +39,7 @@ typedef struct cover {
     uint64_t total, stored, elements;
 } cover;
 
-/* Sets the range *first to *last - 1 of blocks that may have elements in [lo, hi). Halos extend over adjacent blocks. */
+/* Sets the range *first to *last - 1 of blocks that may have elements in [lo, hi), including the elements of their halos. */
 static void blocks_within(const cb_blocks *b, int64_t lo, int64_t hi, int64_t *first, int64_t *last)
 {
     *first = 0;
@@ -49,7 +49,7 @@ static void blocks_within(const cb_blocks *b, int64_t lo, int64_t hi, int64_t *f
     if (hi < b->axis->extent) *last = hi > 0 ? cb_axis_find(b->axis, hi - 1) / b->per + 1 : 0;
 }
 
-/* Returns the cover of the blocks within [lo, hi) of regular axes, in closed form. */
+/* Returns the counts for the blocks within [lo, hi), if blocks and chunks are regular. The formulas take constant time. */
 static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset,
                            int64_t stride, const cb_axis *chunks)
 {
@@ -58,7 +58,7 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
     lo = cb_max_i64(lo, 0);
     hi = cb_min_i64(hi, axis->extent);
     if (lo >= hi) return (cover){0, 0, 0, 0, 0};
-    /* Computes the chunks of the blocks as if the blocks, cut to [lo, hi), were the chunks of another axis. */
+    /* Treat the blocks, truncated to [lo, hi), as the chunks of another axis. */
     const int64_t block = cb_axis_find(axis, lo) / b->per;
     int64_t x0, end;
     block_range(b, block, &x0, &end);
@@ -80,7 +80,7 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
     return c;
 }
 
-/* Returns the cover of the blocks within [lo, hi). */
+/* Returns the counts for the blocks within [lo, hi). */
 static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
                         const cb_axis *chunks)
 {
@@ -132,7 +132,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
     return c;
 }
 
-/* Maximum number of blocks of a reshape that are examined, as a sample of all blocks. */
+/* If a reshape has more blocks than this, its reads are estimated from a sample of this many blocks. */
 #define SAMPLED_BLOCKS 1024
 
 /* Returns the number of chunks that all blocks read through a reshape. */
@@ -190,7 +190,7 @@ static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *ext
     return true;
 }
 
-/* Cost of a short run of a part, as a number of bytes that could be read in the same time. */
+/* Cost of reading one short contiguous run of a part of a chunk, as the number of bytes that can be read in the same time. */
 #define SHORT_RUN ((size_t)16 << 10)
 /* Maximum cost of reading the parts of a chunk, as a number of reads of the whole chunk. */
 #define PARTS_COST 16
@@ -204,15 +204,16 @@ typedef struct visits {
  * blocks. If runs are closer to each other, copying them separately costs about as much as decoding the bytes between them. */
 enum { RUN_DISTANCE = 1024 };
 
-/* Returns true if decoding only the runs costs less than decoding the chunk: they are one run, or few of its bytes and far apart. */
+/* Returns true if decoding only the needed runs costs less than decoding the whole chunk. This is so if there is one run, or
+ * if the runs have few of the chunk's bytes and are far apart. */
 static bool are_few_runs(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run)
 {
     const size_t chunk = cb_chunk_bytes(p, l->node);
     return bytes == run || (bytes <= chunk / 16 && cb_sat_mul(bytes / run, RUN_DISTANCE) <= chunk);
 }
 
-/* Returns true if a chunk that does not fit in memory can be read in parts at an acceptable cost: `bytes` in runs of `run`
- * bytes. */
+/* Returns true if parts of chunks can be read at an acceptable cost. `bytes` are needed of each chunk, in contiguous runs of
+ * `run` bytes. */
 static bool may_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
                         const visits *v)
 {
@@ -244,8 +245,8 @@ static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, 
     return may_subread(p, l, bytes, run, v);
 }
 
-/* Returns true if each chunk is read once and few of its bytes or codec blocks are needed, such as for one row of an array.
- * Stores with latency are excluded, because a part takes more requests than a chunk. */
+/* Returns true if each chunk is read once and few of its bytes or codec blocks are needed, for example for one row of an
+ * array. Returns false for stores with latency, because reading a part takes more requests than reading the chunk. */
 static bool is_small_part(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
                           const visits *v)
 {
@@ -261,8 +262,9 @@ static bool is_small_part(const cubed_plan *p, const cb_load *l, size_t bytes, s
     return false;
 }
 
-/* Returns true if a block of these extents needs at most two thirds of a chunk, in runs that are few or long enough. Also returns
- * true if the chunk does not fit in memory. An intermediate must be read in one run. */
+/* Returns true if a load reads parts of chunks. It does if a block of these extents needs at most two thirds of a chunk, and
+ * the needed bytes are in few or long runs. It also does if the chunk does not fit in memory. Parts of an intermediate are
+ * read only if they are one contiguous run. */
 static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents,
                        const visits *v)
 {
@@ -282,8 +284,8 @@ static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *ext
     return has_to_subread(p, l, bytes, run, v);
 }
 
-/* Returns the number of requests for the part of a chunk that a block of these extents needs: one for each contiguous run. A store
- * with latency joins runs if the gaps between them are short. */
+/* Returns the number of requests for the part of a chunk that a block of these extents needs. There is one request for each
+ * contiguous run. In a store with latency, one request reads several runs if the gaps between them are short. */
 static uint64_t requests_of_part(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
     const cb_grid *g = p->ir.nodes[l->node].grid;
@@ -301,7 +303,8 @@ static uint64_t requests_of_part(const cubed_plan *p, const cb_load *l, const in
     return requests;
 }
 
-/* Decides how a load reads its chunks: sets its flags, and adds its reads in all tasks. */
+/* Decides how a load reads its chunks, and sets its flags accordingly. Adds the reads of the load in all tasks to the stage's
+ * counts. */
 static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
                        const int64_t *extents, cb_load *l, cb_stage *s)
 {

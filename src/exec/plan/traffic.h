@@ -1,4 +1,4 @@
-/* Reads of stages: which blocks of their domains need which chunks, how often, and whether as a whole. */
+/* Counts the reads of stages: the chunks that each block of a domain needs, how often a chunk is read, and whether as a whole. */
 #ifndef CB_EXEC_TRAFFIC_H
 #define CB_EXEC_TRAFFIC_H
 

@@ -45,8 +45,8 @@ bool cb_coop_meet(cb_coop *t)
     if (++t->here == t->size) {
         t->here = 0;
         t->meetings++;
-        /* The outcome is decided once for all members. Otherwise a member that has already left the meeting could fail before the
-         * other members check for errors. */
+        /* Decide the outcome of the meeting once for all members. Otherwise a member that has already left the meeting could
+         * fail before other members check for errors, and members would get different outcomes. */
         t->go_on = t->error.status == CUBED_OK;
         cb_cond_broadcast(&t->met);
     }

@@ -13,7 +13,7 @@
 
 typedef struct cb_member {
     char *chunks;        /* this member's share of the task's chunks, in its arena */
-    cb_task_count count; /* data that this member has moved in the task */
+    cb_task_count count; /* counts of the data that this member has moved in the task */
     size_t measured;     /* peak bytes of this member's arena */
 } cb_member;
 
@@ -27,7 +27,7 @@ typedef struct cb_coop {
     cb_cond met;
     unsigned here CB_GUARDED_BY(&lock);     /* number of members that wait at the current meeting */
     uint64_t meetings CB_GUARDED_BY(&lock); /* number of meetings that have ended */
-    bool go_on CB_GUARDED_BY(&lock); /* outcome of the last barrier; false if a member failed */
+    bool go_on CB_GUARDED_BY(&lock); /* outcome of the last meeting; false if a member has failed */
     cubed_error error CB_GUARDED_BY(&lock); /* error of the first member that failed */
 } cb_coop;
 
@@ -38,9 +38,9 @@ void cb_coop_destroy(cb_coop *t);
 void cb_coop_begin(cb_coop *t, unsigned size);
 /* Records an error of a member. */
 void cb_coop_fail(cb_coop *t, cubed_status st, const cubed_error *why);
-/* Waits for all members. Returns false to all of them if one has failed. */
+/* Waits until all members have called it. Returns false to all members if one of them has failed. */
 bool cb_coop_meet(cb_coop *t);
-/* After a barrier: returns the status of the first member that failed, and its error. */
+/* Returns the status and the error of the first member that failed. Call it after a meeting. */
 cubed_status cb_coop_result(const cb_coop *t, cubed_error *err);
 
 #endif

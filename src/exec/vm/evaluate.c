@@ -15,7 +15,8 @@ static void extents_of(const cb_box *box, int64_t *extents)
     for (int d = 0; d < box->ndim; d++) extents[d] = box->hi[d] - box->lo[d];
 }
 
-/* Sets the part of a branch in the box. With `anywhere`, sets the largest part that any box of the same extents can have. */
+/* Sets *part to the part of the box that belongs to the branch. If `anywhere` is set, sets it to the largest part for any
+ * position of the box. */
 static bool part_of(const cb_branch *b, const cb_box *box, bool anywhere, cb_box *part)
 {
     *part = *box;
@@ -61,7 +62,7 @@ cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e, cons
     return CUBED_OK;
 }
 
-/* Copies the elements of the part that a load without operations reads, one chunk at a time. */
+/* Copies the elements of `part` from a load without instructions, one source chunk at a time. */
 static cubed_status gather(const cb_task *t, const cb_load *load, const cb_box *part,
                            const cb_view *to, cubed_error *err)
 {

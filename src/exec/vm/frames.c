@@ -40,7 +40,7 @@ cubed_status cb_branch_frame(const cubed_plan *p, const cb_program *prog, const 
         if (branch->loads[v].kind == CB_LOAD_STORED)
             CB_TRY(cb_load_frame(p, &branch->loads[v], extents, arena, &chunk, &tile, err));
     }
-    /* These reads take place when all loads have their buffers, so they are measured after the buffers. */
+    /* Measure these reads after the buffers, because all loads have their buffers when the reads take place. */
     for (int v = 0; v < branch->nloads && cb_arena_measures(arena); v++) {
         if (branch->loads[v].kind == CB_LOAD_STORED && branch->loads[v].piecewise)
             cb_arena_may_take(arena, cb_read_subread_need(p, branch->loads[v].node));

@@ -35,7 +35,7 @@ CUBED_MUST_CHECK cubed_status cb_machine_frame(const cb_program *prog, const cb_
 CUBED_MUST_CHECK cubed_status cb_load_frame(const cubed_plan *p, const cb_load *load,
                                             const int64_t *extents, cb_arena *arena, void **chunk,
                                             void **tile, cubed_error *err);
-/* Measures the evaluation of a branch. */
+/* Measures the memory for the evaluation of a branch. */
 CUBED_MUST_CHECK cubed_status cb_branch_frame(const cubed_plan *p, const cb_program *prog,
                                               const cb_branch *branch, const int64_t *extents,
                                               cb_arena *arena, cubed_error *err);
@@ -45,15 +45,16 @@ CUBED_MUST_CHECK cubed_status cb_branch_frame(const cubed_plan *p, const cb_prog
 typedef struct cb_evaluation {
     const cb_program *prog;
     int nstates;
-    const cb_view *states; /* read by loads of reductions, over the box */
+    const cb_view *states; /* views of the states that loads of reductions read, over the box */
     const cb_view *outs;   /* views of the results over the box */
     /* The program only loads elements, so it needs no register machine: chunks are copied to the output one at a time. */
     bool gather;
     bool stream; /* Results are written with stores that bypass the caches. */
 } cb_evaluation;
 
-/* Allocates views of parts of the box. A measuring arena also measures the branches, one after another: those that overlap
- * the box, or all if the box may be `anywhere`, which gives no lower bound. */
+/* Allocates views of the parts of the box that belong to branches. A measuring arena also measures the evaluation of the
+ * branches, one after another. It measures the branches that overlap the box or, if the box may be `anywhere`, all branches;
+ * then there is no lower bound. */
 CUBED_MUST_CHECK cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e,
                                                 const cb_box *box, bool anywhere, cb_arena *arena,
                                                 cb_view **views, cubed_error *err);
@@ -68,7 +69,8 @@ CUBED_MUST_CHECK cubed_status cb_evaluate(const cb_task *t, const cb_evaluation 
 CUBED_MUST_CHECK cubed_status cb_outputs_frame(const cb_frame *f, cb_view **outs, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_output_frame(const cb_frame *f, int out, void **data,
                                               cubed_error *err);
-/* Completes the view of one output over the task's kept box. `state`: the state that it replaces, or NULL. */
+/* Completes the view of one output over `kept`, the task's box. `state` is the reduction's state that the output overwrites,
+ * or NULL. */
 void cb_output_open(const cb_task *t, int out, const cb_box *kept, void *state, cb_view *view);
 /* Measures the writing of all outputs, one after another. */
 CUBED_MUST_CHECK cubed_status cb_writings_frame(const cb_frame *f, cubed_error *err);
@@ -86,7 +88,7 @@ CUBED_MUST_CHECK cubed_status cb_outputs_write(const cb_task *t, const cb_box *k
                                                cubed_error *err);
 /* Returns true if all results go to the caller's memory and are so large that writes should bypass the caches. */
 bool cb_stage_streams(const cubed_plan *p, const cb_stage *s, const cb_box *kept);
-/* Returns true if tasks are single chunks. */
+/* Returns true if every task of the stage makes one chunk of each output. */
 bool cb_stage_is_single(const cb_stage *s);
 
 #endif

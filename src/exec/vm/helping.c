@@ -3,7 +3,7 @@
 #include "chunks/offers.h"
 #include "exec/plan/operator.h"
 
-/* Minimum number of chunks that a stage must read for helpers to be worthwhile. */
+/* Workers decode chunks for others only if the plan has a stage that reads at least this many chunks. */
 #define LEAST_CHUNKS 4
 
 /* Returns true if other workers may decode chunks for this stage. Operands that are read directly and copies of unchanged data

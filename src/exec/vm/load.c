@@ -1,11 +1,11 @@
-/* Loads the chunks that a program reads next. */
+/* Loads the chunks that a program reads. */
 #include <string.h>
 
 #include "base/error.h"
 #include "exec/plan/operator.h"
 #include "exec/vm/vm.h"
 
-/* Returns true if other blocks will read the chunk. */
+/* Returns true if the chunk extends beyond the current block, so that other blocks will read it as well. */
 static bool is_reused(const cb_load *load, const cb_box *chunk, const cb_box *image)
 {
     bool cut = false;

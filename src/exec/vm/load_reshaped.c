@@ -47,7 +47,7 @@ cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load, const cb_bo
     do {
         cb_box part = from;
         cb_grid_box(g, idx, &elements);
-        /* The cover has all chunks between the first and the last element. Chunks without pieces of the box are skipped. */
+        /* `cover` contains all chunks between the first and the last element. Skip chunks without elements of the box. */
         if (!cb_map_preimage(n->map, &elements, &part) ||
             !cb_reshape_pieces(&r, to, dst->stride, &part, any, NULL))
             continue;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* Collects the smallest box that contains all chunks of a task that are not stored yet. */
+/* State of a search for the smallest box that contains all chunks of a task that are not stored yet. */
 typedef struct absent {
     const cb_task *t;
     const cb_box *all; /* box of all chunks of the task */
@@ -50,7 +50,7 @@ cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks, cubed_error 
         a.box.hi[j] = chunks->lo[j];
     }
     CB_TRY(cb_stage_box_writes(t->plan, s, chunks, find_absent, &a, err));
-    /* If nothing is missing, another attempt of the task has written all chunks. Leave *chunks unchanged. */
+    /* If no chunk is missing, another attempt of the task has written all of them. Leave *chunks unchanged. */
     if (!cb_box_empty(&a.box)) *chunks = a.box;
     return CUBED_OK;
 }

@@ -21,8 +21,9 @@ cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out,
 }
 
 #ifndef NDEBUG
-/* Checks that a task's memory is between the minimum and the maximum of its frame, which differ if the need depends on data. A
- * task may use less if an earlier run has written some chunks, or if members of a cooperative task share them. */
+/* Checks that a task's memory is between the lower and the upper bound that its frame measures. The bounds differ if the need
+ * depends on data. A task may use less than the lower bound if an earlier run has written some chunks, or if members of a
+ * cooperative task share the chunks. */
 static cubed_status check_frame(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage *s = t->stage;

@@ -1,4 +1,4 @@
-/* Runs an open program, vector by vector. */
+/* Evaluates a program that vm_open.c has prepared, vector by vector. */
 #include <string.h>
 
 #include "base/error.h"
@@ -46,7 +46,7 @@ static void unravel(const cb_vm *vm, int64_t p, int64_t *idx)
     }
 }
 
-/* Moves to the next row of the innermost axis, with carry into the axes before it. */
+/* Advances `idx` to the next row: increments the index before the innermost axis, and carries into the axes before it. */
 static void next_row(const cb_vm *vm, int64_t *idx)
 {
     int d = vm->ndim - 1;
@@ -126,7 +126,7 @@ static void make_chunk_positions(cb_vm *vm, const vm_load *l, int64_t p, size_t 
     const cb_grid *g = vm->task->plan->ir.nodes[l->load->node].grid;
     int64_t idx[CUBED_MAX_NDIM], x[CUBED_MAX_NDIM], *to = l->reg;
     int last = vm->ndim - 1, moving = -1;
-    /* Strides of axes with one element are arbitrary. */
+    /* Ignore axes with one element, because their strides are arbitrary. */
     for (int d = 0; d < m->ndim_out && last >= vm->inner; d++) {
         if (m->dim[d].axis == last && m->dim[d].stride != 0 && vm->extent[last] > 1) moving = d;
     }
@@ -167,8 +167,9 @@ void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p)
     }
 }
 
-/* Returns the prefetch distance of loads ahead of a vector. In bench/memory_bench.c, shorter and longer distances were slower.
- * Prefetching whole vectors, or parts of a vector between the operations, was also slower. */
+/* Returns the distance in bytes by which prefetches of a load are ahead of the current vector. In bench/memory_bench.c,
+ * shorter and longer distances were slower. It was also slower to prefetch whole vectors, or parts of a vector between the
+ * operations. */
 static size_t ahead(const vm_load *l)
 {
     return (size_t)8 * CB_VECTOR + (size_t)CB_VECTOR / 2 * l->size;
@@ -204,7 +205,7 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
     }
 }
 
-/* Returns true if the operation that computes a result writes it with stores that bypass the caches. */
+/* Returns true if the operation that computes a result writes it with instructions that bypass the processor's caches. */
 static bool is_streamed(const vm_instr *x, const char *to, size_t bytes)
 {
     return x->stream && (uintptr_t)to % CB_STREAM_LINE == 0 && bytes % CB_STREAM_LINE == 0;
@@ -233,7 +234,7 @@ static void execute_paced(const cb_vm *vm, const vm_instr *x, size_t n)
     }
 }
 
-/* Gathers a field of n records. */
+/* Copies one field of n records to a contiguous array. */
 static void get_field(const cb_kernels *k, const vm_instr *x, void *dst, const void *records,
                       size_t n)
 {
@@ -270,7 +271,8 @@ static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
     }
 }
 
-/* Loads the next piece to `to`. If no earlier piece is `carried`, may instead use a cached piece in place. */
+/* Loads the next piece to `to`. If no part of an earlier piece is needed (`carried` is false), may instead use a cached piece
+ * in place. */
 static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char *to, bool carried,
                                 cubed_error *err)
 {
@@ -396,10 +398,10 @@ static void scatter(const cb_vm *vm, const cb_view *out, char *at, size_t size, 
     }
 }
 
-/* Maximum number of results that are written directly. More results go through registers. */
+/* Maximum number of results that instructions write directly to outputs. If there are more results, all go through registers. */
 enum { MAX_DIRECT = 16 };
 
-/* Returns the number of elements in the first vector, such that the next vector begins at a cache line. */
+/* Returns the length of the first vector for which the second vector begins at a cache line. */
 static size_t first_aligned(const char *to, size_t size)
 {
     const size_t off = (uintptr_t)to % CB_STREAM_LINE;

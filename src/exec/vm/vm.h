@@ -25,15 +25,15 @@ typedef struct cb_task {
     unsigned member; /* number of this worker in the cooperative task */
 } cb_task;
 
-/* Returns true if the run was cancelled, which is final. After loops that end early because of it, call cb_task_check
- * before results are used. */
+/* Returns true if the run was cancelled. A cancelled run stays cancelled. After a loop that ends early because of this
+ * function, call cb_task_check before results are used. */
 static inline bool cb_task_cancelled(const cb_task *t) { return cubed_cancel_is_set(t->cancel); }
 CUBED_MUST_CHECK cubed_status cb_task_check(const cb_task *t, cubed_error *err);
 
 /* Loads a chunk (cb_chunks_want). */
 CUBED_MUST_CHECK cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out,
                                            cubed_error *err);
-/* Sets the chunks and elements of a task, without those that an earlier run has written. */
+/* Sets the boxes of chunks and of elements that a task must compute, without chunks that an earlier run has written. */
 CUBED_MUST_CHECK cubed_status cb_task_begin(const cb_task *t, int64_t task, cb_box *chunks,
                                             cb_box *kept, cubed_error *err);
 

@@ -1,4 +1,4 @@
-/* Opens a program over a box: finds the data of each load, and the run of elements that a vector covers. */
+/* Prepares the evaluation of a program over a box: finds the data of each load, and the axes along which vectors extend. */
 #include <string.h>
 
 #include "base/error.h"
@@ -46,7 +46,7 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
     return CUBED_OK;
 }
 
-/* Opens a load of pieces, each of which is loaded at its first use. */
+/* Opens a load of a chunk that is decoded piecewise. Each piece is loaded when it is first used. */
 static void open_pieces(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *cover)
 {
     const cb_grid *g = vm->task->plan->ir.nodes[l->load->node].grid;
@@ -190,8 +190,9 @@ static bool has_strides(const vm_load *l)
     return l->how != LOAD_INDEX && l->how != LOAD_BLOCKS && l->how != LOAD_CONST;
 }
 
-/* Returns the first axis of the longest run over which all loads and results are contiguous or uniform. Returns 0 if the run has
- * fewer than 32 elements, because its overhead would be too high. Vectors then cross runs, and are gathered. */
+/* Returns the first axis of the longest run over which every load and result is contiguous or has a single value. Returns 0 if
+ * that run has fewer than 32 elements, because its overhead would be too high. Then vectors extend over several runs, and
+ * their elements are gathered. */
 static int choose_inner(const cb_vm *vm)
 {
     int inner = vm->ndim;
@@ -273,7 +274,7 @@ static void resolve_instrs(cb_vm *vm)
         if (b->results[r] >= b->nloads)
             vm->instrs[b->results[r] - b->nloads].to_out = (uint16_t)(r + 1);
     }
-    /* Results that a later instruction reads must stay in the caches. */
+    /* Do not bypass the caches for a result that a later instruction reads. */
     for (int i = 0; i < b->ninstrs; i++) {
         for (int a = 0; a < b->instrs[i].nargs; a++) {
             if (b->instrs[i].arg[a] >= b->nloads && vm->outs)
@@ -287,7 +288,7 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
                         int inner, cb_vm **out, cubed_error *err)
 {
     cb_machine m;
-    /* This frame has one load more than the program. The virtual machine is in the memory of that load. */
+    /* The frame is measured with one load more than the program has. The memory of this load is used for the structure cb_vm. */
     _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
     CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
     cb_vm *vm = m.loads;

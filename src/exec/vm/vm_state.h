@@ -4,7 +4,8 @@
 
 #include "exec/vm/vm.h"
 
-/* Returns the value of an index load `by` elements further along an axis; wraps on overflow. */
+/* Returns the value of an index load (a load of positions) `by` elements after the element with `value` along an axis. Wraps
+ * on overflow. */
 static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int axis, int64_t by)
 {
     return (int64_t)((uint64_t)value + (uint64_t)load->step[axis] * (uint64_t)by);
@@ -16,7 +17,8 @@ typedef struct vm_pieces {
     int64_t origin, row; /* positions of element 0 of the box, and of element 0 of the run */
     int64_t lo, hi;      /* byte range of the chunk that is at `data` */
     const char *data;
-    cb_pinned_codec_block block; /* the last block, which may be cached outside of the buffer */
+    /* the last decoded codec block, which may be in the cache instead of the buffer */
+    cb_pinned_codec_block block;
 } vm_pieces;
 
 typedef struct vm_load {
@@ -75,8 +77,10 @@ struct cb_vm {
     int64_t run;
     const cb_view *outs;
     vm_load *loads;
-    int ninstrs; /* number of evaluated instructions, without products that a sum computes */
-    /* The first instruction that is as slow as the memory, if results stay in registers; otherwise NULL. */
+    /* number of evaluated instructions; excludes products that the kernel of a sum computes */
+    int ninstrs;
+    /* first instruction that takes as long as loading its operands (cb_instr_keeps_pace); NULL if there is none or if results
+     * do not stay in registers */
     const vm_instr *paced;
     vm_instr *instrs;
     const void **value; /* one pointer for each value number */
