@@ -344,7 +344,13 @@ def test_to_zarr_of_a_slice_is_bounded(tmp_path):
 def test_each_hook_is_written_down():
     """docs/dev/xarray-hooks.md has a proposal for each, with all of its parts."""
     text = (pathlib.Path(__file__).parents[3] / "docs/dev/xarray-hooks.md").read_text()
-    parts = ("Hooks", "Today", "Why it fails", "Proposal", "Until then")
+    parts = (
+        "Replaced functions",
+        "Behaviour of Xarray",
+        "Problem",
+        "Proposal",
+        "Replacement in Cubed",
+    )
     written = set()
     for section in text.split("\n## ")[1:]:
         found = [section.find(f"\n**{part}** ") for part in parts]
