@@ -99,8 +99,8 @@ const cli_topic eval_topics[] = {
      "ymonsub(x, c): each time of x with the element of c for its month, dimensions by name; so "
      "yseas yday yhour mon day year, each with add sub mul div; runmean(x, 5) of windows of time "
      "steps, and ydrunmean(x, 5) of windows around each day of all years, both with avg max mean "
-     "min pctl std std1 sum var var1, also runrange(x, 5), as runpctl(x, 90, 5); yearmonmean(x), "
-     "by lengths of months; "
+     "min pctl std std1 sum var var1, also runrange(x, 5), as runpctl(x, 90, 5); yearmonmean(x) "
+     "yearmonavg seasmonmean seasmonavg, by lengths of months; "
      "days_in_month(x) days_in_year time_steps(x, \"YS\") date_part(x, \"month\"); muldpm divdpm "
      "muldpy divdpy by these days"},
     {"series",
@@ -109,14 +109,15 @@ const cli_topic eval_topics[] = {
      "trend_pvalue(x), subtrend addtrend (x, intercept, slope); consecsum(x > 25), also "
      "consecutive: the true elements up to each; consects(x > 25), also spell_lengths: the length "
      "of each spell at its last element; lag(x, 3), the element of three steps before; "
-     "timcumsum(x)"},
+     "timcumsum(x); timrmsd fldrms (x, y); timcount(x) hourcount daycount moncount seascount "
+     "yearcount fldcount, of elements that are not missing"},
     {"conditions",
      "as CDO has them: ifthen(mask, y) ifnotthen ifthenelse(mask, y, z) ifthenc(mask, "
      "1) ifnotthenc; eq ne le lt ge gt (x, y), 1 or 0, missing if an element is"},
     {"boxes and grids",
      "by the coordinates of the input: sellonlatbox(x, 350, 10, 40, 60) masklonlatbox "
      "setclonlatbox(x, 0, 350, 10, 40, 60), maskindexbox setcindexbox by numbers of cells; "
-     "invertlat(x) invertlev mulcoslat divcoslat latitudes longitudes"},
+     "invertlat(x) invertlon invertlev mulcoslat divcoslat latitudes longitudes"},
 
     {"climate indices",
      "over all times, or freq=\"YS\", in units of x: eca_fd frost_days, eca_id ice_days, "
@@ -130,7 +131,8 @@ const cli_topic eval_topics[] = {
      "beside a climatology eca_hwdi(x, c, 6, 5) heat_wave_days, eca_cwdi "
      "cold_wave_days, eca_hwfi warm_spell_days, eca_cwfi cold_spell_days, eca_tx90p eca_tg90p "
      "eca_tn90p eca_tx10p eca_tg10p eca_tn10p; beside percentiles of wet days eca_r75p eca_r90p "
-     "eca_r95p eca_r99p eca_r75ptot eca_r90ptot eca_r95ptot eca_r99ptot"},
+     "eca_r95p eca_r99p eca_r75ptot eca_r90ptot eca_r95ptot eca_r99ptot; days of "
+     "wind strwin(x, 10.5) strbre strgal hurr"},
     {"parts of dates",
      "selmon(x, 12, (1, 2)) selyear(x, 2000) selday selhour selseas(x, \"DJF\") seldate(x, "
      "\"2000-01-15\", \"2000-03\"), or in words select_month select_year select_day select_hour "
@@ -140,7 +142,9 @@ const cli_topic eval_topics[] = {
     {"fields",
      "as CDO has them, by the coordinates of the input: fldmean fldint fldpctl(x, 90) zonmean "
      "mermean vertmean, and min max range sum avg std std1 var var1 of each "
-     "(weights=gridarea(x, edges=\"latitudes\"), dim=, keepdims=True); gridarea(x)"},
+     "(weights=gridarea(x, edges=\"latitudes\"), dim=, keepdims=True); fldmedian(x) fldskew "
+     "fldkurt "
+     "zonmedian zonskew zonkurt mermedian merskew merkurt; gridarea(x)"},
     {"selections",
      "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), sel(x, "
      "station=\"Kew\"), "

@@ -52,6 +52,7 @@ static const operator_row rows[] = {
     COMPARISON("gtc", ">"),
     VALUES("setmisstoc", 1, "a number", "where(%V == %V, %V, %1)"),
     VALUES("setctomiss", 1, "a number", "where(%V == %1, nan, %V)"),
+    VALUES("setvals", 2, "two numbers: an old and a new value", "where(%V == %1, %2, %V)"),
     VALUES("setrtomiss", 2, "two numbers", "where((%V >= %1) & (%V <= %2), nan, %V)"),
     VALUES("setvrange", 2, "two numbers", "where((%V >= %1) & (%V <= %2), %V, nan)"),
     VALUES("setrtoc", 3, "three numbers", "where((%V >= %1) & (%V <= %2), %3, %V)"),
@@ -82,6 +83,13 @@ static const operator_row rows[] = {
     {"ensstd1", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanstd(%V, dim=%D, correction=1)"},
     {"ensvar", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanvar(%V, dim=%D)"},
     {"ensvar1", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanvar(%V, dim=%D, correction=1)"},
+    /* by the sample standard deviation, as in CDO */
+    {"ensskew", OPERATOR_ENSEMBLE, 0, 0, "no arguments",
+     "(nanmean((%V - nanmean(%V, dim=%D, keepdims=True)) ** 3, dim=%D) / "
+     "nanvar(%V, dim=%D, correction=1) ** 1.5)"},
+    {"enskurt", OPERATOR_ENSEMBLE, 0, 0, "no arguments",
+     "(nanmean((%V - nanmean(%V, dim=%D, keepdims=True)) ** 4, dim=%D) / nanvar(%V, dim=%D) ** 2 - "
+     "3)"},
     {"enspctl", OPERATOR_ENSEMBLE, 1, 1, "a number from 0 to 100",
      "nanpercentile(%V, %P, dim=%D, method=\"inverted_cdf\")"},
     {"splitname", OPERATOR_SPLIT, 0, 0, "no arguments", NULL},

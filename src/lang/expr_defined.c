@@ -209,6 +209,68 @@
         .rule = CUBED_ATTRS_REDUCE, .method = "range"                                              \
     }
 
+/* The number of elements in each period that are not missing. */
+#define COUNT(FAMILY, WHERE)                                                                       \
+    {                                                                                              \
+        .name = FAMILY "count", .arrays = {"x"},                                                   \
+        .summary = "Number of elements " WHERE " that are not missing, as in CDO. Missing if all " \
+                   "are.",                                                                         \
+        .body = FAMILY "sum(where({x} == {x}, 1.0, nan), dim={d})", .rule = CUBED_ATTRS_REDUCE,    \
+        .method = "sum", .units = "1"                                                              \
+    }
+/* A mean of monthly values, weighted by the lengths of months. Missing values have no weight, or make the mean missing. */
+#define OF_MONTHS(FAMILY, WHAT)                                                                    \
+    {.name = FAMILY "monmean",                                                                     \
+     .arrays = {"x"},                                                                              \
+     .summary = WHAT " means of monthly values, weighted by the lengths of months.",               \
+     .body = "{p}d = days_in_month({x}, dim={d}); " FAMILY "sum({x} * {p}d, dim={d}) / " FAMILY    \
+             "sum(where({x} == {x}, {p}d, nan), dim={d})",                                         \
+     .rule = CUBED_ATTRS_REDUCE,                                                                   \
+     .method = "mean"},                                                                            \
+    {                                                                                              \
+        .name = FAMILY "monavg", .arrays = {"x"},                                                  \
+        .summary = WHAT " means of monthly values, weighted by the lengths of months. A missing "  \
+                        "value makes the mean missing.",                                           \
+        .body = "{p}d = days_in_month({x}, dim={d}) + 0 * {x}; " FAMILY                            \
+                "avg({x} * {p}d, dim={d}) / " FAMILY "avg({p}d, dim={d})",                         \
+        .rule = CUBED_ATTRS_REDUCE, .method = "mean"                                               \
+    }
+/* Code that sets {p}n to the number of elements along axes of a grid that are not missing, {p}u to the elements minus their mean,
+ * and {p}s to the sum of their squares. FAMILY is "fld", "zon" or "mer". Elements have equal weights, as in CDO. */
+#define DEVIATIONS(FAMILY)                                                                         \
+    "{p}o = where({x} == {x}, 1.0, 0.0); {p}x = astype({x}, \"float64\"); "                        \
+    "{p}n = " FAMILY "sum({p}o); {p}u = {p}x - " FAMILY "sum({p}x, keepdims=True) / " FAMILY       \
+    "sum({p}o, keepdims=True); {p}s = " FAMILY "sum({p}u * {p}u); "
+#define SHAPES(FAMILY, WHERE)                                                                      \
+    {.name = FAMILY "median",                                                                      \
+     .arrays = {"x"},                                                                              \
+     .summary = "Median of the elements " WHERE ". Missing values are skipped.",                   \
+     .body = "{p}n = -{x}; 0.5 * (" FAMILY "pctl({x}, 50) - " FAMILY "pctl({p}n, 50))",            \
+     .rule = CUBED_ATTRS_REDUCE,                                                                   \
+     .method = "median",                                                                           \
+     .of_grid = true},                                                                             \
+        {.name = FAMILY "skew",                                                                    \
+         .arrays = {"x"},                                                                          \
+         .summary = "Skewness of the elements " WHERE " by their sample standard deviation, "      \
+                    "as in CDO. Missing values are skipped.",                                      \
+         .body = DEVIATIONS(FAMILY) "{p}v = {p}s / where({p}n > 1, {p}n - 1, nan); " FAMILY        \
+                                    "sum({p}u * {p}u * {p}u) / {p}n / ({p}v * sqrt({p}v))",        \
+         .rule = CUBED_ATTRS_NONE,                                                                 \
+         .units = "1",                                                                             \
+         .of_grid = true},                                                                         \
+    {                                                                                              \
+        .name = FAMILY "kurt", .arrays = {"x"},                                                    \
+        .summary = "Kurtosis of the elements " WHERE " minus 3, as in CDO. Missing values are "    \
+                   "skipped.",                                                                     \
+        .body = DEVIATIONS(FAMILY) "{p}v = {p}s / {p}n; " FAMILY                                   \
+                                   "sum({p}u * {p}u * {p}u * {p}u) / {p}n / ({p}v * {p}v) - 3",    \
+        .rule = CUBED_ATTRS_NONE, .units = "1", .of_grid = true                                    \
+    }
+/* The number of days with a wind of at least a speed. */
+#define WIND(NAME, SPEED, WHAT)                                                                    \
+    DAYS(NAME, NULL, "speed", SPEED, "{x} >= {0}", "days with a " WHAT,                            \
+         "Number of days whose strongest wind, in m s-1, is at least `speed`: a " WHAT ".")
+
 static const expr_definition definitions[] = {
     TIM("mean", "nanmean({x}, {d})", REDUCE, "mean", "The mean"),
     TIM("avg", "mean({x}, {d})", REDUCE, "mean", "The mean, missing if an element is,"),
@@ -313,6 +375,12 @@ static const expr_definition definitions[] = {
      .body = "flip({x}, dim={Y})",
      .rule = CUBED_ATTRS_SAME,
      .of_grid = true},
+    {.name = "invertlon",
+     .arrays = {"x"},
+     .summary = "The elements in the reverse order of longitudes.",
+     .body = "flip({x}, dim={X})",
+     .rule = CUBED_ATTRS_SAME,
+     .of_grid = true},
     {.name = "invertlev",
      .arrays = {"x"},
      .summary = "The elements in the reverse order of levels.",
@@ -361,13 +429,31 @@ static const expr_definition definitions[] = {
           "The standard deviation"),
     YDRUN("std1", RUN_SQUARES "sqrt({p}q / where({p}k > 1, {p}k - 1, nan))", REDUCE,
           "standard_deviation", "The sample standard deviation"),
-    {.name = "yearmonmean",
+    OF_MONTHS("year", "Yearly"),
+    OF_MONTHS("seas", "Seasonal"),
+    COUNT("tim", "at all times"),
+    COUNT("hour", "in each hour"),
+    COUNT("day", "on each day"),
+    COUNT("mon", "in each month"),
+    COUNT("seas", "in each season"),
+    COUNT("year", "in each year"),
+    {.name = "fldcount",
      .arrays = {"x"},
-     .summary = "Yearly means of monthly values, weighted by the lengths of months.",
-     .body = "{p}d = days_in_month({x}, dim={d}); yearsum({x} * {p}d, dim={d}) / "
-             "yearsum(where({x} == {x}, {p}d, nan), dim={d})",
+     .summary = "Number of elements of the field that are not missing, as in CDO.",
+     .body = "fldsum(where({x} == {x}, 1.0, 0.0))",
      .rule = CUBED_ATTRS_REDUCE,
-     .method = "mean"},
+     .method = "sum",
+     .units = "1",
+     .of_grid = true},
+    SHAPES("fld", "of the field"),
+    SHAPES("zon", "of each row of longitudes"),
+    SHAPES("mer", "of each column of latitudes"),
+    OF_PAIRS("timrmsd", "{p}e = {x} - {y}; sqrt(nanmean({p}e * {p}e, {d}))", NULL,
+             "Root mean square of the difference of two series, over the times at which both have "
+             "values."),
+    OF_PAIRS("fldrms", "{p}e = {x} - {y}; sqrt(fldmean({p}e * {p}e))", NULL,
+             "Root mean square of the difference of two fields, weighted by area, over the cells "
+             "where both have values."),
     OF_PAIRS("timcovar", PAIRS(TIME_MEAN) "nanmean({p}u * {p}v, {d})", NULL,
              "Covariance of two series, over the times at which both have values."),
     OF_PAIRS("timcor",
@@ -459,6 +545,10 @@ static const expr_definition definitions[] = {
     DAYS("eca_r20mm", "very_heavy_precipitation_days", NULL, 20, "{x} >= {R0}",
          "days with 20 mm or more of precipitation",
          "Number of days with 20 mm or more of precipitation."),
+    WIND("strwin", 10.5, "strong wind"),
+    WIND("strbre", 10.5, "strong breeze"),
+    WIND("strgal", 20.5, "strong gale"),
+    WIND("hurr", 32.5, "wind of hurricane force"),
     LONGEST("eca_cdd", "consecutive_dry_days", "threshold", 1, "{x} < {R0}", "longest dry spell",
             "Largest number of consecutive days with less than a threshold of precipitation, in mm "
             "per day."),

@@ -321,6 +321,23 @@ class Functions:
         """
         return call(self._owner, "dayavg", (), {"dim": dim})
 
+    def daycount(self, dim: str = "time") -> Any:
+        """Number of elements on each day that are not missing, as in CDO.
+
+        Missing if all are.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daycount", (), {"dim": dim})
+
     def daydiv(self, c: Any, dim: str = "time") -> Any:
         """Elements of x divided by the element of c for the group of their time, as in CDO.
 
@@ -1620,6 +1637,16 @@ class Functions:
         """
         return call(self._owner, "fldcor", (("y", y),), {})
 
+    def fldcount(self) -> Any:
+        """Number of elements of the field that are not missing, as in CDO.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldcount", (), {})
+
     def fldcovar(self, y: Any) -> Any:
         """Covariance of two fields, weighted by area, over the cells where both have values.
 
@@ -1634,6 +1661,58 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "fldcovar", (("y", y),), {})
+
+    def fldkurt(self) -> Any:
+        """Kurtosis of the elements of the field minus 3, as in CDO.
+
+        Missing values are skipped.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldkurt", (), {})
+
+    def fldmedian(self) -> Any:
+        """Median of the elements of the field.
+
+        Missing values are skipped.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldmedian", (), {})
+
+    def fldrms(self, y: Any) -> Any:
+        """Root mean square of the difference of two fields, weighted by area, over the cells where
+        both have values.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldrms", (("y", y),), {})
+
+    def fldskew(self) -> Any:
+        """Skewness of the elements of the field by their sample standard deviation, as in CDO.
+
+        Missing values are skipped.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldskew", (), {})
 
     def frost_days(self, freq: str | None = None, dim: str = "time") -> Any:
         """Number of days whose minimum temperature is below 0 degrees Celsius.
@@ -1875,6 +1954,23 @@ class Functions:
         """
         return call(self._owner, "houravg", (), {"dim": dim})
 
+    def hourcount(self, dim: str = "time") -> Any:
+        """Number of elements in each hour that are not missing, as in CDO.
+
+        Missing if all are.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourcount", (), {"dim": dim})
+
     def hourmax(self, dim: str = "time") -> Any:
         """The maximum of the elements of each hour, as in CDO.
 
@@ -2047,6 +2143,25 @@ class Functions:
         """
         return call(self._owner, "hourvar1", (), {"dim": dim})
 
+    def hurr(self, speed: Any = 32.5, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose strongest wind, in m s-1, is at least `speed`: a wind of hurricane
+        force.
+
+        Parameters
+        ----------
+        speed : DataArray or Dataset, default 32.5
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hurr", (("speed", speed),), {"freq": freq, "dim": dim})
+
     def ice_days(self, freq: str | None = None, dim: str = "time") -> Any:
         """Number of days whose maximum temperature is below 0 degrees Celsius.
 
@@ -2169,6 +2284,16 @@ class Functions:
         """
         return call(self._owner, "invertlev", (), {})
 
+    def invertlon(self) -> Any:
+        """The elements in the reverse order of longitudes.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "invertlon", (), {})
+
     def lag(self, steps: int = 1, dim: str = "time") -> Any:
         """The element that is some steps before each element, after it if the number is negative.
 
@@ -2270,6 +2395,43 @@ class Functions:
             {},
         )
 
+    def merkurt(self) -> Any:
+        """Kurtosis of the elements of each column of latitudes minus 3, as in CDO.
+
+        Missing values are skipped.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "merkurt", (), {})
+
+    def mermedian(self) -> Any:
+        """Median of the elements of each column of latitudes.
+
+        Missing values are skipped.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "mermedian", (), {})
+
+    def merskew(self) -> Any:
+        """Skewness of the elements of each column of latitudes by their sample standard deviation,
+        as in CDO.
+
+        Missing values are skipped.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "merskew", (), {})
+
     def monadd(self, c: Any, dim: str = "time") -> Any:
         """Elements of x plus the element of c for the group of their time, as in CDO.
 
@@ -2304,6 +2466,23 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "monavg", (), {"dim": dim})
+
+    def moncount(self, dim: str = "time") -> Any:
+        """Number of elements in each month that are not missing, as in CDO.
+
+        Missing if all are.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "moncount", (), {"dim": dim})
 
     def mondiv(self, c: Any, dim: str = "time") -> Any:
         """Elements of x divided by the element of c for the group of their time, as in CDO.
@@ -2808,6 +2987,23 @@ class Functions:
         """
         return call(self._owner, "seasavg", (), {"dim": dim})
 
+    def seascount(self, dim: str = "time") -> Any:
+        """Number of elements in each season that are not missing, as in CDO.
+
+        Missing if all are.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seascount", (), {"dim": dim})
+
     def seasmax(self, dim: str = "time") -> Any:
         """The maximum of the elements of each season, as in CDO.
 
@@ -2858,6 +3054,38 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "seasmin", (), {"dim": dim})
+
+    def seasmonavg(self, dim: str = "time") -> Any:
+        """Seasonal means of monthly values, weighted by the lengths of months.
+
+        A missing value makes the mean missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasmonavg", (), {"dim": dim})
+
+    def seasmonmean(self, dim: str = "time") -> Any:
+        """Seasonal means of monthly values, weighted by the lengths of months.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasmonmean", (), {"dim": dim})
 
     def seaspctl(self, q: Any, dim: str = "time") -> Any:
         """The percentile of the elements of each season, as in CDO.
@@ -3398,6 +3626,60 @@ class Functions:
         """
         return call(self._owner, "spell_lengths", (), {"dim": dim})
 
+    def strbre(self, speed: Any = 10.5, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose strongest wind, in m s-1, is at least `speed`: a strong breeze.
+
+        Parameters
+        ----------
+        speed : DataArray or Dataset, default 10.5
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "strbre", (("speed", speed),), {"freq": freq, "dim": dim})
+
+    def strgal(self, speed: Any = 20.5, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose strongest wind, in m s-1, is at least `speed`: a strong gale.
+
+        Parameters
+        ----------
+        speed : DataArray or Dataset, default 20.5
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "strgal", (("speed", speed),), {"freq": freq, "dim": dim})
+
+    def strwin(self, speed: Any = 10.5, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose strongest wind, in m s-1, is at least `speed`: a strong wind.
+
+        Parameters
+        ----------
+        speed : DataArray or Dataset, default 10.5
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "strwin", (("speed", speed),), {"freq": freq, "dim": dim})
+
     def subtrend(self, intercept: Any, slope: Any, dim: str = "time") -> Any:
         """Elements minus a line: x - (intercept + slope * step), whose steps count from 0.
 
@@ -3471,6 +3753,23 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "timcor", (("y", y),), {"dim": dim})
+
+    def timcount(self, dim: str = "time") -> Any:
+        """Number of elements at all times that are not missing, as in CDO.
+
+        Missing if all are.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timcount", (), {"dim": dim})
 
     def timcovar(self, y: Any, dim: str = "time") -> Any:
         """Covariance of two series, over the times at which both have values.
@@ -3601,6 +3900,24 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "timrange", (), {"dim": dim})
+
+    def timrmsd(self, y: Any, dim: str = "time") -> Any:
+        """Root mean square of the difference of two series, over the times at which both have
+        values.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timrmsd", (("y", y),), {"dim": dim})
 
     def timselavg(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
         """The mean, missing if an element is, of each `length` successive times, as in CDO.
@@ -4644,6 +4961,23 @@ class Functions:
         """
         return call(self._owner, "yearavg", (), {"dim": dim})
 
+    def yearcount(self, dim: str = "time") -> Any:
+        """Number of elements in each year that are not missing, as in CDO.
+
+        Missing if all are.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearcount", (), {"dim": dim})
+
     def yeardiv(self, c: Any, dim: str = "time") -> Any:
         """Elements of x divided by the element of c for the group of their time, as in CDO.
 
@@ -4712,6 +5046,23 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "yearmin", (), {"dim": dim})
+
+    def yearmonavg(self, dim: str = "time") -> Any:
+        """Yearly means of monthly values, weighted by the lengths of months.
+
+        A missing value makes the mean missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearmonavg", (), {"dim": dim})
 
     def yearmonmean(self, dim: str = "time") -> Any:
         """Yearly means of monthly values, weighted by the lengths of months.
@@ -5668,6 +6019,43 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "yseasvar1", (), {"dim": dim})
+
+    def zonkurt(self) -> Any:
+        """Kurtosis of the elements of each row of longitudes minus 3, as in CDO.
+
+        Missing values are skipped.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonkurt", (), {})
+
+    def zonmedian(self) -> Any:
+        """Median of the elements of each row of longitudes.
+
+        Missing values are skipped.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonmedian", (), {})
+
+    def zonskew(self) -> Any:
+        """Skewness of the elements of each row of longitudes by their sample standard deviation, as
+        in CDO.
+
+        Missing values are skipped.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonskew", (), {})
 
     def fldavg(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
         """The mean of a field, weighted by area; NaN if an element is missing.
