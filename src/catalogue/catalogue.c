@@ -107,6 +107,19 @@ static void name_called(const cubed_function *f, cubed_error *err)
              (int)(sizeof err->message - 1 - strlen(f->name)), rest);
 }
 
+/* Returns the parameter that a message names after the function, as in "linspace: num is -1"; -1 if there is none. */
+static int named_parameter(const cubed_function *f, const char *message)
+{
+    const size_t n = strlen(f->name);
+    if (strncmp(message, f->name, n) != 0 || strncmp(message + n, ": ", 2) != 0) return -1;
+    const char *word = message + n + 2;
+    const size_t length = strcspn(word, " :");
+    for (int i = 0; i < f->nparams; i++) {
+        if (strncmp(f->params[i].name, word, length) == 0 && !f->params[i].name[length]) return i;
+    }
+    return -1;
+}
+
 /* Completes an error of a function's body. The body identifies a parameter by its number; the caller needs the number of the
  * argument. */
 static void explain(const cubed_function *f, const cb_bound *bound, cubed_error *err)
@@ -114,6 +127,8 @@ static void explain(const cubed_function *f, const cb_bound *bound, cubed_error 
     if (!err) return;
     if (err->argument < 0) err->argument = bound->numbers[-err->argument - 1];
     name_called(f, err);
+    const int named = err->argument == 0 ? named_parameter(f, err->message) : -1;
+    if (named >= 0) err->argument = bound->numbers[named];
 }
 
 static bool is_listed(const char *name, const char *const *list)

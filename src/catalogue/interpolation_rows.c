@@ -330,10 +330,14 @@ static cubed_status take_plane(const cb_call *c, const cb_image *image, int plan
     if (!given) return CUBED_OK;
     for (int k = 0; k < 2 && n == 2; k++)
         CB_TRY(cb_call_check_axis(c, 2, image->ndim, given[k], &plane[k]));
-    if (n != 2 || plane[0] == plane[1])
+    if (n != 2)
+        return cb_call_blame(
+            c, 2, cb_fail(c->err, CUBED_E_ARG, "rotate: axes has %d axes, expected two", n));
+    if (plane[0] == plane[1])
         return cb_call_blame(c, 2,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "rotate: axes has %d axes, expected two, which differ", n));
+                                     "rotate: axes are %d and %d, expected two different ones",
+                                     given[0], given[1]));
     if (plane[0] > plane[1]) {
         const int first = plane[1];
         plane[1] = plane[0];

@@ -280,7 +280,9 @@ static void passes_errors_of_functions(void **state)
     cubed_results r;
     const cubed_argument arguments[] = {positional(array(f->x)), named("axis", list(1, axes))};
     assert_int_equal(call(f, "vector_norm", arguments, 2, &r), CUBED_E_AXIS);
-    assert_int_equal(f->err.argument, 0);
+    /* The message names the parameter. */
+    assert_string_equal(f->err.message, "vector_norm: axis 5 is out of range for 2 dimensions");
+    assert_int_equal(f->err.argument, 2);
 }
 
 static void gives_any_number_of_results(void **state)

@@ -136,7 +136,7 @@ def test_a_refused_plan_says_what_other_memory_would_do():
         ("_a = u", {"u": np.ones(2)}, ValueError, "every name begins with _"),
         ("u", {"u": [1, 2]}, TypeError, r"u is \[1, 2\], expected an array"),
         ("u", {"u": "/nowhere.zarr"}, FileNotFoundError, "nowhere"),
-        ("mean(u, axis=3)", {"u": np.ones(2)}, IndexError, "eval: at column 1"),
+        ("mean(u, axis=3)", {"u": np.ones(2)}, IndexError, "eval: at column 14"),
         ("nosuch(u)", {"u": np.ones(2)}, ValueError, 'unknown function "nosuch"'),
         ("u\0", {"u": np.ones(2)}, ValueError, "null character"),
     ],

@@ -256,7 +256,7 @@ def test_memory(name, tmp_path):
         (lambda x: ndimage.shift(x[0, 0], 1), "the image has no axis"),
         (lambda x: ndimage.shift(x[:0], 1), "no elements along axis 0"),
         (lambda x: ndimage.rotate(x[0], 3), "the image has 1 axes, expected at least 2"),
-        (lambda x: ndimage.rotate(x, 3, axes=(1, 1)), "expected two, which differ"),
+        (lambda x: ndimage.rotate(x, 3, axes=(1, 1)), "axes are 1 and 1, expected two different"),
         (lambda x: ndimage.rotate(x, 3, axes=(0, 5)), "axis"),
         (lambda x: ndimage.affine_transform(x, [[1, 0]]), "matrix has 2 axes and 1 rows"),
         (lambda x: ndimage.affine_transform(x, [[1, 0, 0], [0, 1, 0], [0, 1, 1]]), "matrix"),
