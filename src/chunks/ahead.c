@@ -8,7 +8,7 @@
 /* Maximum number of chunks that a search ahead of the cursor visits. */
 #define SEARCHED 256
 
-/* State of one walk of the cursor over the chunks that tasks will read. */
+/* State of one walk over the chunks that tasks will read, beginning at the cursor. */
 typedef struct walk {
     cb_ahead *a;
     cb_task_count *count;
@@ -98,7 +98,8 @@ static void ask(cb_ahead *a, cb_task_count *count)
     if (a->task == a->last && a->next) ask(a->next, count);
 }
 
-/* Removes a chunk of the running task, and all chunks before it, from `seen`. Returns false if `seen` lacks it. */
+/* Removes a chunk of the running task, and all chunks before it, from `seen`. Returns false if `seen` does not contain the
+ * chunk. */
 static bool forget(cb_ahead *a, int node, int64_t chunk)
 {
     for (unsigned i = 0; i < a->n; i++) {

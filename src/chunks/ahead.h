@@ -8,7 +8,7 @@
 
 #include "chunks/chunks.h"
 
-/* Maximum chunks between the cursor and the worker. */
+/* Maximum number of chunks between the cursor and the last chunk that the worker has read. */
 #define CB_AHEAD_SEEN 256
 
 typedef struct cb_ahead {

@@ -101,7 +101,8 @@ static void take_out(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
     unlist(c, e);
 }
 
-/* Returns the memory that an entry uses. Large entries have their own pages, which are returned to the system. */
+/* Returns the memory that an entry uses. Large entries use whole pages, which are returned to the system when the entry is
+ * freed. */
 static size_t size_of(size_t data)
 {
     size_t all = cb_sat_add(HEADER_BYTES, data);
@@ -136,8 +137,8 @@ static entry *take_out_unused(cb_cache *c) CB_REQUIRES(&c->lock)
     return e;
 }
 
-/* Removes the oldest chunk or block from the cache, and returns it. Indices are small and serve many chunks, so they are evicted
- * last, and only for another index. */
+/* Removes the oldest chunk or block from the cache, and returns it. Indices of shards are evicted last, and only to make room
+ * for another index, because an index is small and many chunks need it. */
 static entry *take_out_any(cb_cache *c, bool indices) CB_REQUIRES(&c->lock)
 {
     entry *e = take_out_oldest(c, false);

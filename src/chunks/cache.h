@@ -31,7 +31,7 @@ typedef enum cb_cache_found {
 /* Creates a cache of at most `limit` bytes, which also count against `shared`. The cache is thread-safe. Returns NULL if
  * out of memory. */
 cb_cache *cb_cache_new(const cubed_allocator *a, size_t limit, cb_budget *shared);
-/* Requires that no entry is pinned. */
+/* Frees the cache. No entry may be pinned. */
 void cb_cache_free(cb_cache *c);
 /* Finds or creates the entry of `key` with `size` bytes, and pins it until cb_cache_unpin. Waits only if another thread is
  * loading the entry. `reads` is the total number of reads, or SIZE_MAX if unknown: after the last read, the entry's memory is
@@ -55,7 +55,7 @@ void *cb_cache_data(cb_cache_entry *e);
  * the entry is removed. */
 void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there);
 void cb_cache_unpin(cb_cache *c, cb_cache_entry *e);
-/* Counts a planned read that was done without the cache. */
+/* Counts a read of an entry's chunk that was planned but did not use the cache. */
 void cb_cache_pass(cb_cache *c, cb_cache_key key);
 /* Frees an entry to return its memory to `shared`; waits for an unpin if necessary. Returns false if the cache has no memory to
  * return. The caller must not have entries pinned. */

@@ -75,7 +75,8 @@ uint64_t cb_stored_bytes(const cubed_plan *p, int node)
     return cb_sat_mul((size_t)cb_grid_count(n->grid), cb_chunk_bytes(p, node));
 }
 
-/* Minimum read of a source: its storage may be encoded in larger units than its chunks, and each call has a cost. */
+/* Minimum contiguous length in bytes of a read from a source function. Shorter reads do not pay, because each call has a cost
+ * and the source may decode larger units than chunks. */
 #define SOURCE_RUN ((size_t)256 << 10)
 
 /* Intermediates of block functions may exceed the memory of their readers. Their chunks are stored unencoded, in memory or
@@ -132,7 +133,7 @@ static size_t stored_run(const cubed_plan *p, int node)
 size_t cb_node_subread_run(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    /* Irregular chunks are read whole: offsets in a part would be computed with the length of the longest chunk. */
+    /* Read irregular chunks as a whole, because offsets in a part are computed with the length of the longest chunk. */
     if (cb_grid_is_irregular(n->grid)) return 0;
     if (n->source) return SOURCE_RUN;
     if (is_block_intermediate(n)) return INTERMEDIATE_RUN;

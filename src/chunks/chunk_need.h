@@ -36,7 +36,7 @@ const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
 size_t cb_node_subread_run(const cubed_plan *p, int node);
 /* Returns how parts of the node's chunks can be read, including parts that are shorter than cb_node_subread_run. */
 cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
-/* Returns true if only contiguous parts of the node's chunks can be read without the rest. */
+/* Returns true if parts of the node's chunks can be read only if they are contiguous. */
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);
 /* Returns true if a source's chunks are files that contain the elements unencoded, and large enough to be mapped. */
 bool cb_node_is_mappable(const cubed_plan *p, int node);

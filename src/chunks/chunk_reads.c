@@ -38,7 +38,7 @@ static cubed_status read_function(stored_read *x, cubed_error *err)
     const size_t bytes = (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
     const size_t library = cb_source_need(n->source, bytes);
     const size_t size = w->subread ? bytes : cb_chunk_bytes_at(x->c->plan, w->node, w->idx);
-    /* Set the part of the chunk beyond the end of the array to zero. */
+    /* set the part of the chunk beyond the end of the array to zero */
     if (bytes < size) memset(x->dst, 0, size);
     CB_TRY(cb_arena_charge(x->r->arena, library, "what a source allocates", err));
     const cubed_status st = cb_source_read(n->source, box, x->out->stride, x->dst, err);
@@ -230,7 +230,7 @@ static size_t runs_of(const cb_grid *g, const cb_want *w, size_t item, cb_box *f
     return run;
 }
 
-/* Loads the pages of the requested parts of a mapped chunk. */
+/* Loads the pages of the requested parts of a mapped chunk into memory. */
 static void bring_runs(const cb_box *first, size_t run, const cb_pinned *chunk)
 {
     int64_t at[CUBED_MAX_NDIM];
@@ -248,8 +248,8 @@ static void add_cost(cb_map_costs *costs, size_t bytes, int64_t begun)
     atomic_fetch_add(&costs->bytes, bytes);
 }
 
-/* Makes a chunk available by mapping its file. If only a part is requested, chooses between the mapping and a copy, by the costs
- * measured so far. Sets *there to false if the chunk must be read instead. */
+/* Makes a chunk available by mapping its file into memory. If only a part is requested, maps it only if mappings were faster
+ * than copies so far. Sets *there to false if the chunk must be read instead. */
 static cubed_status want_mapped(cb_chunks *c, const cb_chunk_reader *r, const cb_want *w,
                                 cb_pinned *out, bool *there, cubed_error *err)
 {

@@ -99,7 +99,8 @@ cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk, bool *f
     const cb_node *n = &c->plan->ir.nodes[node];
     int64_t idx[CUBED_MAX_NDIM];
     *found = false;
-    /* An update must not use intermediates of earlier runs, so look only for targets that it keeps. */
+    /* An update must not use intermediates of earlier runs. So only chunks of targets can be complete, if the update does not
+     * recompute them. */
     if (c->options.keeps) {
         *found = n->is_target && c->options.keeps(c->options.keeps_ctx, node, chunk);
         return CUBED_OK;
@@ -136,8 +137,8 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_chunk_reader *r, const cb_wan
     cb_want w = *want;
     cb_taken_offer taken = {.data = NULL};
     if (r->helper && !w.subread) CB_TRY(cb_chunks_take_offer(c, r, want, &taken, err));
-    /* Another worker decoded the chunk for this worker. The chunk then stays in the cache, even if no other block will read
-     * it. */
+    /* If another worker has decoded the chunk for this worker into the cache, use the cached chunk, even if no other block
+     * will read it. */
     w.reuse = w.reuse || taken.cached;
     if (w.subread) {
         r->count->bytes_read += (size_t)cb_box_count(w.subread) * item;

@@ -27,7 +27,7 @@ typedef struct cb_task_count {
 typedef cubed_status (*cb_chunks_open_fn)(void *ctx, cubed_store **store, const char **folder,
                                           cubed_error *err);
 
-/* Called with a range of chunks (a box in the stored node's grid). */
+/* Callback that receives a range of chunks (a box in the stored node's grid). */
 typedef cubed_status (*cb_chunks_fn)(void *ctx, int node, const cb_box *chunks, cubed_error *err);
 
 typedef struct cb_chunks_options {
@@ -39,9 +39,9 @@ typedef struct cb_chunks_options {
     size_t spare; /* memory in bytes for intermediates; the cache uses the remainder */
     /* Total number of reads of a chunk that tasks read again; SIZE_MAX: unknown. */
     size_t (*reads)(const cubed_plan *p, int node, const int64_t *idx);
-    /* Calls fn for the chunks of one step of a task, chunk by chunk in access order; steps count from 0. Sets *there to false
-     * if there is no such step. Any thread may call `visit`. It may omit chunks, or name chunks that are not needed. NULL:
-     * nothing is prefetched or offered. */
+    /* Calls fn for each chunk that one step of a task reads, in access order. Steps count from 0. Sets *there to false if the
+     * task has no such step. Any thread may call `visit`. It may omit chunks, or list chunks that the task does not read. If
+     * `visit` is NULL, no chunks are prefetched, and no worker decodes chunks for another. */
     cubed_status (*visit)(const cubed_plan *p, int stage, int64_t task, int64_t step, bool *there,
                           cb_chunks_fn fn, void *ctx);
     unsigned workers; /* number of workers with tasks that prefetch through this broker */
@@ -56,7 +56,7 @@ typedef struct cb_chunks_options {
 CUBED_MUST_CHECK cubed_status cb_chunks_new(const cubed_plan *plan,
                                             const cb_chunks_options *options, cb_chunks **out,
                                             cubed_error *err);
-/* Requires that no chunk is pinned. */
+/* Frees the broker. No chunk may be pinned. */
 void cb_chunks_free(cb_chunks *c);
 /* Sets the array of a target. `resumed`: it may contain chunks of an earlier run of the plan. */
 void cb_chunks_set_array(cb_chunks *c, int node, const cb_zarr_array *array, bool resumed);
@@ -113,7 +113,7 @@ typedef struct cb_want {
     void *buffer; /* buffer with room for cb_chunk_bytes, or for the part */
 } cb_want;
 
-/* A worker that reads chunks. */
+/* Context of a worker for reading chunks. */
 typedef struct cb_chunk_reader {
     cb_arena *arena;
     cb_task_count *count;
@@ -132,8 +132,8 @@ typedef struct cb_chunk_reader {
 #define CB_CHUNKS_PIN_BYTES CB_ARENA_DEFER_BYTES
 CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_chunk_reader *r,
                                              const cb_want *want, cb_pinned *out, cubed_error *err);
-/* Returns the elements of a box of an intermediate if memory holds the whole box contiguously in C order, otherwise NULL. They
- * are valid as long as the chunks of the box. */
+/* Returns the address of the elements of a box of an intermediate, if they are in memory, contiguous and in C order. Otherwise
+ * returns NULL. The address is valid as long as the chunks of the box exist. */
 const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_task_count *count);
 /* Fails if a mapped file changed while it was in use. Results computed from it are invalid and are not written. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);
@@ -161,7 +161,7 @@ CUBED_MUST_CHECK cubed_status cb_chunks_want_codec_block(const cb_chunks *c,
                                                          cb_pinned_codec_block *out,
                                                          cb_task_count *count, cubed_error *err);
 void cb_chunks_unpin_codec_block(const cb_chunks *c, cb_pinned_codec_block *block);
-/* Counts a planned read of a cached chunk that was not needed. */
+/* Counts a read of a chunk that was planned, but that the task did not need. */
 void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx);
 
 /* Returns whether a node's chunks may be prefetched, because they come from a store with latency. */

@@ -1,4 +1,5 @@
-/* Decodes chunks block by block. Two runs of requested bytes may each need a part of the same block. */
+/* Decodes chunks one codec block at a time. If two runs (contiguous requested bytes) each need a part of the same block, the
+ * block is cached between them. */
 #include <string.h>
 
 #include "base/error.h"

@@ -186,7 +186,7 @@ static cb_fetch *find(const cb_fetcher *f, cb_cache_key key, part **out) CB_REQU
     return NULL;
 }
 
-/* Finds an unused buffer of the same size, or allocates one, dropping unused buffers to make room. */
+/* Finds an unused buffer of the same size, or allocates one. To make room, frees other unused buffers. */
 static cb_fetch *find_buffer(cb_fetcher *f, size_t cap) CB_REQUIRES(&f->lock)
 {
     const size_t taken = cb_pages_round(cb_sat_add(CB_FETCH_HEADER, cap));
@@ -228,7 +228,7 @@ static void came(cubed_store_request *r)
 {
     cb_fetch *x = r->data;
     cb_fetcher *f = x->fetcher;
-    /* The object no longer has the version that was requested. */
+    /* CUBED_E_EXISTS means that the object no longer has the requested version */
     if (r->status == CUBED_E_EXISTS)
         r->status = cb_fail(&x->err, CUBED_E_FORMAT, "%s of %s was replaced while it was read",
                             x->path, x->store->url);
@@ -294,8 +294,8 @@ static bool is_cached(cb_cache *c, cb_cache_key key)
     return found != CB_CACHE_FULL;
 }
 
-/* Requests a chunk, unless it is or will be cached. A thread that loads a chunk into the cache takes the cache entry before it
- * checks this pool. So a cached chunk is never requested twice. */
+/* Requests a chunk, unless it is in the cache or being loaded into it. A thread that loads a chunk into the cache creates the
+ * cache entry before it looks for the chunk in this pool. So a chunk that is cached is never requested twice. */
 static cb_fetch_answer ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *w)
     CB_REQUIRES(&f->lock)
 {

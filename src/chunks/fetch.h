@@ -1,9 +1,9 @@
 /* Prefetches encoded chunks before tasks read them.
  *
- * A pool of buffers, each with the request that fills it. A prefetching thread submits requests and continues. A reader
- * takes the object that it needs, regardless of which thread requested it, and waits only for that object. The pool
- * respects the store's preferred number of requests in flight and the projected memory. Objects that no reader takes are
- * dropped. Thread-safe. */
+ * Requests are in a pool of buffers; each buffer belongs to the request that fills it. A thread that prefetches submits
+ * requests and continues. A reader gets the object that it needs, regardless of which thread requested it, and waits only for
+ * this object. The pool respects the store's preferred number of requests in flight and the projected memory. Objects that no
+ * reader takes are dropped. Thread-safe. */
 #ifndef CB_CHUNKS_FETCH_H
 #define CB_CHUNKS_FETCH_H
 
@@ -13,7 +13,7 @@
 typedef struct cb_fetcher cb_fetcher;
 typedef struct cb_fetch cb_fetch;
 
-/* Memory of a buffer in addition to the object: its request, including the key. */
+/* Memory in bytes of a buffer in addition to the object: the request and its key. */
 #define CB_FETCH_HEADER ((size_t)8 << 10)
 /* Maximum number of parts of an object that are read in one request. */
 #define CB_FETCH_PARTS 64

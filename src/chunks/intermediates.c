@@ -1,4 +1,4 @@
-/* Intermediates: chunks are kept in memory within the memory budget. Further chunks are written to the work folder. */
+/* Stores chunks of intermediates in memory up to a budget, and further chunks in the work folder. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,9 @@
 #include "chunks/prefixes.h"
 #include "chunks/state.h"
 
-/* Returns the total size of an intermediate whose chunks a copy joins to larger ones, if its chunks in order form the array. Then
- * the chunks are pieces along one axis, and all axes before it have length 1. Returns 0 for all other intermediates. */
+/* Returns the total size in bytes of an intermediate if its chunks are stored contiguously, otherwise 0. They are if a copy
+ * concatenates them to larger chunks, and the chunks in order are the whole array in C order. Then the chunks are pieces along
+ * one axis, and all axes before it have length 1. */
 static size_t bytes_together(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
@@ -222,7 +223,7 @@ static chunks_released *add_released(cb_chunks *c, int node, int64_t chunk)
     cb_mutex_lock(&c->lock);
     if (!c->released) c->released = cb_alloc_zero(&c->plan->ctx->alloc, sizeof *c->released);
     chunks_released *x = c->released;
-    /* If there is no memory for the group, the chunk is not deleted now. The run deletes its folder at the end. */
+    /* If there is no memory for the group, the chunk stays in the work folder, which the run deletes at its end. */
     if (x) {
         x->of[x->n].node = node;
         x->of[x->n++].chunk = chunk;
@@ -258,7 +259,8 @@ void cb_chunks_release(cb_chunks *c, int node, int64_t chunk)
     uint32_t *readers = &x->readers[chunk];
     if (*readers > 0 && *readers < UINT32_MAX && --*readers == 0) {
         ptr = x->kept[chunk];
-        /* If worker processes write chunks, this process has no record of them, so they may be in the work folder. */
+        /* If worker processes write chunks, this process does not know which chunks exist. So a chunk may be in the work
+         * folder. */
         in_work = work.store && (ptr == cb_chunks_in_work(c) || !c->options.own);
         x->kept[chunk] = NULL;
     }

@@ -148,15 +148,15 @@ cubed_status cb_chunks_take_offer(cb_chunks *c, const cb_chunk_reader *r, const 
 typedef struct search {
     const cb_helper *of;
     int64_t step;
-    bool behind; /* the search has passed the chunk that the worker uses now */
-    /* the search has left one chunk for the worker to decode itself, so that it need not wait */
+    bool behind; /* the search has passed the last chunk that the worker has read */
+    /* the search has skipped one chunk, which the worker will decode itself, so that it does not wait */
     bool left;
     int looked;
     int node; /* the node and the chunk that were found; node is -1 if none was found */
     int64_t chunk;
 } search;
 
-/* Decides on one chunk that the worker will need. Returns true to continue the search. */
+/* Decides whether to decode a chunk that the worker will need. Returns true to continue the search with the next chunk. */
 static bool look(search *s, int node, int64_t chunk)
 {
     const cb_helper *w = s->of;
@@ -213,7 +213,7 @@ static bool is_idle(const cb_helper *w)
     return true;
 }
 
-/* Reserves room in the arena for as many chunks as fit in addition to the memory for decoding one. */
+/* Reserves memory in the arena for as many decoded chunks as fit, in addition to the memory that decoding a chunk needs. */
 static void make_room(cb_helper *w, cb_arena *arena, size_t bytes, size_t beside)
 {
     const size_t left = arena->cap.arena - arena->used;

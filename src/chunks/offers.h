@@ -1,11 +1,11 @@
-/* Chunks that workers without a task decode for workers with one.
+/* Offers: chunks that idle workers decode for workers with a task.
  *
- * If there are fewer tasks than workers, or the last of many tasks run, some workers are idle. An idle worker runs ahead of
- * another worker in the chunks that the other's task reads (cb_chunks_options.visit). The idle worker decodes some of these
- * chunks in its own arena, which no task needs at that time, and offers them. The other worker uses them in place when it
- * requests them (cb_chunks_want). Results do not depend on offers. A task itself loads chunks that the idle worker cannot load.
+ * If there are fewer tasks than workers, or the last of many tasks run, some workers are idle. An idle worker visits the chunks
+ * that another worker's task will read (cb_chunks_options.visit). It decodes some of these chunks in its own arena, which no task
+ * needs at that time, and offers them. The other worker uses them in place when it requests them (cb_chunks_want).
  *
- * The lock of the executor, with which idle workers wait, guards all data. */
+ * Results do not depend on offers: if an idle worker cannot load a chunk, the task loads the chunk itself. The executor's
+ * lock, with which idle workers wait, guards all data. */
 #ifndef CB_CHUNKS_OFFERS_H
 #define CB_CHUNKS_OFFERS_H
 
@@ -22,7 +22,7 @@ typedef enum cb_offer_state {
     CB_OFFER_NONE,
     CB_OFFER_MADE, /* a worker is decoding the chunk */
     CB_OFFER_READY,
-    CB_OFFER_FAILED, /* the chunk could not be loaded; no retry */
+    CB_OFFER_FAILED, /* the chunk could not be loaded, and is not tried again */
     /* the worker for which the chunk was decoded uses it, until that worker's arena is released */
     CB_OFFER_USED
 } cb_offer_state;
@@ -33,10 +33,10 @@ typedef struct cb_offer {
     int node;
     int64_t chunk, step; /* index of the chunk, and step of the task that reads it */
     void *data;
-    cb_task_count count; /* data moved by loading it */
+    cb_task_count count; /* counts of the data that loading the chunk moved */
 } cb_offer;
 
-/* The workers of an executor. */
+/* State of the offers among the workers of an executor. */
 struct cb_offers {
     cb_chunks *chunks;
     unsigned n;
@@ -45,7 +45,7 @@ struct cb_offers {
     cb_cond *changed;
 };
 
-/* A worker: its current task, and its chunks for others. */
+/* State of one worker: its current task, and the chunks that it decoded for other workers. */
 struct cb_helper {
     cb_offers *offers;
     int stage; /* stage of the current task; -1: no task, or a task that accepts no help */
@@ -58,7 +58,8 @@ struct cb_helper {
     cb_offer held[CB_OFFERS_EACH];
 };
 
-/* Returns whether the chunks of a node are read as a whole, are encoded, and cost more to decode than to hand over. */
+/* Returns true if idle workers decode chunks of a node for other workers. These chunks are encoded, are read as a whole, and
+ * take longer to decode than another worker needs to wake up. */
 bool cb_node_is_offered(const cubed_plan *p, int node);
 /* Begins offers among the workers of an executor, which ends them before its lock and condition are destroyed. Requires
  * cb_chunks_options.visit. */

@@ -1,4 +1,4 @@
-/* Requests chunks before tasks read them, and takes them from the pool. */
+/* Requests chunks from stores before tasks read them, and gets requested chunks from the pool (chunks/fetch.h). */
 #include "base/error.h"
 #include "chunks/state.h"
 

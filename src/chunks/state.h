@@ -11,7 +11,8 @@
 #include "chunks/offers.h"
 #include "store/local/local_map.h"
 
-/* All chunks of a node, contiguous: in memory, or as pieces of a target's only chunk in its store. */
+/* All chunks of an intermediate that are stored contiguously, either in memory or as pieces of the only chunk of a target in
+ * its store. */
 typedef struct chunks_together {
     char *data;   /* NULL until the first chunk is put */
     size_t bytes; /* size of all chunks */
@@ -55,7 +56,7 @@ typedef struct cb_work {
     const char *folder;
 } cb_work;
 
-/* In addition, a run keeps two pointers and 32 bytes of scheduling state per node. */
+/* The sum includes two pointers and 32 bytes per node, which a run keeps for scheduling. */
 _Static_assert(sizeof(chunks_of_node) + sizeof(chunks_kept) + 2 * sizeof(void *) + 32 <=
                    CB_RUN_NODE_BYTES,
                "what a run keeps of a node");

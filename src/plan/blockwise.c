@@ -130,7 +130,8 @@ bool cb_blockwise_equal(const cb_blockwise *a, const cb_blockwise *b)
            same_operands(a->in, b->in, a->nin) && same_operands(a->out, b->out, a->nout);
 }
 
-/* Checks that the array's extent has room for the halo. A padded array has its own room, which may be longer than the axis. */
+/* Checks that the halo fits in the array's extent. If the array is padded, the halo is limited by the padding, which may be
+ * longer than the axis. */
 static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int axis, int number,
                                cubed_error *err)
 {
@@ -145,8 +146,8 @@ static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int
                    axis, number, halo->before, halo->after, most);
 }
 
-/* Checks axis d, whose symbol an earlier axis may have as well. Only two axes of an input may have the same symbol, and only if
- * their blocks are equal. */
+/* Checks axis d, if an earlier axis of the operand has the same symbol. Only two axes of an input may have the same symbol,
+ * and only if their blocks are equal. */
 static cubed_status check_repeated(const cb_block_operand *x, int d, bool output, const char *what,
                                    int number, cubed_error *err)
 {
@@ -184,8 +185,8 @@ static cubed_status check_operand(const cb_block_operand *x, bool output, const 
     return CUBED_OK;
 }
 
-/* Records the number of blocks of an operand along each symbol. Along one symbol, all operands must have the same number, or
- * 1. */
+/* Records the number of blocks of an operand along each symbol. Along a symbol, every operand must have the same number of
+ * blocks, or one block. */
 static cubed_status count_blocks(const cb_block_operand *x, bool output, int number,
                                  cb_symbols *out, bool *known, cubed_error *err)
 {

@@ -8,12 +8,14 @@
 #include "plan/geom.h"
 #include "plan/reach.h"
 
-/* A gathered input: a call gets ranges along one axis, concatenated. A block of another input lists the ranges as pairs of
- * positions: first, and last + 1. The ranges depend on data; their maximum total length does not. */
+/* Description of a gathered input. A call gets several ranges of the input along one axis, concatenated. A block of another
+ * input lists the ranges as pairs of positions: first, and last + 1. The ranges depend on data, but their total length has a
+ * fixed maximum. */
 typedef struct cb_gather {
     int64_t most; /* maximum number of elements per call; 0: the input is not gathered */
     int64_t
-        per; /* number of blocks along the axis's symbol whose ranges are in one block of this input */
+        /* number of consecutive blocks along the axis's symbol whose ranges are within the same block of this input */
+        per;
     int axis;   /* blocks have extent 1 along all other axes */
     int ranges; /* number of the int64 input with the ranges, which precedes this input */
 } cb_gather;
@@ -24,8 +26,8 @@ typedef struct cb_block_operand {
     int symbol[CUBED_MAX_NDIM];
     cubed_block_halo halo[CUBED_MAX_NDIM]; /* halo of the blocks along each axis; for inputs only */
     cb_gather gather;                      /* description of a gathered input; for inputs only */
-    /* For an input with a reach: the affine map from a block of the first output to the elements that a call gets. `blocks`
-     * is then the grid of the first output. NULL for other inputs. */
+    /* Affine map from a block of the first output to the elements of the input that a call gets; NULL if the input has no such
+     * map. If it has one, `blocks` is the grid of the first output. */
     const cb_reach *reach;
 } cb_block_operand;
 
@@ -35,7 +37,7 @@ void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, in
 /* Returns the maximum number of elements of a block along the axis, including its halo. */
 int64_t cb_halo_most(const cubed_block_halo *halo, const cb_axis *blocks);
 
-/* The operation; the nodes of all of its outputs have equal copies. */
+/* An operation on blocks. The nodes of all of its outputs have equal copies of this structure. */
 typedef struct cb_blockwise {
     const char *function;
     const void *params; /* aligned to 16 bytes */
@@ -62,8 +64,8 @@ bool cb_block_overlaps(const cb_block_operand *x);
 
 /* Returns a copy of the operation in the zone, or NULL if out of memory. */
 const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op);
-/* Returns the entry of `known` (entries may be NULL) that equals the operation, otherwise a copy in the zone. NULL if out of
- * memory. Sharing saves memory, because operations on many axes use kilobytes and often are equal. */
+/* Returns the entry of `known` (entries may be NULL) that equals the operation, or else a copy in the zone. Returns NULL if
+ * out of memory. Sharing saves memory, because an operation on many axes has several KiB, and many operations are equal. */
 const cb_blockwise *cb_blockwise_keep(cb_zone *zone, const cb_blockwise *op,
                                       const cb_blockwise *const *known, int nknown);
 /* Compares operations that read the same inputs. */

@@ -7,7 +7,7 @@ static void raise_to(cubed_array *x, int axis, uint8_t from)
     if (x->chunks_from[axis] < from) x->chunks_from[axis] = from;
 }
 
-/* Copies the origin of the chunks along axis `of` of an input to an axis of x. */
+/* Gives an axis of x the origin of the chunks along axis `of` of an input. */
 static void take(cubed_array *x, int axis, const cubed_array *in, int of)
 {
     raise_to(x, axis, in->chunks_from[of]);
@@ -39,8 +39,8 @@ void cb_chunks_of_reduce(cubed_array *x)
     }
 }
 
-/* Gives all axes of the result the strongest origin of the input's chunks, because an axis may consist of several axes of the
- * input. */
+/* Gives all axes of the result the origin with the highest value of all axes of the input, because an axis of the result may
+ * consist of several axes of the input. */
 void cb_chunks_of_reshape(cubed_array *x)
 {
     uint8_t most = CB_CHUNKS_NONE;
@@ -68,8 +68,8 @@ static bool same_chunks(const cb_axis *a, const cb_axis *b)
     return true;
 }
 
-/* Sets the origins of a copy. The caller has given the chunk lengths that differ from the input's. The chunks of computed
- * constants do not count as data. */
+/* Sets the origins of a copy with other chunks. Chunk lengths that differ from the input's count as given by the caller.
+ * Chunks of computed constants do not count as chunks of data. */
 void cb_chunks_of_copy(cubed_array *x)
 {
     const cubed_array *in = x->in[0];

@@ -1,4 +1,4 @@
-/* Computes the chunk lengths of arrays whose chunks nobody specified. */
+/* Chooses chunk lengths for arrays whose chunks were not specified. */
 #include <math.h>
 
 #include "plan/graph.h"
@@ -6,7 +6,7 @@
 /* Margin, so that rounding of a root does not make the side of a cube shorter by 1. */
 #define ROUNDING 1e-9
 
-/* Gives axes that are shorter than an equal share their whole extent. Returns true if there was such an axis. */
+/* Gives each axis that is shorter than `side` one chunk of its whole extent. Returns true if there was such an axis. */
 static bool take_short(int ndim, const int64_t *shape, double side, double *room, int64_t *chunks)
 {
     bool found = false;

@@ -27,7 +27,7 @@ void cb_put_params(cb_buf *b, const void *params, size_t size)
     if (size) cb_buf_put(b, params, size);
 }
 
-/* Writes the chunk lengths of an irregular axis; the count is 0 for a regular axis. */
+/* Writes the number of chunks of an irregular axis and their lengths. For a regular axis, writes the number 0. */
 static void put_lengths(cb_buf *b, const cb_axis *a)
 {
     cb_put_u(b, a->starts ? (uint64_t)a->n : 0);

@@ -39,7 +39,7 @@ typedef struct cb_reader {
     const uint8_t *at, *end;
     bool bad;
     bool worker;  /* the reader is a worker of the plan's run */
-    bool array;   /* the bytes contain memory of any size */
+    bool array;   /* the bytes are a serialised array, which contains all of its memory */
     int operands; /* number of operands read so far, at most CB_MAX_OPERANDS */
     cb_zone *zone;
 } cb_reader;

@@ -113,7 +113,7 @@ bool cb_axis_equal(const cb_axis *a, const cb_axis *b)
         return a->n == b->n &&
                (a->starts == b->starts ||
                 memcmp(a->starts, b->starts, ((size_t)a->n + 1) * sizeof *a->starts) == 0);
-    /* A chunk length that exceeds the rest of the axis gives the same chunks as the rest. */
+    /* A chunk length that exceeds the rest of the axis makes the same chunks as the length of the rest. */
     const int64_t rest = a->extent - a->first;
     return cb_min_i64(a->first, a->extent) == cb_min_i64(b->first, b->extent) &&
            (rest <= 0 || cb_min_i64(a->chunk, rest) == cb_min_i64(b->chunk, rest));
@@ -179,7 +179,7 @@ bool cb_map_equal(const cb_map *a, const cb_map *b)
     return true;
 }
 
-/* Returns true if the sum of a few such numbers cannot overflow. */
+/* Returns true if x is so small that a sum of a few such numbers cannot overflow. */
 static bool is_position(int64_t x) { return x >= -(INT64_MAX / 4) && x <= INT64_MAX / 4; }
 
 cubed_status cb_map_compose(const cb_map *inner, const cb_map *outer, cb_map *out, cubed_error *err)

@@ -1,4 +1,4 @@
-/* Boxes, chunk grids and index transforms: the arithmetic of regions. */
+/* Boxes, chunk grids, and affine maps between index spaces. */
 #ifndef CB_PLAN_GEOM_H
 #define CB_PLAN_GEOM_H
 
@@ -65,7 +65,7 @@ static inline int64_t cb_axis_stored(const cb_axis *a, int64_t i)
     if (a->starts) return a->starts[i + 1] - a->starts[i];
     return a->clipped ? cb_axis_hi(a, i) - cb_axis_lo(a, i) : a->chunk;
 }
-/* Returns the stored length of the last chunk of a regular axis. */
+/* Returns the length of the last chunk of a regular axis as it is stored. */
 static inline int64_t cb_axis_last(const cb_axis *a)
 {
     return a->clipped ? cb_axis_stored(a, cb_axis_count(a) - 1) : a->chunk;
@@ -87,8 +87,8 @@ static inline cb_axis cb_axis_regular(int64_t extent, int64_t chunk)
 }
 
 bool cb_axis_equal(const cb_axis *a, const cb_axis *b);
-/* Returns an axis with the same chunks, with a nominal length not above that of the longest chunk. Stored chunks are padded
- * to the nominal length. */
+/* Returns an axis with the same chunks whose nominal length `chunk` is at most the length of the longest chunk. Stored chunks
+ * are padded to the nominal length. */
 cb_axis cb_axis_trimmed(const cb_axis *a);
 /* Creates an axis with chunks that begin at `starts` (n + 1 entries). The result is regular if the lengths are. */
 cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n);
@@ -97,11 +97,11 @@ cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n);
 CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset,
                                             int64_t stride, int64_t extent, cb_axis *out,
                                             cubed_error *err);
-/* Adds elements before and after the axis, in chunks of its nominal length. An irregular axis keeps its chunks, and no new
- * chunk is longer than its longest. Lists are in the zone. */
+/* Adds elements before and after the axis, in chunks of its nominal length. If the axis is irregular, its chunks do not
+ * change, and new chunks are at most as long as its longest chunk. Lists are allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before,
                                              int64_t after, cb_axis *out, cubed_error *err);
-/* Checks the list of an irregular axis, which may have arbitrary contents. */
+/* Returns true if the list of an irregular axis is valid. The list may have arbitrary contents. */
 bool cb_axis_is_sound(const cb_axis *a);
 
 /* Returns the number of blocks of `per` chunks each. */
@@ -134,20 +134,20 @@ typedef struct cb_grid {
 } cb_grid;
 
 cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk);
-/* Returns a regular grid with chunks as large as the largest, for estimates. */
+/* Returns a regular grid whose chunks have the size of the largest chunk of g, for estimates. */
 cb_grid cb_grid_evened(const cb_grid *g);
 bool cb_grid_is_irregular(const cb_grid *g);
 cb_grid cb_grid_copy(const cb_grid *g);
-/* Returns the same chunks if a stored array can have them. Otherwise returns regular chunks, because the first chunk of a
- * stored array cannot be shorter. */
+/* Returns a grid with the same chunks if a stored array can have them. If the first chunk of an axis is shorter, which is
+ * impossible in a stored array, returns regular chunks. */
 cb_grid cb_grid_storable(const cb_grid *g);
 /* Applies cb_axis_trimmed to all axes. */
 cb_grid cb_grid_trimmed(const cb_grid *g);
 /* Copies the lists of irregular axes to the zone, except lists in `known`, which live at least as long as the zone. */
 CUBED_MUST_CHECK cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_grid *const *known,
                                           int nknown, cubed_error *err);
-/* Replaces *g by an equal grid of `known`, or by a copy in the zone that has room only for its axes. Do not copy such a
- * grid by value, only with cb_grid_copy. */
+/* Replaces *g by an equal grid of `known`, or by a copy in the zone. The copy has memory only for its axes, so copy it with
+ * cb_grid_copy, not by value. */
 CUBED_MUST_CHECK cubed_status cb_grid_keep(cb_zone *zone, const cb_grid **g,
                                            const cb_grid *const *known, int nknown,
                                            cubed_error *err);
@@ -181,8 +181,8 @@ typedef struct cb_map {
     } dim[CUBED_MAX_NDIM];
 } cb_map;
 
-/* Returns a copy of a map that has room only for the map's axes, so the copy must not be copied by value. NULL if out of
- * memory. */
+/* Returns a copy of a map in the zone, or NULL if out of memory. The copy has memory only for the map's axes, so it must not
+ * be copied by value. */
 const cb_map *cb_map_own(cb_zone *zone, const cb_map *m);
 cb_map cb_map_identity(int ndim);
 bool cb_map_is_identity(const cb_map *m);

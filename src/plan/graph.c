@@ -44,7 +44,7 @@ cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype
     return n;
 }
 
-/* Gives records the fields of the inputs of the same type, unless the node has its own description. */
+/* If the node has records and no description of their fields, uses the description of an input of the same type. */
 static cubed_status take_fields(cubed_array *x, cubed_error *err)
 {
     const bool is_call = cb_node_is(&x->node, CB_KIND_CALL);
@@ -185,8 +185,9 @@ void cubed_array_set_made(cubed_array *x)
         x->made_mem = cb_sat_mul(x->made_mem, (size_t)x->shape[d]);
 }
 
-/* Sets the origin of the nodes that one call created. These are few levels deep; `levels` limits arrays that were
- * deserialised. A nonzero origin marks visited nodes. With origin 0 every path to a node would be walked. */
+/* Sets the origin of the nodes that one call created. Such nodes are few levels deep; `levels` limits the depth in
+ * deserialised arrays. Nodes with a nonzero origin have been visited. The origin must not be 0, because each node would then
+ * be visited once for each path to it. */
 static void set_origin(cubed_array *x, uint32_t origin, int levels)
 {
     if (x->node.origin || levels == 0) return;

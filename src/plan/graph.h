@@ -28,9 +28,10 @@ struct cubed_array {
     int64_t chunks[CUBED_MAX_NDIM];
     uint8_t chunks_from
         [CUBED_MAX_NDIM]; /* a cb_chunks_from for each axis: where its chunks come from */
-    uint32_t listed;      /* axes whose chunk lengths a user gave or a store has */
-    /* Chunks that are written as a whole, found by cubed_array_open. `chunks` may be parts of them (of shards). Stored in the
-     * zone; NULL for all other arrays. */
+    /* bit d is set if a user specified the chunk lengths along axis d, or if they are those of a stored array */
+    uint32_t listed;
+    /* Grid of the stored objects of an array from cubed_array_open, in the zone; NULL for other arrays. Each object is written
+     * as a whole. The chunks of the node may be parts of objects (of shards). */
     const cb_grid *objects;
     void (*release)(
         void *owner); /* for MEMORY: releases the owner; NULL if the memory is borrowed */
@@ -54,7 +55,7 @@ void cb_graph_find_chunks_from(cubed_array *x);
 /* Serialises an array, the last of these nodes (serial.h). */
 CUBED_MUST_CHECK cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data,
                                             size_t *size, cubed_error *err);
-/* Creates made[i] from a node that was read and from made[0..i-1]. The array then owns the node. */
+/* Creates the array made[i] from a deserialised node, whose inputs are among made[0..i-1]. The array then owns the node. */
 CUBED_MUST_CHECK cubed_status cb_graph_restore(cubed_context *ctx, const cb_node *node,
                                                cubed_array **made, int i, cubed_error *err);
 

@@ -1,8 +1,8 @@
-/* Requests whose sources have grown.
+/* Compares plans of the same request whose sources have grown in between. Two plans are of the same request if their nodes are
+ * equal apart from extents.
  *
- * Two plans are of the same request if their nodes are equal apart from extents. Each kind of node says which extents other
- * elements depend on (cb_kind.fix_axes). If no such extent has changed, and no array has shrunk, both plans compute the
- * same values at the positions that both have. */
+ * For each kind of node, cb_kind.fix_axes marks the extents on which other elements depend. If no marked extent has changed,
+ * and no array has shrunk, both plans compute the same values at the positions that both have. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

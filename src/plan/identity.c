@@ -1,4 +1,4 @@
-/* Hashes of the computation of a plan. Plans with the same contents have the same hash in any process. */
+/* Computes hashes that identify the computation of a plan. Equal plans have the same hash in any process. */
 #define XXH_INLINE_ALL
 #include <stdio.h>
 #include <string.h>
@@ -83,8 +83,8 @@ cubed_status cb_plan_identify_growth(const cubed_plan *p, char name[CB_PLAN_ID_C
     return st;
 }
 
-/* Hashes contents in the order of nodes. Nodes that the optimiser adds do not read memory, and do not change the order of the
- * nodes that do. */
+/* Hash the contents of arrays in memory in the order of their nodes. This order does not depend on the optimiser: the nodes
+ * that it adds do not read memory. */
 cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char *goal,
                               cubed_error *err)
 {

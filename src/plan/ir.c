@@ -239,7 +239,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
         return BAD("%d inputs", n->ninputs);
     for (int k = 0; k < n->ninputs; k++) {
         if (n->inputs[k] < 0 || n->inputs[k] >= i) return BAD("input number %d", n->inputs[k]);
-        /* Chunks of a region have other numbers in the array than in the node. */
+        /* Reject a node that reads a region: its chunks have other numbers in the stored array than in the node. */
         const cb_node *in = &ir->nodes[n->inputs[k]];
         if (in->is_target && in->region) return BAD("a region of an array that is read again");
     }
@@ -249,7 +249,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     return kind->check(ir, n, err);
 }
 
-/* Checks that chains of virtual nodes are not too deep, including each node itself. */
+/* Checks that no chain of virtual nodes is deeper than CB_MAX_DEPTH. */
 static cubed_status check_depth(const cb_ir *ir, cubed_error *err)
 {
     const cubed_allocator *a = cb_zone_allocator(ir->zone);

@@ -1,5 +1,5 @@
-/* The immutable form of a plan: a list of nodes, each an array and the operation that computes it, inputs before users.
- * Plain data that can be serialised (serial.h); all pointers point into the owning zone. */
+/* The nodes of a plan. A node is an array and the operation that computes it; a node's inputs precede it in the list. The list
+ * does not change after planning. It is plain data that can be serialised (serial.h). All pointers point into the owning zone. */
 #ifndef CB_PLAN_IR_H
 #define CB_PLAN_IR_H
 
@@ -15,7 +15,8 @@
 typedef struct cb_node {
     cb_node_kind kind;
     cubed_dtype dtype;
-    /* Shape and chunks: logical for virtual nodes, stored for stored ones. For kept nodes see cb_grid_keep. */
+    /* Shape and chunks. For a stored node, these are the stored chunks. The grid of a node in a list must not be copied by
+     * value (cb_grid_keep). */
     const cb_grid *grid;
     int ninputs;
     int *inputs; /* node numbers, less than the node's own */
@@ -30,8 +31,8 @@ typedef struct cb_node {
         };
         struct {
             cb_reduction reduction; /* for REDUCE, PARTIAL, MERGE_PARTIAL, MERGE and SCAN */
-            /* for REDUCE and PARTIAL: bit d is set if axis d of the input is reduced; for merges: if axis d of the original input
-             * is */
+            /* for REDUCE and PARTIAL: bit d is set if axis d of the input is reduced; for merges: bit d is set if axis d of
+             * the input of the original reduction is reduced */
             uint32_t reduced;
             int axis; /* CONCAT, SCAN */
             /* for CONCAT: starts of the inputs along the axis, followed by the end; set by cb_ir_set */
@@ -51,8 +52,8 @@ typedef struct cb_node {
     /* The following fields may be read for nodes of any kind: their presence distinguishes kinds. */
     /* for merges, which read states: the grid of the original reduction's input */
     const cb_grid *reduce_grid;
-    /* for BLOCKWISE: the operation, and the number of this output. For COMPRESS: the blocks of its inputs, and its chunks. NULL
-     * for all other kinds. */
+    /* For BLOCKWISE: the operation, and the number of this node's output. For COMPRESS: the blocks of the inputs and the
+     * chunks of the output. NULL for all other kinds. */
     const cb_blockwise *block;
     int output;
     cb_source *source; /* for READER; borrowed from the array or from the loaded plan */
@@ -89,8 +90,8 @@ typedef struct cb_node {
     bool to_memory; /* a result in the caller's memory */
     void *result;   /* address of this result; NULL until it is bound */
 
-    /* True if the chunks of the node are stored. The optimiser decides this, except for copies that functions on blocks
-     * request. False for sources. */
+    /* True if the chunks of the node are stored; false for sources. The optimiser decides this, except for copies that
+     * functions on blocks require. */
     bool stored;
     cb_why why;      /* reason */
     uint32_t origin; /* see cubed_array_set_origin; not serialised */
@@ -118,7 +119,8 @@ typedef struct cb_ir {
     cb_zone *zone; /* owns everything below */
     int nnodes, cap;
     cb_node *nodes;
-    /* `block` of the node that was added last among nodes with one; NULL if no node has one. Later nodes share it if equal. */
+    /* The last operation on blocks that was added to the list; NULL if there is none. Nodes that are added later share it if
+     * their operations are equal. */
     const cb_blockwise *last_block;
     bool
         is_graph; /* the nodes are unchanged from the user's graph: the optimiser has not decided anything */
@@ -132,7 +134,7 @@ static inline bool cb_node_is(const cb_node *n, unsigned any)
 static inline bool cb_node_is_source(const cb_node *n) { return cb_node_is(n, CB_KIND_SOURCE); }
 /* Returns true for a source that tasks read chunk by chunk. */
 static inline bool cb_node_has_chunks(const cb_node *n) { return cb_node_is(n, CB_KIND_CHUNKED); }
-/* Returns true if the node is accessed in place: the caller's memory, or a result in it. */
+/* Returns true if tasks access the node in place, because it is a source or a result in the caller's memory. */
 static inline bool cb_node_in_memory(const cb_node *n)
 {
     return n->to_memory || (cb_node_is_source(n) && !cb_node_has_chunks(n));
@@ -142,7 +144,7 @@ static inline bool cb_node_leaves_states(const cb_node *n)
 {
     return n->kind == CB_NODE_PARTIAL || n->kind == CB_NODE_MERGE_PARTIAL;
 }
-/* Returns true for running totals and outputs of functions on blocks: they are stored wherever they are read. */
+/* Returns true for scans and for outputs of functions on blocks. Such a node is always stored if another node reads it. */
 static inline bool cb_node_stores_itself(const cb_node *n)
 {
     return cb_node_is(n, CB_KIND_STORES_ITSELF);
@@ -171,7 +173,8 @@ const cb_grid *cb_ir_reduced_grid(const cb_ir *ir, const cb_node *reduction);
  * reads along its own axes. */
 CUBED_MUST_CHECK cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n, int input,
                                               const cb_map *map, cb_map *out, cubed_error *err);
-/* Returns the node that is read in place of `node`, below copies that are not stored. */
+/* Returns the node that is read if `node` is read: `node` itself or, if it is a copy that is not stored, the first other node
+ * below it. */
 int cb_ir_below_copies(const cb_ir *ir, int node);
 /* Returns true if a node is an output of an operation on blocks. */
 bool cb_ir_has_blocks(const cb_ir *ir);

@@ -1,10 +1,10 @@
-/* Axes with irregular chunks. */
+/* Functions for axes with irregular chunks. */
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "plan/geom.h"
 
-/* Maximum number of chunks that are added to a list, to bound its size. */
+/* Maximum number of chunks that cb_axis_extend adds to the list of an axis, to limit the size of the list. */
 #define MOST_FILLED ((int64_t)1 << 20)
 
 static size_t list_bytes(const cb_axis *a) { return ((size_t)a->n + 1) * sizeof *a->starts; }
@@ -128,7 +128,7 @@ bool cb_grid_is_irregular(const cb_grid *g)
     return false;
 }
 
-/* Returns the list of chunk starts of an equal axis in one of these grids. Returns NULL if no axis is equal. */
+/* Returns the list of chunk starts of an axis in `known` that equals `a`. Returns NULL if there is no such axis. */
 static const int64_t *find_list(const cb_axis *a, const cb_grid *const *known, int nknown)
 {
     for (int i = 0; i < nknown; i++) {

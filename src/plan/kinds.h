@@ -55,8 +55,8 @@ typedef struct cb_kind {
     int min_inputs, max_inputs; /* max_inputs is -1 if the number is unlimited */
     unsigned is;                /* flags of cb_kind_is */
     cb_kind_cost cost;
-    /* Checks the rules of this kind for inputs and parameters, after those for all nodes. Returns CUBED_E_FORMAT if one
-     * is violated. */
+    /* Checks the inputs and parameters of a node of this kind, after the checks that apply to all kinds. Returns
+     * CUBED_E_FORMAT if a check fails. */
     cubed_status (*check)(const struct cb_ir *ir, const struct cb_node *n, cubed_error *err);
     /* These functions serialise and deserialise the parameters. They are NULL for kinds without parameters. */
     void (*put)(cb_buf *b, const struct cb_node *n);
@@ -67,8 +67,8 @@ typedef struct cb_kind {
     /* Copies into the zone whatever the parameters point to, except grids, operations on blocks and sources. Returns false
      * if out of memory. NULL if the parameters contain no pointers to copy. */
     bool (*own)(cb_zone *zone, struct cb_node *n);
-    /* Sets fields that follow from the inputs, which are not checked yet. Returns false if out of memory. NULL if the kind
-     * has no such fields. */
+    /* Computes fields from the inputs, which are not checked yet. Returns false if out of memory. NULL if the kind has no such
+     * fields. */
     bool (*derive)(const struct cb_ir *ir, struct cb_node *n);
     /* Completes a deserialised array: takes ownership of the objects that the node points to, or opens them. NULL if the
      * kind has none. */
@@ -76,8 +76,8 @@ typedef struct cb_kind {
     /* Sets for each axis of an array of this kind the origin of its chunks (`chunks_from`), and whether a user or a source
      * gave their lengths (`listed`). */
     void (*find_chunks_from)(struct cubed_array *x);
-    /* Marks axes of a node and of its inputs in `fixed`, which has an entry for each node. Grown arrays must get the same
-     * values at the same positions. NULL: no axis of the node or its inputs may grow. */
+    /* Marks axes of a node and of its inputs that may not grow in `fixed`, which has an entry for each node. If only other
+     * axes grow, existing elements must keep their values. NULL: no axis of the node or its inputs may grow. */
     void (*fix_axes)(const struct cb_ir *ir, int node, cb_fixed_axes *fixed);
     /* Returns the name of the operation in reports. NULL if the kind only moves data, or is data. */
     const char *(*operation)(const struct cb_node *n);

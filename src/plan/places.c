@@ -1,4 +1,5 @@
-/* Places of a plan's sources, results, groups and intermediates, and which of them must not overlap. */
+/* Lists the places of a plan's sources, results, groups and intermediates, and checks that no place that is written overlaps
+ * another place. */
 #include <string.h>
 
 #include "base/error.h"
@@ -44,14 +45,15 @@ cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir, cub
     return CUBED_OK;
 }
 
-/* All current places of a plan, results first. Functions of the caller may read and write other places; the list has these only
- * if the caller declares them. */
+/* All places of a plan, results first. User-defined functions may read and write other places; the list contains these places
+ * only if the caller declares them. */
 typedef struct placed_list {
     const cubed_context *ctx;
     cb_zone *zone;
     placed *all;
     int n;
-    bool again; /* parse places again, because more may exist and links may have changed */
+    /* parse places again, because since the plan was made more files may exist and links may have changed */
+    bool again;
 } placed_list;
 
 /* Adds a place to the list. `known`: the place of the URL if it is already parsed, otherwise NULL. */
@@ -70,7 +72,7 @@ static cubed_status add(placed_list *l, const char *url, const cb_place *known, 
                            : cb_plan_find_place(l->ctx, l->zone, url, &x->at, err);
 }
 
-/* Lists arrays that are copied unchanged. */
+/* Lists the arrays that the plan's groups copy unchanged. */
 static cubed_status list_copies(const cubed_plan *p, placed_list *l, bool results, cubed_error *err)
 {
     for (int i = 0; i < p->ngroups; i++) {
@@ -113,16 +115,16 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
     return p->work_dir && l->n > 0 ? add(l, p->work_dir, NULL, USE_WORK, NULL, err) : CUBED_OK;
 }
 
-/* Returns true if `a`, which is written, and `b` would destroy each other. `relation` states whether the place of `a` equals the
- * place of `b`, or is above or below it. */
+/* Returns true if writing `a` would destroy `b`, or if writing `b` would destroy `a`. `relation` states whether the place of
+ * `a` equals the place of `b`, or is above or below it. */
 static bool collide(const placed *a, const placed *b, cb_place_relation relation)
 {
     if (relation == CB_PLACES_APART) return false;
     if (a->use == USE_RESULT && b->use <= USE_RESULT) {
-        /* The array is replaced after all reads. */
+        /* An array may replace its own source, because it is replaced after all reads. */
         if (a->overwrite && !a->region && b->use == USE_SOURCE && relation == CB_PLACES_SAME)
             return false;
-        /* Shared chunks of regions are merged when they are put. */
+        /* Two regions of one array may be written, because chunks that belong to both are merged when they are put. */
         return !(a->region && b->region && relation == CB_PLACES_SAME);
     }
     /* Functions of the caller may write several regions of one array in one plan. The functions determine the order of these
@@ -138,7 +140,8 @@ static const char *noun(place_use use)
     return nouns[use];
 }
 
-/* Reports the conflict, both spellings, the common place, and the remedy. An array may replace its source. */
+/* Returns an error with both URLs, their common place, and the remedy. If a source must not be overwritten, suggests an array
+ * that replaces it after the run. */
 static cubed_status refuse(const placed *a, const placed *b, cb_place_relation relation,
                            cubed_error *err)
 {

@@ -61,7 +61,7 @@ bool cb_plan_is_shared(const cb_node *n, size_t *size)
     int64_t shape[CUBED_MAX_NDIM], count = 0;
     if (n->kind != CB_NODE_MEMORY) return false;
     cb_node_shape(n, shape);
-    /* cb_ir_check refuses nodes whose bytes cannot be counted. */
+    /* cb_ir_check rejects nodes whose size in bytes overflows */
     if (cb_count(n->grid->ndim, shape, &count)) count = 0;
     *size = (size_t)count * cubed_dtype_size(n->dtype);
     return *size > CB_PLAN_EMBED_BYTES;
@@ -73,7 +73,7 @@ bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size)
     int64_t shape[CUBED_MAX_NDIM], count = 0;
     if (!n->to_memory) return false;
     cb_node_shape(n, shape);
-    /* cb_ir_check refuses nodes whose bytes cannot be counted. */
+    /* cb_ir_check rejects nodes whose size in bytes overflows */
     if (cb_count(n->grid->ndim, shape, &count)) count = 0;
     *size = (size_t)count * cubed_dtype_size(n->dtype);
     return true;
@@ -98,7 +98,7 @@ static void memory_range(const cb_node *n, uintptr_t *from, uintptr_t *to)
     *to += cubed_dtype_size(n->dtype);
 }
 
-/* Returns true if a plan reads some of these bytes, which it would also write. */
+/* Returns true if the plan reads any of the `size` bytes at `data`, to which a result is to be written. */
 static bool reads_memory(const cubed_plan *p, const void *data, size_t size)
 {
     const uintptr_t first = (uintptr_t)data;

@@ -41,7 +41,7 @@ typedef struct cb_plan_making {
     bool share_tasks;        /* see cubed_plan_options */
     bool optimized;          /* the plan is optimised */
     bool reserve_a_quarter;  /* reserved_mem must be at most a quarter of allowed_mem */
-    uint64_t wanted_reserve; /* reserved_mem without that limit */
+    uint64_t wanted_reserve; /* requested reserved_mem, before it was limited to a quarter */
 } cb_plan_making;
 
 /* The members of a plan that workers change while they run its tasks (run/driver/work.c). */
@@ -52,8 +52,8 @@ typedef struct cb_plan_worker {
     _Atomic uint64_t limit;    /* limit of private memory (cb_memory_limit_begin); 0: unknown */
 } cb_plan_worker;
 
-/* The request without the extents of arrays: see cb_plan_note_growth. Empty in loaded plans, and in plans without sources and
- * targets in stores. */
+/* Identifies the request regardless of the extents of arrays (cb_plan_note_growth). Empty in loaded plans, and in plans
+ * without sources and targets in stores. */
 typedef struct cb_growth {
     uint8_t hash[16];
     const void *
@@ -117,7 +117,8 @@ struct cubed_plan {
 CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *err);
 /* Allocates empty storage entries for the nodes. */
 CUBED_MUST_CHECK cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *err);
-/* Gives each node with a URL its storage, with the place of the URL. Opens nothing. Hashes of the plan use these places. */
+/* Creates the storage entry of each node with a URL, and parses the place of the URL. Does not open stores. Hashes of the plan
+ * use these places. */
 CUBED_MUST_CHECK cubed_status cb_plan_find_places(cubed_plan *p, cubed_error *err);
 /* Opens sources and determines the metadata of targets, for nodes without storage. A source must have the shape and type of
  * its node. Uses the stores and arrays that the plan `like` of the same arrays has open; `like` may be NULL. */
@@ -128,15 +129,15 @@ unsigned cb_plan_sources_at_once(const cubed_plan *p);
 /* Sets the place of a node, and the metadata that is known already. */
 CUBED_MUST_CHECK cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from,
                                                   cubed_error *err);
-/* Determines the metadata of one target whose chunks have changed. */
+/* Determines the metadata of one target again, after its chunks have changed. */
 CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
 /* Return the grid of the stored objects of a Zarr array, and the grid of the chunks that can be read separately. The grids point
  * into the metadata. */
 cb_grid cb_plan_object_grid(const cb_zarr_meta *m);
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
-/* Maximum size of a run's tables: per node, per target and per stage; per chunk of an intermediate (its place and number of
- * readers, in addition to a bit for its existence); per task that is held while it waits for chunks. At most CB_RUN_WINDOW
- * tasks are held, or one per stage. src/run and src/chunks assert these sizes. */
+/* Maximum sizes in bytes of the tables that a run keeps: for each node, target and stage; for each chunk of an intermediate
+ * (its place and number of readers, in addition to a bit for its existence); and for each task that waits for chunks. At most
+ * CB_RUN_WINDOW tasks wait at the same time, or one per stage. src/run and src/chunks assert these sizes. */
 #define CB_RUN_NODE_BYTES   ((size_t)96)
 #define CB_RUN_TARGET_BYTES ((size_t)3072)
 #define CB_RUN_STAGE_BYTES  ((size_t)80)
@@ -151,8 +152,8 @@ static inline uint64_t cb_plan_projected(const cubed_plan *p, const cb_stage *s)
 /* Serialises the plan (serial.h), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);
-/* Records the request: the flattened nodes, before the optimiser decides anything. Plans for another number of workers or other
- * limits may have other intermediates, but write the same data to targets. */
+/* Records a hash of the request: the flattened nodes before the optimiser changes them. Plans for another number of workers or
+ * other limits may have other intermediates, but write the same data to targets. */
 CUBED_MUST_CHECK cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err);
 /* Records the request without extents, so that a later plan of the same request, with sources that have grown, can be
  * recognised. Call it with the flattened nodes. */
@@ -205,8 +206,9 @@ CUBED_MUST_CHECK cubed_status cb_plan_check_work_dir(const cubed_context *ctx, c
 /* Checks that other processes can access all stores. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir,
                                                    cubed_error *err);
-/* Fails with CUBED_E_ARG if the plan's output would destroy one of its inputs or other outputs, however these places are spelled.
- * Called when the plan is made. A run calls it with `again` when it begins: places are then parsed again. */
+/* Fails with CUBED_E_ARG if the plan's output would destroy one of its inputs or another output, even if the same place has
+ * different URLs. Called when the plan is made. A run calls it with `again` set when it begins, so that places are parsed
+ * again. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_places(const cubed_plan *p, bool again,
                                                    cubed_error *err);
 

@@ -5,7 +5,7 @@
 
 /* Positions are limited to this magnitude, in which sums of positions and margins are exact. */
 #define FARTHEST ((double)((int64_t)1 << 50))
-/* Elements in addition to the margin, because positions are rounded. */
+/* Number of elements that are added to the margin on each side, because positions are rounded. */
 enum { ROUNDING = 1 };
 
 bool cb_reach_is_valid(const cb_reach *r, int ndim)
@@ -30,7 +30,8 @@ bool cb_reach_equal(const cb_reach *a, const cb_reach *b, int ndim)
 
 static int64_t to_position(double v) { return (int64_t)fmin(fmax(v, -FARTHEST), FARTHEST); }
 
-/* Sets the range of positions with their margins: *lo to *hi - 1. A sum of infinite terms counts as all positions. */
+/* Sets the range *lo to *hi - 1 of the positions, including margins, that a box of the domain needs along axis d. If a sum
+ * overflows, the range has all positions. */
 static void find_range(const cb_reach *r, const cb_box *domain, int d, int64_t *lo, int64_t *hi)
 {
     const double *row = r->matrix + (ptrdiff_t)d * domain->ndim;

@@ -1,12 +1,13 @@
-/* Inputs of functions on blocks that are read at positions of an affine map, for rotated, scaled or shifted images. */
+/* Reach of an input of a function on blocks: the elements around the positions that an affine map gives. It serves to rotate,
+ * scale or shift images. */
 #ifndef CB_PLAN_REACH_H
 #define CB_PLAN_REACH_H
 
 #include "plan/geom.h"
 
-/* Replacement of positions beyond the ends of an axis. */
+/* Replacement for elements at positions beyond the ends of an axis. */
 typedef enum cb_reach_end {
-    CB_REACH_CLAMP,   /* the elements at the ends are used */
+    CB_REACH_CLAMP,   /* the first or the last element of the axis */
     CB_REACH_REFLECT, /* elements mirrored about the edge: positions have a period of 2 n */
     /* Elements mirrored about the last element: positions have a period of 2 n - 2. */
     CB_REACH_MIRROR,
@@ -30,7 +31,7 @@ typedef struct cb_reach {
 /* Returns false for numbers that are not finite, a margin or an end out of range, or an array without elements. */
 bool cb_reach_is_valid(const cb_reach *r, int ndim);
 bool cb_reach_equal(const cb_reach *a, const cb_reach *b, int ndim);
-/* Gets the elements of the array that a box of the domain needs. Empty for an empty box. */
+/* Gets the box of the array's elements that a box of the domain needs. It is empty if the box of the domain is empty. */
 void cb_reach_box(const cb_reach *r, const cb_box *domain, cb_box *out);
 /* Returns the maximum elements along axis d of the array that a block of the domain needs. */
 int64_t cb_reach_most(const cb_reach *r, const cb_grid *blocks, int d);

@@ -26,7 +26,7 @@ cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced) { return pick(in, r
 cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes, int64_t span)
 {
     cb_grid kept = pick(in, reduced, false), red = pick(in, reduced, true);
-    /* With 31 axes that are not reduced there is no room for two more: such reductions are not split (opt/split.c). */
+    /* The grid cannot have two more axes if 31 axes are kept; such reductions are not split (opt/split.c). */
     cb_grid g = {.ndim = (int)cb_min_i64(kept.ndim + 2, CUBED_MAX_NDIM)};
     g.axis[0] = cb_axis_regular(cb_ceil_div(cb_grid_count(&red), span), 1);
     g.axis[1] = cb_axis_regular(planes, planes);

@@ -41,7 +41,7 @@ cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced);
 /* Returns the grid of the states of groups of `span` blocks: (groups, planes, kept...), with one group per chunk. `span` is a
  * power of CB_REDUCE_GROUP. */
 cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes, int64_t span);
-/* Returns the span with which `nblocks` blocks form `ngroups` groups; 0 if no span does. */
+/* Returns the span (number of blocks per group) for which `nblocks` blocks form `ngroups` groups; 0 if there is no such span. */
 int64_t cb_reduce_span(int64_t nblocks, int64_t ngroups);
 /* Returns the number of levels of states up to those of `span` blocks; 0 for one block. */
 int cb_reduce_depth(int64_t span);

@@ -82,7 +82,8 @@ typedef struct walk {
 
 static bool walk_group(walk *w, int g, int64_t at);
 
-/* Divides positions first to last - 1 of a group into boxes of `from`. Begins on the left, with the largest possible box. */
+/* Divides the positions `first` to `last` - 1 of a group into boxes of `from`. Begins with the largest box that starts at
+ * `first`. */
 static bool walk_interval(walk *w, int g, int64_t first, int64_t last, int64_t unit, int64_t at)
 {
     const cb_reshape *r = w->r;

@@ -22,8 +22,8 @@ void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, con
 /* Gets the smallest box of `from` that in each group contains the interval around a box of `to`. */
 void cb_reshape_image(const cb_reshape *r, const cb_box *to, cb_box *from);
 
-/* A piece: a box of `from`. `at` is the offset in bytes of its first element from the first element of the box of `to`;
- * `stride` is in bytes per axis of `from`. */
+/* Receives one piece, a box of `from`. `at` is the offset in bytes of the piece's first element from the first element of the
+ * box of `to`. `stride` has the bytes between elements along each axis of `from`. */
 typedef bool (*cb_piece_fn)(void *ctx, const cb_box *from, const int64_t *stride, int64_t at);
 /* Divides a box of `to`, in memory with these strides, into boxes of `from`, clipped to `within`. Stops and returns true if
  * `fn` returns true. */

@@ -162,7 +162,7 @@ static cubed_status read_body(cb_reader *r, cubed_plan *p, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Checks that all functions are known, and that none of them is code if code is not allowed. */
+/* Checks that the context has all functions of the plan. If code is not allowed, rejects functions whose code is in the plan. */
 static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, cb_plan_trust trust,
                                     cubed_error *err)
 {
@@ -175,7 +175,7 @@ static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, c
         if (cb_node_is(n, CB_KIND_CALL)) {
             name = n->block->function;
             code = cb_block_fn_is_shared(name);
-            /* Such a function is looked up when the plan is compiled. */
+            /* functions with code are looked up when the plan is compiled */
             if (code && trust != CB_TRUST_DATA) continue;
             if (!code) {
                 CB_TRY(cb_context_find_block_fn(ctx, name, &fn, &fn_ctx, err));
@@ -195,7 +195,7 @@ static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, c
     return CUBED_OK;
 }
 
-/* Checks that the bytes are complete and of this version. */
+/* Checks the magic bytes, the version and the checksum of serialised bytes. */
 static cubed_status open_bytes(const char *what, const char *magic, const void *data, size_t size,
                                cubed_error *err)
 {

@@ -127,7 +127,7 @@ out:
     return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for the plan's bytes") : CUBED_OK;
 }
 
-/* Fills in the header at the start of b, and passes its bytes to the caller. */
+/* Writes the header at the start of b, and gives the ownership of the bytes to the caller. */
 static cubed_status finish_bytes(const char *magic, cb_buf *b, void **data, size_t *size,
                                  cubed_error *err)
 {
@@ -179,7 +179,7 @@ cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data, s
     cb_put_u(&b, (uint64_t)ir->nnodes);
     for (int i = 0; i < ir->nnodes; i++)
         CB_GO(put_node(&b, &ir->nodes[i], NULL, CB_PLAN_FOR_ARRAY, err));
-    /* The array is the last node; names and attributes of other nodes are not needed. */
+    /* Write names and attributes of the last node only: it is the array itself. */
     cb_put_string(&b, x->node.attrs);
     for (int d = 0; d < x->node.grid->ndim; d++) cb_put_string(&b, x->node.dim_names[d]);
     cb_put_u(&b, (uint64_t)x->node.zarr_format);

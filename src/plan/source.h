@@ -1,4 +1,4 @@
-/* Sources that a function reads (cubed/sys/source.h). */
+/* Sources whose regions a function reads (cubed/sys/source.h). */
 #ifndef CB_PLAN_SOURCE_H
 #define CB_PLAN_SOURCE_H
 

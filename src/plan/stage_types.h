@@ -26,7 +26,7 @@ typedef enum cb_load_kind {
     CB_LOAD_REDUCE          /* result number `reduction` of this stage (tail only) */
 } cb_load_kind;
 
-/* Which chunks of a load are read more than once. */
+/* The chunks of a load that blocks read more than once. */
 typedef enum cb_reuse {
     CB_REUSE_NONE,
     CB_REUSE_CUT, /* only chunks that a block reads in part, because other blocks read the remainder */
@@ -53,8 +53,8 @@ typedef struct cb_load {
     cb_reuse reuse; /* for STORED; set by exec/plan/traffic.c and cb_plan_find_reuse */
     /* Only the part of a chunk that a block needs is read. For STORED; set by exec/plan/traffic.c. */
     bool subread;
-    /* That part is decoded one codec block at a time, when a reduction reaches the block. For STORED; set by
-     * exec/operators/reduce_ways.c. */
+    /* If `subread` is set: the part is decoded one codec block at a time, when a reduction reaches the block. For STORED; set
+     * by exec/operators/reduce_ways.c. */
     bool piecewise;
 } cb_load;
 
@@ -130,7 +130,7 @@ typedef struct cb_stage_reduce {
     /* number of steps in a slice; 0 if there are no slices. Set together with the flags of loads. */
     int64_t slice;
     bool apart; /* the branches cover all reduced axes, so each block is reduced branch by branch */
-    /* Number of rows that are processed together if all reads are decoded piecewise; otherwise 1. */
+    /* Number of rows that are reduced together if all loads are decoded piecewise; otherwise 1. */
     int rows;
     /* The reductions' input; its blocks along reduced axes fix the order of the reduction. */
     const cb_grid *domain;
@@ -192,8 +192,9 @@ typedef struct cb_stage {
     cb_stage_reduce *reduce;      /* NULL if the stage has no reductions */
     cb_stage_call *call;          /* NULL if the stage calls no function on whole blocks */
 
-    /* The tasks: boxes of output chunks. `kept` is the tail's domain. Stages that output states of groups of blocks have
-     * the groups as a leading axis. Stages on whole blocks count blocks along the symbols of outputs. */
+    /* A task is a box of output chunks. `kept` is the grid of these chunks, over the tail's domain. In stages that output
+     * states of groups of blocks, its first axis counts groups. In stages on whole blocks, it counts blocks along the symbols
+     * of outputs. */
     const cb_grid *kept;
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;

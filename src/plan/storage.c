@@ -94,7 +94,7 @@ static cubed_status open_source(void *plan, size_t i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Returns true if the chunks of an axis are those of `whole` from chunk `first` on. */
+/* Returns true if the chunks of an axis equal the chunks of the axis `whole` from chunk `first` on. */
 static bool is_part(const cb_axis *whole, int64_t first, const cb_axis *part)
 {
     const int64_t n = cb_axis_count(part);
@@ -122,7 +122,7 @@ static bool is_in_chunks(const cb_axis *whole, int64_t first, int64_t extent, in
            cb_axis_find(whole, hi - 1) == cb_axis_find(whole, end - 1);
 }
 
-/* Gives the metadata the length that the array will have. */
+/* If the run extends the array, sets the length in its metadata to the length after the run. */
 static cubed_status extend(const cb_node *n, cb_storage *s, cubed_error *err)
 {
     const int axis = n->extends - 1, ndim = n->grid->ndim;

@@ -1,4 +1,4 @@
-/* Counts the chunks that tasks touch, and their bytes, by sums in closed form. */
+/* Counts the chunks that tasks touch, and the lengths of these chunks, without a loop over tasks. */
 #include "plan/geom.h"
 
 typedef unsigned __int128 wide;
@@ -24,8 +24,8 @@ static wide wide_floor_sum(wide n, wide m, wide a, wide b)
     return sum;
 }
 
-/* Returns the sum of floor((a * i + b) / m) over 0 <= i < n. It is faster than wide_floor_sum, which spends most of its time on
- * divisions of wide numbers. Intermediate results must not exceed 64 bits. */
+/* Returns the sum of floor((a * i + b) / m) over 0 <= i < n, if intermediate results fit in 64 bits. It is faster than
+ * wide_floor_sum, which spends most of its time on divisions of 128-bit numbers. */
 static uint64_t narrow_floor_sum(uint64_t n, uint64_t m, uint64_t a, uint64_t b)
 {
     uint64_t sum = 0;
@@ -47,8 +47,7 @@ static uint64_t narrow_floor_sum(uint64_t n, uint64_t m, uint64_t a, uint64_t b)
 static wide floor_sum(wide n, wide m, wide a, wide b)
 {
     const wide most = (wide)1 << 63;
-    /* Chooses the function. The final sum is at most n (a n + b) / m, but the term n^2 / 2 is added first. So both must fit in 64
-     * bits. */
+    /* Use the faster function if both the sum, at most n (a n + b) / m, and its intermediate term n^2 / 2 fit in 64 bits. */
     if (n < (wide)1 << 31 && m < most && a < most && b < most && a * n + b < most &&
         n * (((uint64_t)a * (uint64_t)n + (uint64_t)b) / (uint64_t)m + 1) < most)
         return narrow_floor_sum((uint64_t)n, (uint64_t)m, (uint64_t)a, (uint64_t)b);
@@ -86,7 +85,8 @@ uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
     if (stride == 1 && offset == 0 && out->first == out->chunk && source->first == source->chunk &&
         !cb_mul_i64(out->chunk, per, &task))
         return pieces(out->extent, task, source->chunk);
-    /* The first task may be shorter, and the last task has the remainder. All tasks between them are equal. */
+    /* Count the first task separately, because it may be shorter, and the last task, because it may have fewer chunks. All
+     * tasks between them are equal. */
     uint64_t total = touched_by(out, per, 0, offset, stride, source);
     if (n > 1) total += touched_by(out, per, n - 1, offset, stride, source);
     if (n <= 2) return total;

@@ -1,10 +1,10 @@
-/* Functions on whole blocks. */
+/* Kinds of nodes for functions on whole blocks. */
 #include <limits.h>
 #include <string.h>
 
 #include "plan/kinds/kind_rows.h"
 
-/* Checks the operands of an operation on blocks. `whole`: the blocks of an input must cover it exactly. */
+/* Checks the operands of an operation on blocks. If `whole` is set, the blocks of an input must cover it exactly. */
 static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole, cubed_error *err)
 {
     const cb_blockwise *op = n->block;

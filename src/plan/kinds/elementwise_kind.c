@@ -1,4 +1,4 @@
-/* Operations on elements, casts, and fields of records. */
+/* Kinds of nodes for elementwise operations, casts, and fields of records. */
 #include "dtype/typestr.h"
 #include "plan/kinds/kind_rows.h"
 

@@ -1,4 +1,4 @@
-/* Reductions, the parts of split reductions, and running totals. */
+/* Kinds of nodes for reductions, for the parts of split reductions, and for scans (running sums and similar). */
 #include "plan/kinds/kind_rows.h"
 #include "plan/reduction.h"
 
@@ -10,7 +10,8 @@ static int64_t span_of(const cb_grid *from, uint32_t reduced, const cb_grid *sta
     return states->ndim < 2 ? 0 : cb_reduce_span(cb_grid_count(&blocks), states->axis[0].extent);
 }
 
-/* Returns true if the array can hold states with this grid. Axes that are not reduced may have smaller chunks. */
+/* Returns true if `have` is a valid grid for an array of states whose grid is `want`. It may have smaller chunks along axes
+ * that are not reduced. */
 static bool are_states(const cb_grid *want, const cb_grid *have)
 {
     return cb_grid_same_shape(want, have) && have->axis[0].chunk == 1 &&

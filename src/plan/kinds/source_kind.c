@@ -1,4 +1,4 @@
-/* Arrays that exist before the run. */
+/* Kinds of nodes for sources: arrays that exist before the run. */
 #include <string.h>
 
 #include "plan/kinds/kind_rows.h"
@@ -109,7 +109,8 @@ static bool own_memory(cb_zone *zone, cb_node *n)
     return n->strides != NULL;
 }
 
-/* Does nothing. An array with a release function is referenced by plans, and this array's zone has the memory. */
+/* Release function of an array whose memory is in its own zone. Does nothing, but its presence makes plans hold a reference to
+ * the array. */
 static void own_nothing(void *owner) { (void)owner; }
 
 static cubed_status restore_memory(cubed_array *x, const cb_node *n, cubed_error *err)
@@ -175,7 +176,7 @@ static cubed_status restore_reader(cubed_array *x, const cb_node *n, cubed_error
     if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for a source");
     x->node.source = s;
     CB_TRY(cb_source_open(x->ctx, s, err));
-    s->opened = false; /* the array closes the source; a plan must not */
+    s->opened = false; /* the array closes the source, so a plan must not close it */
     s->name = s->fn->name;
     s->params = NULL;
     cubed_array_set_owner(x, s->fn->close, s->handle);

@@ -3,7 +3,7 @@
 
 #include "plan/kinds/kind_rows.h"
 
-/* Checks a node's map to a shape of `ndim` axes. */
+/* Checks that a node's map leads to positions in a shape with `ndim` axes. */
 static cubed_status check_map(const cb_ir *ir, const cb_node *n, int ndim, const int64_t *shape,
                               cubed_error *err)
 {
@@ -126,7 +126,8 @@ static void put_concat(cb_buf *b, const cb_node *n) { cb_put_u(b, (uint64_t)n->a
 
 static void get_concat(cb_reader *r, cb_node *n) { n->axis = cb_get_n(r, CUBED_MAX_NDIM); }
 
-/* Deletes the starts of the parts, which were computed for another list of nodes. `derive` computes them again. */
+/* Deletes the starts of the concatenated parts, which belong to the list of nodes that the node was copied from. `derive`
+ * computes them again. */
 static bool own_concat(cb_zone *zone, cb_node *n)
 {
     (void)zone;
@@ -134,8 +135,8 @@ static bool own_concat(cb_zone *zone, cb_node *n)
     return true;
 }
 
-/* Computes the position at which each part of the concatenation starts. The inputs are not checked yet, so the sums may be wrong,
- * but their number is right. */
+/* Computes the position at which each part of the concatenation starts. The inputs are not checked yet, so the positions may
+ * be wrong, but the number of entries is correct. */
 static bool find_begins(const cb_ir *ir, cb_node *n)
 {
     int64_t *begins = cb_zone_alloc(ir->zone, ((size_t)n->ninputs + 1) * sizeof *begins);
