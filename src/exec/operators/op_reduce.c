@@ -339,7 +339,7 @@ typedef struct buffers {
 
 _Static_assert(sizeof(buffers) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
 
-/* Allocates the states that the tail loads, and the tail's results. */
+/* Allocates the outputs of the tail, and the list of views from which it loads the states of reductions. */
 static cubed_status results_frame(const cb_frame *f, buffers *b, cubed_error *err)
 {
     void *p;

@@ -1,7 +1,7 @@
-/* The driver of a run: decides which ranges may run next, and handles their reports. The callers schedule.c and
- * parts_driver.c own the loop and move ranges to workers.
+/* The driver of a run: decides which ranges may run next, and handles their reports. The loops that send ranges to workers are
+ * in its callers, schedule.c and parts_driver.c.
  *
- * It keeps one record for each range that is in flight or waits for a retry. */
+ * The driver keeps one record for each range that is in flight or waits for a retry. */
 #include "run/driver/driver.h"
 #include "run/driver/run_stats.h"
 
@@ -20,12 +20,14 @@
 #include "run/executors/watchdog.h"
 
 #define FIRST_DELAY_NS ((int64_t)50000000)
-/* A machine may be preempted many times, but a task that ends its worker itself must not be retried forever. */
+/* Maximum number of attempts of a task that are not counted as failures because the machine was preempted. There is a limit
+ * because a task that ends its worker itself looks like a preemption. */
 #define MOST_PREEMPTIONS 100
-/* No new ranges begin while this many wait for a retry. */
+/* No new ranges begin while this many ranges wait for a retry. */
 #define MAX_RETRIES 256
 
-/* Limits for backups, which are copies of slow ranges at idle workers: see find_straggler. */
+/* A backup is a copy of a slow range that an idle worker runs (find_straggler). At most one worker in WORKERS_PER_BACKUP runs
+ * a backup. */
 #define WORKERS_PER_BACKUP 20
 /* A range is slow if it takes SLOW_TIMES the mean of its stage, until SLOW_KNOWN tasks have ended. From then on it is slow if it
  * takes SLOW_MORE times the time within which all but SLOW_SHARE of the ranges end. So copies start early in stages whose tasks
@@ -67,14 +69,15 @@ typedef struct in_flight {
     int stage;
     /* number of the range in this slot; identifies late reports of earlier ranges */
     uint32_t serial;
-    /* unfinished tasks; `next` of a released slot links the free list (cb_driver) */
+    /* the unfinished tasks, `next` to `last` - 1; in a released slot, `next` links the free list (cb_driver) */
     int64_t next, last;
     int64_t first, given_ns;
     int64_t due_ns; /* deadline after which the range is lost */
-    uint32_t twin;  /* 1 + the slot of the copy of this range at another worker; 0: none */
+    /* 1 + the slot of the copy of this range that another worker runs; 0: there is no copy */
+    uint32_t twin;
     /* The copy of the range was completed first, so reports for this range are ignored. */
     bool late;
-    bool early; /* the range has, or is, an early backup */
+    bool early; /* the range is an early backup, or has one */
 } in_flight;
 
 /* A range that waits for a retry. Its first task failed, or it consists of the tasks after a failed one. */
@@ -147,8 +150,8 @@ static uint64_t function_projected(const cb_stage *s)
     return cb_stage_code(s) ? s->call->need.library : 0;
 }
 
-/* Returns how long a range waited before its first task started; 0 for other tasks. The result is never negative, although clocks
- * of other machines may be slow. */
+/* If the report is of the first task of a range, returns how long the range waited before this task started. Returns 0 for
+ * other tasks, and instead of a negative time, because clocks of other machines may be slow. */
 static int64_t queued_ns(const in_flight *f, const cubed_task_report *r)
 {
     return r->task == f->first && r->start_ns > f->given_ns ? r->start_ns - f->given_ns : 0;
@@ -174,7 +177,8 @@ static bool may_try_again(const cb_driver *d, const in_flight *f, cubed_failure 
                                               : f->attempts < d->a.options->retries;
 }
 
-/* Reports the events of a task. `f`: the range before the report. `again`: the failed task will be retried. */
+/* Reports the events of a task. `f` is the state of the range before the report. If `again` is set, the failed task will be
+ * retried. */
 static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_report *r,
                       bool again)
 {
@@ -264,7 +268,7 @@ static uint64_t token_of(unsigned slot, const in_flight *f)
     return (uint64_t)f->serial << 32 | slot;
 }
 
-/* Takes an unused slot, in constant time. */
+/* Returns the number of an unused slot, in constant time. */
 static unsigned take_slot(cb_driver *d)
 {
     const int64_t slot = d->released;
@@ -307,13 +311,14 @@ static double usual_ns(const stage_state *s, int64_t n)
     return (double)s->timed_ns / (double)s->timed * (double)n;
 }
 
-/* Returns the time by which a range exceeds the other ranges of its stage, or 0 if it is not a straggler. */
+/* Returns the time by which a range exceeds the usual duration of ranges of its stage, or 0 if the range is not slow. */
 static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
 {
     const stage_state *s = &d->stages[f->stage];
     if (!f->used || f->twin || f->late || s->timed == 0) return 0;
     const int64_t n = f->last - f->first;
-    /* With a ramp, ranges are given only to workers that are free, so none waits for a worker. */
+    /* If the number of workers grows with time (ramp.h), a range is sent only if a worker is idle, so ranges do not wait for a
+     * worker. */
     const int64_t since = d->a.ramp_workers ? f->given_ns : cb_max_i64(f->given_ns, d->calm_ns);
     const int64_t taken = now - since;
     if (taken < SLOW_LEAST_NS || (double)taken * 1e-9 < slow_seconds(s) * (double)n) return 0;
@@ -367,13 +372,13 @@ static bool may_copy_early(const cb_driver *d, const in_flight *f)
            has_readers(d, stage);
 }
 
-/* Finds the range that began last, among stages whose tasks have all begun, if nothing else can run and many workers of a
- * service are idle. The range is then also given to an idle worker, although it is not slow. A lost range is detected only when
- * it should end, and a slow range later still. A copy that begins now ends before a copy that begins then
- * (G. Ananthanarayanan et al., Effective Straggler Mitigation: Attack of the Clones, NSDI 2013).
+/* Finds a range to copy although it is not slow, if nothing else can run and many workers of a service are idle. It is the range
+ * that began last among stages whose tasks have all begun. The copy is given to an idle worker.
  *
- * Other stages must read the results of the range. The slower copy then ends while these stages run, so the end of the run does
- * not wait for it. */
+ * A lost range is detected only at its deadline, and a slow range even later. A copy that begins now ends before a copy that
+ * begins then (G. Ananthanarayanan et al., Effective Straggler Mitigation: Attack of the Clones, NSDI 2013). Other stages must
+ * read the results of the range. The slower of the two copies then ends while these stages run, so the end of the run does not
+ * wait for it. */
 static in_flight *find_early(cb_driver *d)
 {
     in_flight *newest = NULL;
@@ -391,7 +396,7 @@ static in_flight *find_early(cb_driver *d)
 
 /* --- Overdue ranges ------------------------------------------------------------------------------------ */
 
-/* A time that is never reached. */
+/* A time in nanoseconds that is never reached. */
 #define FOREVER_NS ((int64_t)1 << 61)
 
 static int64_t nanoseconds(double ms)
@@ -399,8 +404,8 @@ static int64_t nanoseconds(double ms)
     return ms < (double)FOREVER_NS / 1e6 ? (int64_t)(ms * 1e6) : FOREVER_NS;
 }
 
-/* Returns the maximum duration of a range of n tasks. A task that exceeds its time limit gets the same time again to end, at most
- * CB_STUCK_NS (watchdog.h). */
+/* Returns the maximum duration of a range of `ntasks` tasks. If a task exceeds its time limit, it has the same time again to
+ * end, but at most CB_STUCK_NS (watchdog.h). */
 static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
 {
     const double limit = d->a.options->task_timeout_ms, stuck = CB_STUCK_NS / 1e6;
@@ -480,7 +485,7 @@ static unsigned back_up(cb_driver *d, in_flight *worst, bool early)
     return slot;
 }
 
-/* Returns the number of workers in use, if each has its share of the ranges in flight. */
+/* Returns the number of workers that the ranges in flight occupy if each worker has its share of them. */
 static unsigned busy_workers(const cb_driver *d)
 {
     return (unsigned)((uint64_t)d->busy * d->a.workers / d->nflights);
@@ -542,8 +547,8 @@ static cubed_status task_done(cb_driver *d, int stage, const cubed_task_report *
     return CUBED_OK;
 }
 
-/* Doubles the pause with each attempt and adds a random part. So tasks that failed together, for example because a store
- * was overloaded, are not retried together. */
+/* Schedules a retry of a range. The pause before a retry doubles with each attempt, and has a random part. So tasks that
+ * failed at the same time, for example because a store was overloaded, are not retried at the same time. */
 static void put_retry(cb_driver *d, const in_flight *range, unsigned attempts, int64_t least_ns)
 {
     const int64_t now = now_of(d), pause = FIRST_DELAY_NS << cb_min_i64(attempts, 10);
@@ -637,7 +642,7 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     f->attempts = f->preempted = 0;
     if (failed || f->next == f->last) land(d, f, twin, failed);
     count_time(d, &was, r);
-    /* The other copy of the range has already completed the task. */
+    /* Ignore the report if the other copy of the range has already completed the task. */
     if (was.late || (twin && r->task < twin->next)) return CUBED_OK;
     const cubed_failure failure = cubed_failure_of(&r->error);
     if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)

@@ -1,5 +1,5 @@
-/* A worker in AWS Lambda: the loop of a custom runtime (docs.aws.amazon.com/lambda, "Building a custom runtime"). The loop
- * requests the next invocation from a service on its machine, and posts the result. */
+/* Worker in AWS Lambda. It is the loop of a custom runtime (docs.aws.amazon.com/lambda, "Building a custom runtime"): it
+ * requests the next invocation from a service on its machine, performs it, and posts the result. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,8 @@
 #include "store/http/http_client.h"
 #include "store/http/http_reply.h"
 
-/* Maximum time without progress. The next invocation may come at any time, and the process is stopped meanwhile. */
+/* Maximum time of a request without progress. It is long, because the process is suspended until the next invocation, which
+ * may come at any time. */
 #define STALL_MS (24u * 3600 * 1000)
 
 typedef struct exchange {

@@ -1,7 +1,6 @@
-/* The driver of a run in parts, for an external scheduler. It decides which ranges may run (cubed_work) and handles their
- * reports.
- *
- * It writes nothing. Completed tasks are in the run's notes, so another driver can continue if this one dies. */
+/* Driver of a run in parts, for an external scheduler. It decides which ranges may run (cubed_work) and handles their reports.
+ * It writes no state, because workers note completed tasks in the run's folder. So another driver can continue if this driver
+ * dies. */
 #include <string.h>
 
 #include "base/error.h"

@@ -3,8 +3,8 @@
 #define SECOND_NS ((int64_t)1000000000)
 /* Time that a worker may need to start, in addition to the time of its first range. */
 #define START_NS SECOND_NS
-/* One additional worker is requested for this many workers that have reported. It is a probe for whether the service starts
- * workers again. */
+/* For each SEEN_PER_PROBE workers that have reported, one more worker is requested than the service seems to allow. This shows
+ * whether the service starts workers again. */
 enum { SEEN_PER_PROBE = 16 };
 /* usual_ns is a moving average with the weight 1 / USUAL_OF for a new range. */
 enum { USUAL_OF = 64 };
@@ -20,8 +20,8 @@ void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_
                    .spare_ns = now_ns};
 }
 
-/* Advances to the current second. Adds the workers that the service has allowed since the last call. asked_at[second] is the
- * number of workers requested by the end of a second. */
+/* Advances the state to the current second, and adds the workers that the service has allowed since the last call.
+ * asked_at[second] is the number of workers that were requested until the end of that second. */
 static void advance(cb_ramp *r, int64_t now_ns)
 {
     const int64_t second = (now_ns - r->start_ns) / SECOND_NS;
@@ -37,7 +37,7 @@ static void advance(cb_ramp *r, int64_t now_ns)
     }
 }
 
-/* Returns how many workers should have reported a task by now. */
+/* Returns the number of workers that should have reported a task until now_ns. */
 static unsigned expected(const cb_ramp *r, int64_t now_ns)
 {
     const double until_ns = (double)(now_ns - r->start_ns - START_NS) - r->usual_ns;

@@ -33,14 +33,16 @@
 /* Number of tasks that determine the mean duration. The first tasks of a function may be much slower than later tasks, because
  * they load data and libraries. */
 #define TIMED_MOST 4
-/* The first ranges take this part of the intended duration, because estimates do not include the time of stores. */
+/* The first ranges have tasks for 1 / FIRST_SHARE of the intended duration, because estimates do not include the time of
+ * stores. */
 #define FIRST_SHARE 4
-/* Denotes all chunks, in place of a chunk's number. */
+/* Chunk number that stands for all chunks of an array. */
 #define WHOLE (-1)
 
 /* State of the chunks of a stored array that tasks wait for. */
 typedef struct node_chunks {
-    uint64_t *done; /* a bit per chunk; NULL: no task waits for them */
+    /* a bit for each chunk: it exists; NULL if no task waits for chunks of the array */
+    uint64_t *done;
     int64_t nchunks;
     int64_t missing;
     int64_t whole; /* number of unfinished tasks that read the whole array */
@@ -48,8 +50,9 @@ typedef struct node_chunks {
 
 typedef struct held {
     int64_t task;
-    uint32_t stage : 17, tag : 15; /* hash of the watched chunk: chunks may share lists */
-    uint32_t next;                 /* next task in the same list */
+    /* part of a hash of the watched chunk, because different chunks may share a list */
+    uint32_t stage : 17, tag : 15;
+    uint32_t next; /* next task in the same list */
 } held;
 
 typedef struct stage_tasks {
@@ -191,7 +194,7 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
     do {
         int64_t c = cb_grid_ravel(array->grid, idx);
         bool found = n->done && is_done(n, c);
-        /* A missing chunk of an intermediate matters only if a task that reads it has to run. */
+        /* A missing chunk of an intermediate is only needed if a task that has to run reads it. */
         if (found || (cb_node_is_intermediate(array) && !cb_chunks_has_readers(broker, node, c)))
             continue;
         if (!n->done || !x->known) CB_TRY(cb_chunks_find_whole(broker, node, c, &found, err));
@@ -233,8 +236,9 @@ static cubed_status has_remains(cb_ready *r, int stage, int64_t task, bool known
 
 /* --- Preparation before the run ----------------------------------------------------------------------- */
 
-/* Finds, before the run, which tasks of a stage have to run, if they wait for chunks or other tasks wait for their chunks. They
- * are recorded by chunk, so that only their reads are counted. All other tasks are examined when it is their turn. */
+/* Finds, before the run, the tasks of a stage that have to run, if they wait for chunks or if other tasks wait for their
+ * chunks. Records these tasks by their chunks, so that only their reads are counted. Tasks of other stages are examined when
+ * they are next. */
 static cubed_status note_outputs(cb_ready *r, const cb_stage *s, bool *look, cubed_error *err)
 {
     *look = s->level > 0;
@@ -273,8 +277,8 @@ static int64_t tasks_in(const cb_ready *r, double each, int share)
     return n < RANGE_MOST ? (int64_t)n + 1 : RANGE_MOST;
 }
 
-/* Returns `batch`, or a smaller part of the `left` tasks, so that all workers have work until the end. A range is never so short
- * that its overhead exceeds its work: then some workers stay idle. */
+/* Returns `batch`, or a smaller number of the `left` tasks, so that all workers have work until the end. Even if workers are
+ * then idle, a range is not so short that its overhead exceeds its work. */
 static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double each)
 {
     const int64_t share =
@@ -282,7 +286,7 @@ static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double
     return (uint32_t)cb_max_i64(1, cb_min_i64(cb_min_i64(batch, share), r->a.most_tasks));
 }
 
-/* Returns the minimum number of tasks of a range, whatever the duration of a task is. */
+/* Returns the minimum number of tasks of a range. It does not depend on the measured duration of a task. */
 static int64_t least_batch(const cb_ready *r, const cb_stage *s)
 {
     /* The duration of a user-defined function is unknown: see set_batch. */

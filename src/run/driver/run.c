@@ -87,7 +87,7 @@ void cb_run_say_ended(const cubed_plan *plan)
     }
 }
 
-/* The plan's bytes, for executors that send the plan to their workers. */
+/* The serialised plan, for executors that send it to their workers. */
 typedef struct briefing {
     void *plan;
     size_t plan_size;
@@ -146,7 +146,7 @@ static cubed_status check_message(const cubed_plan *plan, const cubed_executor_v
         told->plan_size, size, vt->name, most, inside);
 }
 
-/* Runs the plan. Storage was opened before, and is closed after. */
+/* Runs the plan's tasks with the executor. The caller opens the storage before and closes it after the call. */
 static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtable *vt,
                           void *executor_ctx, const briefing *told, const cubed_run_options *o,
                           cubed_run_stats *stats, cubed_error *err)
@@ -178,7 +178,7 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
     const cb_schedule_args driver = {
         .plan = plan, .io = io, .executor = ex, .options = o, .stats = stats};
     st = cb_schedule_run(&driver, err);
-    /* No worker may still write when chunks of a failed run are removed. */
+    /* Close the executor first, because no worker may still write while chunks of a failed run are removed. */
     ex->vt->close(ex);
     if (!c->shares_memory && (st != CUBED_OK || stats->num_retries > 0)) cb_io_sweep(io);
     if (st == CUBED_OK) st = cb_io_commit(io, err);

@@ -32,8 +32,8 @@ void cb_run_add_task(cubed_run_stats *stats, const cubed_task_report *r)
     if (r->cache_peak > stats->cache_peak) stats->cache_peak = r->cache_peak;
 }
 
-/* Adds the memory of a process. A process that runs several tasks at a time holds its code once, and may use allowed_mem for each
- * task. */
+/* Counts the memory of a process. The code of a process is in memory once, even if it runs several tasks at the same time;
+ * each of these tasks may use allowed_mem. */
 void cb_run_add_process(const cubed_plan *plan, cubed_run_stats *stats, const cubed_task_report *r)
 {
     if (r->process_mem > stats->process_mem) stats->process_mem = r->process_mem;

@@ -32,7 +32,8 @@ static cubed_status lose_overdue(cb_driver *d, cubed_executor *ex, cubed_error *
     return CUBED_OK;
 }
 
-/* Fails because the run was cancelled. Passes on the exception that an interrupted function raised. */
+/* Returns the error of a cancelled run. If the exception of an interrupted user-defined function cancelled it, the error
+ * contains this exception. */
 static cubed_status cancelled(const cb_driver *d, uint64_t raised, cubed_error *err)
 {
     const cubed_status st = cb_driver_cancelled(d, err);
@@ -52,8 +53,7 @@ static cubed_status loop(const cb_schedule_args *a, cb_driver *d, cubed_error *e
         CB_TRY(submit_ready(d, ex, err));
         if (cb_driver_in_flight(d) == 0) {
             if (cb_driver_is_over(d)) break; /* an earlier run had completed the remaining tasks */
-            /* If no range is in flight, a range must be waiting for a retry. Otherwise tasks would wait for each other
-             * forever. */
+            /* if no range is in flight, a range must be waiting for a retry: otherwise tasks would wait for each other forever */
             CB_CHECK(cb_driver_waiting(d) > 0, err);
             if (a->clock)
                 a->clock->pause(a->clock->ctx, PAUSE_NS);

@@ -1,8 +1,6 @@
-/* The worker of a run in parts: runs a range of tasks. The same range may run repeatedly and concurrently, because chunks
- * are put as a whole and have the same bytes each time.
- *
- * Completed tasks are noted in the run's folder before the last of them is reported. There are no notes if a driver gets
- * all reports and checks only chunks. */
+/* Worker of a run in parts: runs the tasks of a range. The same range may run repeatedly and concurrently, because chunks are
+ * put as a whole and have the same bytes each time. Completed tasks are noted in the run's folder before the last task of the
+ * range is reported. No notes are written if a driver gets all reports, because that driver checks only chunks. */
 #define _GNU_SOURCE
 #define XXH_INLINE_ALL
 #include <inttypes.h>
@@ -75,7 +73,7 @@ static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *
 #define ANSWER_PART 10
 #define ANSWER_NS   ((int64_t)1000000000)
 
-/* Returns the deadline of the last task; 0: no deadline. */
+/* Returns the time at which the last task of the message must have ended; 0: no limit. */
 static int64_t last_moment(const answer *to)
 {
     if (to->end_ns == 0) return 0;
@@ -91,7 +89,8 @@ static bool is_too_late(const answer *to, int64_t longest)
     return cb_clock_ns() + longest + longest / 4 > last_moment(to);
 }
 
-/* Reports a task that did not begin. Another worker gets it, and the attempt does not count. */
+/* Reports a task that was not begun, because the time is too short. Another worker will get the task, and the attempt is not
+ * counted. */
 static cubed_status put_too_late(answer *to, const cubed_task_range *range, int64_t task,
                                  cubed_error *err)
 {
@@ -178,8 +177,8 @@ static void close_opened(cubed_plan *plan)
     cb_run_say_ended(plan);
 }
 
-/* Loads the plan's functions. If the code then leaves too little memory for a task, records the bytes of code in this
- * process. Before its first run a worker holds only code and the plan; a process that drives runs may hold data. */
+/* Loads the user-defined functions of the plan. If this process then has too little memory for a task, records the memory that
+ * its code uses. That memory is known before the first run, when a worker has only code and the plan in memory. */
 static void load_functions(cubed_plan *plan)
 {
     cb_code_memory *code = &plan->ctx->code;
@@ -196,8 +195,8 @@ static cubed_status open_run(cubed_plan *plan, const cubed_range_message *m, cb_
                              cubed_error *err)
 {
     *out = atomic_exchange(&plan->worker.opened, NULL);
-    /* The names of both runs may be equal although the runs differ: users who run parts of a plan may reuse a name. cb_io_go_on
-     * finds this out. Drivers choose a new name for each run. */
+    /* Equal names may belong to different runs, because users who run a plan in parts may reuse a name. cb_io_go_on detects
+     * this. Drivers choose a new name for each run. */
     if (*out && strcmp(cb_io_run(*out), m->run) == 0 && cb_io_go_on(*out, m->driven))
         return CUBED_OK;
     cb_io_close(*out);
@@ -206,7 +205,7 @@ static cubed_status open_run(cubed_plan *plan, const cubed_range_message *m, cb_
     return cb_parts_open(plan, CB_IO_WORKER, m->run, out, err);
 }
 
-/* Keeps the run open for the next message, unless something failed: places may have changed then. */
+/* Keeps the run open for the next message. Closes it after a failure, because the places of its arrays may have changed. */
 static void leave_run(cubed_plan *plan, cb_io *io, bool failed)
 {
     atomic_store(&plan->worker.close_opened, close_opened);

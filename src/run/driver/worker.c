@@ -48,7 +48,8 @@ static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *ran
         if (cubed_cancel_is_set(cancel)) return false;
     }
     if (cubed_cancel_is_set(cancel) || !cb_wire_receive(fd, bytes, sizeof bytes)) return false;
-    /* A driver of the same version sends valid messages, so an error only ends the connection. */
+    /* The driver has the same version and sends valid messages. So an invalid message only means that the connection has
+     * ended. */
     if (cubed_range_read(bytes, sizeof bytes, &message, NULL) != CUBED_OK) return false;
     *range = message.range;
     return true;
@@ -73,7 +74,7 @@ static cubed_status run_ranges(const cb_task_env *env, cb_watchdog *watchdog,
             cb_watchdog_begin(watchdog);
             cb_runner_run_task(env, arena, &ahead, NULL, range.stage, task, &report);
             cb_watchdog_end(watchdog, &report);
-            /* A worker that has to stop sends nothing: the driver notices its end. */
+            /* Send no report if the worker has to stop, because the driver notices the end of the process. */
             open = !cubed_cancel_is_set(cancel) && cb_wire_send_report(env->plan->ctx, fd, &report);
             if (report.error.status != CUBED_OK) break;
         }
@@ -94,7 +95,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     cb_watchdog *watchdog = NULL;
     cubed_status st;
 #ifdef __linux__
-    /* The worker also ends if its driver is killed. */
+    /* let the system kill this worker if its driver is killed */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     if (!cb_wire_receive(fd, greeting, sizeof greeting))

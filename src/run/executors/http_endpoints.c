@@ -13,7 +13,8 @@
 #include "run/executors/invoke.h"
 #include "store/services/remote.h"
 
-/* Maximum time without progress. It exceeds the longest time limit of a request, 60 minutes in Cloud Run. */
+/* Maximum time in milliseconds of a request without progress. It exceeds the longest time limit of these services, 60 minutes
+ * in Cloud Run. */
 #define STALL_MS (61u * 60 * 1000)
 
 #define OPTIONS CB_OIDC_OPTIONS " " CB_REMOTE_OPTIONS

@@ -1,5 +1,5 @@
-/* Each range of tasks is one call of a service. A client that disconnects may not end the call, so a range may be performed
- * twice: chunks that are written twice have the same bytes. */
+/* Executors that perform each range of tasks by one call of a service. A range may be performed twice, because a call may
+ * continue after the client has disconnected. This is harmless: chunks that are written twice have the same bytes. */
 #define _GNU_SOURCE
 #include "run/executors/invoke.h"
 
@@ -230,7 +230,7 @@ cubed_status cb_invoke_poll(cubed_executor *ex, int timeout_ms, cubed_task_repor
                             bool *got, cubed_error *err)
 {
     cb_invoker *x = (cb_invoker *)ex;
-    /* when new credentials arrive, only the client of the stores is notified, so this client must be */
+    /* the arrival of new credentials wakes only the client of the stores, so wake this client as well */
     cb_http_wake(x->http);
     if (!x->at) {
         cb_invocation *i = take_done(x, timeout_ms);
@@ -273,7 +273,8 @@ void cb_invoke_close(cubed_executor *ex)
 
 /* --- Opening ------------------------------------------------------------------------------------------ */
 
-/* Finds the throttle that the calls of this target share, because accounts, functions and services limit the calls in flight. */
+/* Finds the throttle that all calls of this target share. Accounts, functions and services limit the number of calls in
+ * flight. */
 static cubed_status find_throttle(cb_invoker *x, cb_net *net, const char *url, cubed_error *err)
 {
     int64_t refused = REFUSED_MS;

@@ -18,7 +18,7 @@
 #include "store/http/digest.h"
 #include "store/services/remote.h"
 
-/* Maximum time without progress. It exceeds the maximum duration of an invocation, 15 minutes. */
+/* Maximum time in milliseconds of a request without progress. It exceeds the maximum duration of an invocation, 15 minutes. */
 #define STALL_MS (16u * 60 * 1000)
 
 #define OPTIONS                                                                                    \
@@ -61,7 +61,7 @@ static cubed_status sign(const lambda *x, cb_http_call *c, const char *path, con
     return cb_sigv4_sign(&who, &r, &c->headers, &c->error);
 }
 
-/* `path` and `to_sign` are empty buffers for the request path. Signs the request and sets its URL. */
+/* Sets the URL of a request and signs the request. `path` and `to_sign` are empty buffers for the request path. */
 static cubed_status put_request(cb_http_call *c, const cb_keys *keys, cb_buf *path, cb_buf *to_sign)
 {
     const lambda *x = lambda_of(c);
@@ -109,7 +109,8 @@ static const char *advice(int code)
     }
 }
 
-/* Derives the failure from Lambda's message ("Troubleshoot invocation issues"), because there is no other source. */
+/* Derives the kind of failure from the text of Lambda's error message ("Troubleshoot invocation issues"), because the reply
+ * has no other description. */
 static cubed_failure failure_of(const char *what)
 {
     static const struct {

@@ -18,7 +18,7 @@
 
 #define MAX_PLAN ((size_t)1 << 30)
 
-/* Appends the name of a source's object, which is stored next to the plan. Plans do not share such objects. */
+/* Appends the name of the object that contains a source, next to the object of the plan. Plans do not share these objects. */
 static void name_source(const char *key, int node, cb_buf *path)
 {
     cb_buf_printf(path, "/%s-%d", key, node);

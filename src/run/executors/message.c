@@ -170,7 +170,7 @@ cubed_status cubed_report_size(const void *data, size_t *size, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Sums and differences of times do not overflow. */
+/* Returns true if the time is so small that sums and differences of such times do not overflow. */
 static bool is_time(uint64_t ns)
 {
     const int64_t most = (int64_t)1 << 60;

@@ -1,10 +1,11 @@
-/* Worker processes: each one loads the plan and serves ranges over a socket. A worker that dies is replaced; its current
- * task fails with an error that can be retried.
+/* Executor with worker processes. Each worker loads the plan and receives ranges over a socket. A worker that dies is replaced;
+ * its current task fails with an error that can be retried.
  *
- * The driver never waits for a single worker. Connections are non-blocking: unsent bytes (the shared bytes of the plan, and
- * one range) stay here, and reports are assembled as they arrive. A range is assigned when a worker is ready for it, so the
- * first worker that has started gets the first range. The number of workers that start or are idle matches the number of
- * unassigned ranges. */
+ * The driver never waits for a single worker. Connections are non-blocking: unsent bytes (the bytes of the plan, which all
+ * connections share, and one range) stay in memory here, and reports are assembled as they arrive.
+ *
+ * A range is assigned when a worker is ready for it, so the first worker that has started gets the first range. The number of
+ * workers that are starting or idle is kept equal to the number of unassigned ranges. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -32,8 +33,8 @@
 #define WORKER_FD 3
 /* Descriptors that a worker inherits are created above this, so that they do not collide with their final numbers. */
 #define SPAWN_FD 100
-/* Time limits for a worker to end: when it is idle, when it was asked to end, and when it was killed. The last one includes the
- * time that the system needs to clean up. */
+/* Time limits in nanoseconds for the end of a worker: of an idle worker, of a worker that was asked to end, and of a worker
+ * that was killed. The last limit includes the time that the system needs to free its memory. */
 #define LEAVE_NS   ((int64_t)10000000000)
 #define GRACE_NS   ((int64_t)500000000)
 #define KILL_NS    ((int64_t)5000000000)
@@ -75,8 +76,9 @@ typedef struct processes {
     unsigned range_at, range_n;
     cb_shared *shared;
     int nshared;
-    unsigned turn;      /* index of the worker that is checked first after the next poll */
-    uint64_t oom_kills; /* value of cb_oom_kills() up to which kills are attributed to a worker */
+    unsigned turn; /* index of the worker that is checked first after the next poll */
+    /* value of cb_oom_kills() at the last kill that was attributed to a worker */
+    uint64_t oom_kills;
 } processes;
 
 /* --- Starting ----------------------------------------------------------------------------------------- */
@@ -159,7 +161,8 @@ static int spawn(const processes *x, int fd, pid_t *pid)
     return rc;
 }
 
-/* Sends as much as possible of the worker's pending bytes. A dead worker is noticed when its connection is read. */
+/* Sends as many of the worker's unsent bytes as possible without waiting. Ignores errors, because the death of a worker is
+ * noticed when its connection is read. */
 static void tell(const processes *x, worker *w)
 {
     bool open = cb_wire_send_some(w->fd, x->hello, sizeof x->hello, &w->said_hello);
@@ -440,7 +443,7 @@ static void processes_close(cubed_executor *ex)
 {
     processes *x = (processes *)ex;
     end_all(x);
-    /* Results are fetched even after a failed run, in which their values are unspecified. */
+    /* Fetch results even after a failed run; their values are then unspecified. */
     cb_shared_fetch(x->args.plan, x->shared, x->nshared);
     processes_free(x);
 }

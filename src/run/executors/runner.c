@@ -74,8 +74,8 @@ void cb_runner_run_member(const cb_task_env *env, cb_arena *arena, int stage, in
                           cb_coop *coop, unsigned member, cubed_task_report *report)
 {
     cb_member *self = &coop->members[member];
-    /* Other members of the task may load existing chunks. So this member assumes that some chunk is present, and the result does
-     * not count as missing. */
+    /* Count one chunk as present, because other members of the task may load existing chunks. Otherwise this member's part of
+     * the result would count as missing. */
     self->count = (cb_task_count){.present = 1};
     cb_task t = {.arena = arena, .count = &self->count, .coop = coop, .member = member};
     run(env, &t, stage, task, report);

@@ -87,7 +87,8 @@ cubed_status cb_shared_copy(const cubed_plan *p, const cb_shared *s, cubed_error
 {
     const cb_node *n = &p->ir.nodes[s->node];
     int64_t shape[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
-    /* A full disk is an error here, but a signal when the mapping is written. */
+    /* Allocate the file's space now: here a full disk is an error, but later, when the mapping is written, it would be a
+     * signal. */
     int e = posix_fallocate(s->fd, 0, (off_t)s->size);
     void *map = e ? MAP_FAILED : mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
     if (map == MAP_FAILED)

@@ -1,4 +1,4 @@
-/* Runs tasks in the driver's own thread, when it polls. */
+/* Executor that runs tasks in the driver's own thread, when the driver polls it. */
 #include "base/error.h"
 #include "run/executors/executor.h"
 

@@ -1,7 +1,6 @@
-/* A pool of threads with one arena each, between two bounded queues.
- *
- * If the next range is of cooperative tasks, workers that ask for work join it. It starts when all workers have joined; if
- * there are more members than planned, each holds less. */
+/* Executor with a pool of threads, each with its own arena. A bounded queue contains the ranges for the threads, and another
+ * one their reports. If the next range consists of cooperative tasks, each worker that asks for work becomes a member of these
+ * tasks. A task starts when all workers are members; if there are more members than planned, each holds fewer chunks. */
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -13,8 +12,8 @@
 #include "exec/vm/helping.h"
 #include "run/executors/executor.h"
 
-/* Ranges per worker. One range runs, the chunks of the next one are prefetched, and one waits, so that no worker is idle while
- * the driver is busy. */
+/* Maximum number of ranges per worker in the queue: the worker runs one range, prefetches chunks of the next, and a third one
+ * waits. So no worker is idle while the driver is busy. */
 #define RANGES_PER_WORKER 3
 /* Capacity of the queue of reports for the driver; workers wait when it is full. */
 #define REPORTS_PER_WORKER 64
@@ -60,7 +59,8 @@ static bool is_shared(const threads *t, int stage)
     return t->head.workers > 1 && t->env.plan->stages[stage].coop > 1;
 }
 
-/* Joins the other workers for the next range and waits until all have joined. Returns false when the executor closes. */
+/* Makes this worker a member of the cooperative tasks of the next range, and waits until all workers are members. Returns
+ * false when the executor closes. */
 static bool join_coop(threads *t, job *out) CB_REQUIRES(&t->lock)
 {
     if (!t->forming) t->joined = 0;
@@ -104,7 +104,7 @@ static void wait_for_range(threads *t, unsigned index) CB_REQUIRES(&t->lock)
     cb_helper *w = cb_chunks_helper(cb_io_chunks(t->env.io), index);
     while (t->range_n == 0 && !t->stop) {
         if (!w || !help_others(w, t->arenas[index])) cb_cond_wait(&t->work, &t->lock);
-        /* leave_help waits until no worker uses this worker's arena. Meanwhile, another worker may take the range. */
+        /* leave_help waits until no worker uses this worker's arena; meanwhile, another worker may take the range */
         if (w && (t->range_n > 0 || t->stop)) leave_help(w);
     }
 }

@@ -128,7 +128,8 @@ cubed_status cb_told_take_json(const char *text, size_t size, cb_buf *out, cubed
 
 /* --- Objects at a URL ---------------------------------------------------------------------------------- */
 
-/* Moves the part after the last slash of a store to the key; both are percent-encoded for URLs. */
+/* Splits the URL of an object: moves the part after the last slash from the store to the key. Both are percent-encoded if the
+ * store is a URL. */
 static cubed_status split_key(cb_zone *zone, cb_place *p, cb_buf *key, cubed_error *err)
 {
     const char *scheme = strstr(p->store, "://");

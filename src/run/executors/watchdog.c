@@ -23,7 +23,7 @@ struct cb_watchdog {
     int64_t limit_ns CB_GUARDED_BY(&lock); /* time limit of the current task */
     int64_t due_ns CB_GUARDED_BY(&lock);   /* deadline of the current task; 0 if there is none */
     bool told CB_GUARDED_BY(&lock), closing
-        CB_GUARDED_BY(&lock); /* told: the task was asked to end */
+        CB_GUARDED_BY(&lock); /* told: the task was asked to end, at its first deadline */
 };
 
 /* Returns the time limit of a task that begins now. */
@@ -39,7 +39,7 @@ static void wait_at_most(cb_watchdog *w, int64_t ns) CB_REQUIRES(&w->lock)
     cb_cond_wait_until(&w->changed, &w->lock, cb_clock_ns() + ns);
 }
 
-/* Handles the first or second deadline of the current task. */
+/* Handles a deadline of the current task. At the first deadline, the task is asked to end. */
 static void act(cb_watchdog *w, int64_t now) CB_REQUIRES(&w->lock)
 {
     if (!w->told) {

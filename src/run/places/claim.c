@@ -59,7 +59,8 @@ static bool is_of(const cb_run_record *r, const char *run, const char *owner)
     return strcmp(r->run, run) == 0 && strcmp(r->owner, owner) == 0;
 }
 
-/* Removes the record after a put that failed, because the put may have been executed. The record would then have no owner. */
+/* Removes the record after a put that failed, because the store may have executed the put. Otherwise a record without a
+ * running owner would stay. */
 static void give_back(const cb_claim *c, const cb_run_self *self)
 {
     cb_run_record there;
@@ -74,8 +75,8 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
     cb_zone_free(zone);
 }
 
-/* Fails because another run, which began at the same time, has claimed the place first. The message names that run, although it
- * may have ended since. */
+/* Returns an error, because another run that began at the same time has claimed the place first. The message names that run,
+ * although it may have ended in the meantime. */
 static cubed_status refuse_late(const cb_claim *c, const cb_run_self *self, cubed_error *err)
 {
     cb_claim theirs = {0};
@@ -191,11 +192,11 @@ typedef struct removal {
     bool changed; /* some objects were replaced by other objects after they were listed */
 } removal;
 
-/* Maximum number of passes over the objects, if objects are replaced while they are removed. */
+/* Maximum number of times that the objects are listed and removed, if some are replaced by other objects in between. */
 enum { OTHERS_CHANGED = 5 };
 
-/* Deletes a batch of objects. The caller holds the lock, because a heartbeat would change the version that guards the
- * deletion. */
+/* Deletes a batch of objects. The caller holds the lock, so that no heartbeat changes the version of the record on which the
+ * deletion depends. */
 static cubed_status delete_some(removal *x, const char *const *keys, const char *const *versions,
                                 size_t n, cubed_error *err)
 {
@@ -344,8 +345,8 @@ void cb_claim_set_place(cb_claim *c, cubed_store *place)
     cb_beats_unlock(c->beats);
 }
 
-/* Reads the version of the record after a put that failed, because the put may have been executed. The record is then this run's,
- * with another version. */
+/* Reads the version of the record after a put that failed. The store may have executed the put: then the record is this run's,
+ * with a new version. */
 static void note_version(cb_claim *c)
 {
     cb_claim there = {0};
@@ -415,8 +416,8 @@ void cb_claim_drop(cb_claim *c)
     cb_beats_unlock(c->beats);
 }
 
-/* Removes plan, goal and sources from the record. Keeps the time of the last heartbeat, because the caller may be another run
- * than the owner, which is gone. */
+/* Removes plan, goal and sources from the record. Does not change the time of the last heartbeat, because the owner may have
+ * ended, and the caller be another run. */
 cubed_status cb_claim_close(cb_claim *c, cubed_error *err)
 {
     if (!cb_claim_needs_fence(c->store)) return cb_claim_check_own(c, err);

@@ -1,4 +1,4 @@
-/* Finds and removes leftovers of runs that are gone. */
+/* Finds and removes files and records of runs that have ended without removing them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@ typedef struct leftovers {
     cb_zone *zone;
     paths recorded; /* places at which a run has left its record */
     paths beside;   /* arrays that were created next to the arrays that they replace */
-    paths folders;  /* folders whose names are those of runs' folders */
+    paths folders;  /* folders that have names of run folders */
 } leftovers;
 
 static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length, cubed_error *err)
@@ -61,7 +61,8 @@ typedef struct cleaning {
     cubed_store *store;
     cb_zone *zone;
     unsigned flags;
-    cb_run_self self; /* determines which runs of other machines count as gone */
+    /* identity of this process; determines which runs of other machines count as ended */
+    cb_run_self self;
     cubed_clean_fn fn;
     void *fn_ctx;
 } cleaning;
@@ -88,7 +89,7 @@ static cubed_status sweep(const cleaning *c, cubed_store *s, const char *path, u
     return cb_store_sweep(s, path, flags | dry, tell_file, (void *)(uintptr_t)c, err);
 }
 
-/* Removes unfinished writes of a run that is gone. Stores that do not know the writer would keep them for a day. */
+/* Removes unfinished writes of a run that has ended. Without the name of the run, the store would keep them for a day. */
 static cubed_status sweep_of_run(const cleaning *c, const char *path, cubed_error *err)
 {
     return c->store->vt->flags & CUBED_STORE_AT_ONCE
@@ -101,7 +102,8 @@ static bool may_write(const cleaning *c, const cb_claim *claim)
     return cb_store_has_places(c->store) && cb_run_record_may_write(&claim->record);
 }
 
-/* Removes an unfinished new array, or an old array that was replaced. Reports the path of the array that stays. */
+/* Removes an array next to its final place: an unfinished new array, or the old array that was replaced. Reports the path of
+ * the final place. */
 static cubed_status discard_beside(const cleaning *c, cb_claim *claim, cubed_error *err)
 {
     cb_stage_place p = {.store = NULL};
@@ -213,8 +215,8 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
 
-/* Removes an array that was created to replace another one, if no record of the other array names it. If a record names it, the
- * array is cleaned with that record. */
+/* Removes an array that was created to replace another array, unless the record of the other array names it. An array that a
+ * record names is removed together with that record. */
 static cubed_status clean_beside(const cleaning *c, const char *path, cubed_error *err)
 {
     char target[4096];
@@ -231,7 +233,8 @@ static cubed_status clean_beside(const cleaning *c, const char *path, cubed_erro
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
 
-/* Removes writes of a late worker of a run that is over. The run's record was removed earlier, together with the folder. */
+/* Removes a folder with late writes of a worker whose run has ended. The run removed its folder and its record before these
+ * writes. */
 static cubed_status clean_folder(const cleaning *c, const char *path, cubed_error *err)
 {
     cb_claim claim;

@@ -1,4 +1,4 @@
-/* Places that one process at a time extends: cubed_place_hold. */
+/* cubed_place_hold: lets only one process at a time extend a place. */
 #include <unistd.h>
 
 #include "base/error.h"
@@ -68,7 +68,7 @@ cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
 
 void cubed_place_release(cubed_hold *h)
 {
-    /* The hold of a forked child belongs to its parent. */
+    /* Do nothing in a forked child, because its parent holds the place. */
     if (!h || h->pid != getpid()) return;
     cubed_context *ctx = h->ctx;
     cb_beats_end(h->beats);

@@ -38,7 +38,7 @@ static cubed_status open_chunks(cb_io *io, cubed_error *err)
         if (cb_node_is_intermediate(n) && (mode != CB_IO_RUN || (io->resume && p->work_dir)))
             CB_TRY(cb_chunks_open_work(io->chunks, err));
     }
-    /* In a resumed run, intermediates of the earlier run are in the work folder, so pieces cannot be joined in memory. */
+    /* In a resumed run, chunks of intermediates may be in the work folder. So they cannot be concatenated in memory. */
     for (int i = 0; i < p->nstages && !io->resume; i++) {
         int from, to;
         if (cb_stage_joins(p, &p->stages[i], &from, &to)) cb_chunks_join(io->chunks, from, to);
@@ -101,8 +101,7 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     *out = io;
     return CUBED_OK;
 out:
-    /* If a resumed run fails, the output of the earlier run stays. If a run in parts cannot begin, its output
-     * is removed. */
+    /* If a resumed run fails, keep the output of the earlier run. If a run in parts cannot begin, remove its output. */
     io->keep = options->resume ? io->may_keep | CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES : 0;
     io->self.detached = false;
     cb_io_close(io);
@@ -130,8 +129,8 @@ void cb_io_rest(cb_io *io)
     io->chunks = NULL;
 }
 
-/* Nanoseconds for which a check is valid. A range may take longer and makes no checks, so a worker may write to a place that was
- * taken over in any case. Conditions of its puts then protect the place. */
+/* Time in nanoseconds for which a check of the claims is valid. During a range, a worker does not check claims at all. So it
+ * may write after another run has taken over the place; then the conditions of its puts protect the place. */
 #define CHECK_NS ((int64_t)1000000000)
 
 bool cb_io_go_on(cb_io *io, bool own_name)

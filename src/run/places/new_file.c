@@ -1,9 +1,11 @@
-/* Files that results are written to. The results are created in a directory next to the file (FILE.cubed-new), which one process
- * at a time claims. The file is written in the directory under a unique name of this process. A rename out of the open directory
- * gives the file its final name.
+/* Writes results to a file, atomically.
  *
- * A process that takes over the place from a silent one puts a new directory under the name, and empties the old directory. A
- * late rename then finds no file there. */
+ * The results are created in a directory next to the file (FILE.cubed-new), which one process at a time claims. The file is
+ * written in the directory under a name that is unique to this process. A rename out of the open directory gives the file its
+ * final name.
+ *
+ * If a process takes over the directory from another process, which seems to have ended, it puts a new directory under the
+ * name and empties the old directory. If the other process renames its file late, the file no longer exists there. */
 #define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +34,7 @@ struct cubed_new_file {
     cubed_context *ctx;
     cb_zone *zone;
     const char *given, *path; /* path of the file as the caller wrote it, and absolute */
-    /* Directory of the file; the claimed directory; name of the claimed directory in the file's directory. */
+    /* above: directory of the file. place: the claimed directory. name: its name in `above`. */
     cubed_store *above, *place;
     const char *name;
     const char *draft, *part; /* path of the draft, and its name in the claimed directory */
@@ -115,7 +117,7 @@ static cubed_status check_empty(cubed_new_file *f, bool *left, cubed_error *err)
                    f->given, SUFFIX, f->given);
 }
 
-/* Moves the store to the new directory, or leaves it in the old one, which is removed. */
+/* Moves the store with the results to the new directory if `keep` is set. Otherwise it is removed with the old directory. */
 static cubed_status renew(cubed_new_file *f, bool keep, cubed_error *err)
 {
     cb_stage_place p = {.store = NULL};
@@ -139,8 +141,8 @@ out:
     return st;
 }
 
-/* Removes a member of the directory, except the record. The record is removed last, because a directory without a record may not
- * be ours. */
+/* Removes a file or folder of the claimed directory, except the record. The record is removed last, because a directory
+ * without a record may belong to another program. */
 static cubed_status remove_member(void *ctx, const char *name, bool is_prefix, cubed_error *err)
 {
     cubed_store *place = ctx;
@@ -283,7 +285,7 @@ static void leave(cubed_new_file *f)
 
 void cubed_new_file_end(cubed_new_file *f)
 {
-    /* The file of a forked child belongs to its parent. */
+    /* Do nothing in a forked child, because its parent writes the file. */
     if (!f || f->pid != getpid()) return;
     cubed_context *ctx = f->ctx;
     cb_beats_end(f->beats);

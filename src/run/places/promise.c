@@ -1,4 +1,5 @@
-/* Guarantees of a plan for each target, which are known before it runs: the protection against late writers, and its cost. */
+/* Describes, before a plan runs, how each target is protected against late writes of other runs, and the cost of this
+ * protection. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -64,7 +64,7 @@ cubed_status cb_run_record_read(cubed_store *store, const char *path, cb_zone *z
     if (st == CUBED_OK) {
         *version = info.version;
         json_t *o = NULL;
-        /* Without memory the owner is unknown, not absent: its place must not be taken over. */
+        /* Return the error if memory is exhausted. A record without owner would let this run take over the place. */
         st = cb_json_try(key, text.data, text.size, &o, &why);
         if (st == CUBED_OK && !parse(o, zone, out))
             st = cb_fail(&why, CUBED_E_NOMEM, "no memory for %s", key);

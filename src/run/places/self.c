@@ -15,8 +15,8 @@
 #define MAX_SOURCES 64 /* maximum number of sources that are recorded one by one */
 #define DIGITS      16
 
-/* Returns true if the node is a source that other processes may change during the run. A source that the run itself replaces is
- * excluded, because the run has claimed it. */
+/* Returns true if the node is a source that other processes may change during the run. Returns false for a source that the run
+ * replaces, because the run has claimed its place. */
 static bool is_noted(const cubed_plan *p, int i)
 {
     if (p->ir.nodes[i].kind != CB_NODE_ZARR || !p->storage[i]) return false;
@@ -196,7 +196,7 @@ static cubed_status look_at_folder(void *ctx, const char *name, bool is_prefix, 
     snprintf(start, sizeof start, FOLDER "%s-", f->self->plan);
     if (*f->found || !is_prefix || strncmp(name, start, strlen(start)) != 0) return CUBED_OK;
     if (strlen(name + strlen(start)) >= CB_RUN_NAME_CAP) return CUBED_OK;
-    /* In a directory that all users can write, another user may have placed wrong values. */
+    /* Skip folders that are not private: in a directory that all users can write, another user may have stored wrong values. */
     if (cb_store_check_private(f->work, name, NULL) != CUBED_OK) return CUBED_OK;
     CB_TRY(cb_claim_look(f->work, name, f->zone, &c, err));
     if (!cb_run_is_same(f->self, &c) || strcmp(c.record.cubed, CUBED_VERSION_STRING) != 0 ||

@@ -1,4 +1,5 @@
-/* Arrays that replace other arrays. They are created next to the old arrays, and are put in their place when complete. */
+/* Arrays that replace other arrays. A new array is created next to the old array, and is moved to the place of the old array
+ * when it is complete. */
 #include <stdio.h>
 #include <string.h>
 
@@ -135,7 +136,7 @@ static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_
     return cb_claim_say(c, CB_RUN_SWAPPED, err);
 }
 
-/* Exchanges the arrays. Afterwards the claim's record is the record of the new array. */
+/* Exchanges the places of the new and the old array. Afterwards the record of the claim is the one in the new array. */
 static cubed_status exchange(const cb_stage_place *p, cb_claim *c, cubed_store *made,
                              cubed_error *err)
 {
@@ -306,7 +307,7 @@ cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *ru
         memcpy(p->staged, seized, sizeof seized);
         return CUBED_OK;
     }
-    /* The other run was faster: `staged` now holds the old array, which that run removes. */
+    /* Another run has exchanged the arrays first. `staged` now holds the old array, which that run removes. */
     cubed_status ignored = cb_store_swap(p->store, seized, p->staged, NULL);
     (void)ignored;
     return st;

@@ -1,8 +1,8 @@
-/* Decides when a place may be taken from a run that may still be working.
+/* Decides when a run may take over a place from another run that may still be working.
  *
- * A process of another machine is known only by its heartbeats. The process may be suspended or cut off from the network, and
- * continue after another run has taken its place. A store excludes its late writes in one of two ways: it exchanges places, or it
- * honours the conditions of puts (cb_claim_fence). Some object stores ignore conditions. */
+ * A process of another machine is known only by its heartbeats. It may be suspended or cut off from the network, and continue
+ * after another run has taken over its place. A store prevents late writes of this process in one of two ways: it can exchange
+ * places, or it supports conditional puts (cb_claim_fence). Some object stores ignore the conditions. */
 #include <inttypes.h>
 
 #include "base/error.h"

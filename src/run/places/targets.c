@@ -1,8 +1,6 @@
-/* Targets of a run: the right to write them, the place of an array until it is complete, and the remains of an array that is not
- * completed.
- *
- * All places are inspected before any is changed. A new array is created in its final place, and has no metadata until all of its
- * chunks exist. An array that replaces another is created next to it. */
+/* Claims, creates and completes the targets of a run, and removes arrays that are not completed. All places are inspected
+ * before any place is changed. A new array is created in its final place, and has no metadata until all of its chunks exist.
+ * An array that replaces another is created next to it. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -30,8 +28,8 @@ static bool is_result(const cb_io *io, int i)
     return !*p->path && name && cb_run_names_result(name + 1);
 }
 
-/* Opens the place at the path, and only then reads its record. So it does not matter if the path leads to another place later.
- * The record of an array that replaces another is in the place of the old array. */
+/* Opens the place at the path, and then reads the record in the open place. So both belong together even if the path leads to
+ * another place later. The record of an array that replaces another is in the place of the old array. */
 static cubed_status open_place_of(cb_io *io, int i, cubed_store *store, const char *path,
                                   cubed_error *err)
 {
@@ -66,7 +64,7 @@ static cubed_status attach(cb_io *io, int i, cubed_error *err)
 
 /* --- Beginning --------------------------------------------------------------------------------------- */
 
-/* Version of the metadata of an existing array; "" if there is none. */
+/* Gets the version of the metadata of an existing array, or "" if there is no metadata. */
 static cubed_status metadata_version(const cb_io *io, int i, cubed_object_version *version,
                                      cubed_error *err)
 {
@@ -90,7 +88,7 @@ static cubed_status open_place(cb_io *io, int i, cubed_error *err)
     return cb_claim_look(t->store, path_of(io, i), io->zone, &t->claim, err);
 }
 
-/* Checks the remains of an earlier run of the same plan at a target: a complete array, or some chunks. */
+/* Checks whether an earlier run of the same plan has left a complete array or chunks at a target. */
 static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
@@ -136,7 +134,7 @@ static cubed_status refuse_other_version(const cb_io *io, int i, const char *rem
                    r->cubed, remedy);
 }
 
-/* Checks whether the run may have the place, and which objects are there. Changes nothing. */
+/* Checks whether the run may claim the place of a target, and which objects are there. Changes nothing. */
 static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[i];
@@ -185,7 +183,7 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Removes an array that a run that is gone created to replace another. */
+/* Removes a replacement array that a run created before it ended early. */
 static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *left,
                                  cubed_error *err)
 {
@@ -202,8 +200,8 @@ static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *le
     return st;
 }
 
-/* Looks for leftovers of killed writers in stores in which the search costs no request and needs no permission. In other stores
- * `cubed clean` does so. */
+/* Removes temporary files of killed writers, if the store needs no request and no permission to find them. In other stores
+ * `cubed clean` removes them. */
 static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
 {
     return s->vt->flags & CUBED_STORE_AT_ONCE ? cb_store_sweep(s, path, 0, NULL, NULL, err)
@@ -324,7 +322,7 @@ static cubed_status choose_run(cb_io *io, cubed_error *err)
         else if (same)
             cb_run_folder(r->plan, r->run, io->left);
         if (same || !io->plan->work_dir) return CUBED_OK;
-        /* Intermediates of another plan are of no use to this one. */
+        /* intermediates of another plan cannot be used */
         CB_TRY(cb_folder_open_work(io, err));
         return cb_run_forget_folder(io->work, r->plan, r->run, &io->self, io->zone, err);
     }
@@ -427,7 +425,7 @@ cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)
     return st;
 }
 
-/* For a worker: checks that the places belong to its run; otherwise the run is over. */
+/* For a worker: opens a target, and checks that its place belongs to the worker's run. If it does not, the run is over. */
 static cubed_status join(cb_io *io, int i, bool resumed, cubed_error *err)
 {
     CB_TRY(open_place(io, i, err));
@@ -489,7 +487,7 @@ static cubed_status swap(const cb_io *io, int i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Restores the old arrays. If this fails, the new arrays stay; they are complete. */
+/* Exchanges new arrays with the old arrays again. If this fails, the new arrays stay in place; they are complete. */
 static void swap_back(const cb_io *io)
 {
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
@@ -554,7 +552,7 @@ static cubed_status set_length(const cb_io *io, int i, bool back, cubed_error *e
                               back ? now : s->length, back ? s->length : now, err);
 }
 
-/* Extends arrays whose end this run has written. After an error all arrays get their old lengths back, if the store allows it. */
+/* Sets the new lengths of the arrays that this run extends. After an error, sets the old lengths again if possible. */
 static cubed_status extend(const cb_io *io, cubed_error *err)
 {
     for (int i = 0; i < io->plan->ntargets; i++) {
@@ -611,7 +609,7 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     for (int i = 0; i < n; i++)
         claimed = claimed || (io->nodes[i].target && io->nodes[i].target->claimed);
     if (!claimed && io->finished) return CUBED_OK; /* an earlier run has completed everything */
-    /* A run whose results are all in memory has nothing to renew, so it needs no thread. */
+    /* A run whose results are all in memory has no claims to renew, so it needs no thread for heartbeats. */
     if (claimed || !cb_version_is_none(&io->folder.version)) CB_TRY(start_beats(io, err));
     for (int i = 0; i < n && io->beats; i++) {
         target_io *t = made(io, i);
@@ -656,8 +654,8 @@ static bool retract(const cb_io *io, int i)
                                      NULL) == CUBED_OK;
 }
 
-/* After a takeover, removes late objects that this run put next to the array. The run that took over had removed the earlier
- * ones. If it resumes this run, its record says so, and it continues with these objects. */
+/* After another run has taken over the place, removes objects that this run put next to the array after the takeover. Does not
+ * remove them if the record says that the other run resumes this run, because it then uses these objects. */
 static void discard_late(const cb_io *io, int i)
 {
     const target_io *t = io->nodes[i].target;
@@ -670,7 +668,7 @@ static void discard_late(const cb_io *io, int i)
     (void)ignored;
 }
 
-/* Handles an array whose run ended early. */
+/* Removes or keeps the array of a target after the run ended early. */
 static void abandon(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
