@@ -1,4 +1,4 @@
-"""Parts of floating-point numbers."""
+"""Functions that split floating-point numbers into parts."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ class Aggregation:
     dtype: Any = None
     min_count: int = 0
     ddof: float = 0
-    #: Use the fill value for groups without labels, even in sums, products and counts.
+    #: Use the fill value for groups without elements, also in sums, products and counts, whose
+    #: results would otherwise be 0 or 1.
     fill_absent: bool = False
 
 

@@ -301,11 +301,11 @@ def generic_laplace(
     output : dtype or None
         Type of the result. None: that of `input`.
     mode : str or sequence of str, default "reflect"
-        Passed to the function; also one for each axis.
+        Passed to the function: one mode, or one mode for each axis.
     cval : float, default 0.0
         Passed to the function.
     extra_arguments : sequence, default ()
-        Passed to the function after the others.
+        Passed to the function after all other positional arguments.
     extra_keywords : Mapping or None
         Passed to the function by name.
     axes : int, tuple of int or None
@@ -359,11 +359,11 @@ def generic_gradient_magnitude(
     output : dtype or None
         Type of the result. None: that of `input`.
     mode : str or sequence of str, default "reflect"
-        Passed to the function; also one for each axis.
+        Passed to the function: one mode, or one mode for each axis.
     cval : float, default 0.0
         Passed to the function.
     extra_arguments : sequence, default ()
-        Passed to the function after the others.
+        Passed to the function after all other positional arguments.
     extra_keywords : Mapping or None
         Passed to the function by name.
     axes : int, tuple of int or None

@@ -85,7 +85,10 @@ def _tile(x: Any, reps: Any) -> Array:
 
 
 def _i0(x: Array) -> Array:
-    """Bessel function i0, which is not a ufunc; NumPy's uses up to eleven copies of a block."""
+    """Applies numpy.i0, which is not a ufunc, to each block.
+
+    numpy.i0 allocates up to eleven copies of a block.
+    """
     dtype = np.i0(np.ones(1, x.dtype)).dtype
     copies = 12 * dtype.itemsize * math.prod(x.chunksize)
     return map_blocks(np.i0, x, dtype=dtype, extra_projected_mem=copies)

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 #: Size of a range in include/cubed/sys/message.h; strings follow it.
 _RANGE_BYTES = 120
-#: First bytes of a range, and the slice of its field with the run's name.
+#: First bytes of a serialised range, and the slice of its bytes that contains the run's name.
 _MAGIC, _NAME = b"CBDR", slice(40, 80)
 #: Values of a message's field about functions of Python in its plan.
 _CODE, _MAY_HAVE_CODE = "code", "?"

@@ -99,7 +99,7 @@ def interpolate(
 ) -> Any:
     """Replaces interp_func of Xarray before 2025.1, which interpolates along the last axes.
 
-    The points have dimensions of their own, which replace these axes.
+    In the result, the dimensions of the points replace the interpolated axes.
     """
     if not isinstance(var, Array) or not x:
         return NotImplemented

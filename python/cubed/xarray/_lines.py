@@ -67,7 +67,7 @@ def in_lines(x: Array, axes: Sequence[int]) -> Array:
             if d is None or chunks[d] == 1:
                 break
             chunks[d] = -(-chunks[d] // 2)
-        # If an axis needs no other chunks, its chunks do not change, even if they are irregular.
+        # If an axis need not be rechunked, it keeps its chunks, even if they are irregular.
         return (x.rechunk({d: n for d, n in enumerate(chunks) if d in axes or n != before[d]}),)
 
     return made_of([x], make, x.spec.task_mem)[0]

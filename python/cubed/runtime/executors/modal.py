@@ -18,8 +18,9 @@ _SITE = Path(__file__).resolve().parents[3]
 
 
 class ModalEngine(StageEngine):
-    """Runs each list of ranges as a map of a function, which calls
-    :func:`cubed.runtime.worker.attempt`.
+    """Runs each list of ranges by the method `map` of a Modal function.
+
+    The function calls :func:`cubed.runtime.worker.attempt` for one range.
     """
 
     def __init__(self, function: Any, local: bool, memory: int | None, workers: int) -> None:
