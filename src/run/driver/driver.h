@@ -14,7 +14,7 @@ typedef struct cb_run_clock {
     void *ctx;
 } cb_run_clock;
 
-/* All arguments outlive the driver. */
+/* Arguments of cb_driver_new. All objects that they point to must outlive the driver. */
 typedef struct cb_driver_args {
     cubed_plan *plan;
     cb_io *io;
@@ -27,9 +27,11 @@ typedef struct cb_driver_args {
     uint32_t start_ms, most_ms;       /* start_ms and range_ms of cubed_executor */
     /* The fields of the same names of cubed_executor_caps. */
     unsigned ramp_workers, ramp_per_second;
-    bool retries;   /* retry ranges that fail with a transient error */
-    bool backups;   /* give ranges that take much longer than others to a second worker */
-    int64_t window; /* maximum waiting tasks that are held; 0: CB_RUN_WINDOW */
+    bool retries; /* retry ranges that fail with a transient error */
+    /* give ranges that take much longer than other ranges of their stage to a second worker as well */
+    bool backups;
+    /* maximum number of tasks in memory that wait for chunks (ready.c); 0: CB_RUN_WINDOW */
+    int64_t window;
     const cb_run_clock *clock; /* NULL: the clock of this machine */
     /* completed tasks of a run in parts; NULL for a whole run, in which the driver frees intermediates */
     const cb_notes *notes;
@@ -39,8 +41,8 @@ typedef struct cb_driver_args {
 CUBED_MUST_CHECK cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out,
                                             cubed_error *err);
 void cb_driver_free(cb_driver *d);
-/* Gets the next range that may run, or the rest of a slow range for a second worker. The range is then in flight. *got is
- * false if there is no such range now. */
+/* Gets the next range that may run, or the unfinished tasks of a slow range, for a second worker. The range is then in flight.
+ * Sets *got to false if no range can run now. */
 CUBED_MUST_CHECK cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got,
                                              cubed_error *err);
 /* Handles the report of a task. Ignores duplicates. Returns the task's error if the task cannot be retried. */

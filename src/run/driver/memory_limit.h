@@ -8,8 +8,8 @@
  * process uses so much memory that tasks would not fit. Has no effect with sanitizers, which reserve more than any limit. */
 CUBED_MUST_CHECK cubed_status cb_memory_limit(const cubed_plan *plan, cubed_error *err);
 
-/* Limits the private memory of a process that executes messages of several runs. The limit is allowed_mem, or the memory that
- * the process held before the first task of this plan, plus allowed_mem - reserved_mem, if that is more. */
+/* Limits the private memory of a process that executes messages of several runs. The limit is the larger of two amounts:
+ * allowed_mem; and the memory that the process held before the first task of this plan, plus allowed_mem - reserved_mem. */
 CUBED_MUST_CHECK cubed_status cb_memory_limit_begin(cubed_plan *plan, cubed_error *err);
 /* Lifts the limit of cb_memory_limit_begin between messages. The next limit for the plan is not below the current one, which
  * grows if libraries map memory that they do not use. */

@@ -11,7 +11,7 @@ CUBED_MUST_CHECK cubed_status cb_run_check_retries(int retries, cubed_error *err
 CUBED_MUST_CHECK cubed_status cb_parts_open(cubed_plan *plan, cb_io_mode mode, const char *run,
                                             cb_io **io, cubed_error *err);
 
-/* Calls `ended` of the plan's functions on blocks, because no more tasks follow. */
+/* Calls the function `ended` of each function on blocks of the plan. Call it after the last task. */
 void cb_run_say_ended(const cubed_plan *plan);
 
 #endif

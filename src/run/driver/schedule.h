@@ -10,8 +10,9 @@ typedef struct cb_schedule_args {
     cb_io *io;
     cubed_executor *executor;
     const cubed_run_options *options;
-    cubed_run_stats *stats;    /* statistics to which counters are added */
-    int64_t window;            /* maximum waiting tasks that are held; 0: CB_RUN_WINDOW */
+    cubed_run_stats *stats; /* statistics to which counters are added */
+    /* maximum number of tasks in memory that wait for chunks (ready.c); 0: CB_RUN_WINDOW */
+    int64_t window;
     const cb_run_clock *clock; /* NULL: the clock of this machine */
 } cb_schedule_args;
 

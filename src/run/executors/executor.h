@@ -1,4 +1,5 @@
-/* The registry of executors: those of this library, one row each, and those that a program added to a context. */
+/* The registry of executors. It has a row for each executor of this library, and the executors that a program added to a
+ * context. */
 #ifndef CB_RUN_EXECUTORS_EXECUTOR_H
 #define CB_RUN_EXECUTORS_EXECUTOR_H
 
@@ -9,7 +10,7 @@
 typedef struct cb_executor_args {
     cubed_executor_args head;
     cb_task_env env;
-    bool resume; /* an earlier run of the plan began all targets */
+    bool resume; /* the run resumes an earlier run of the plan, which began all targets */
 } cb_executor_args;
 
 extern const cubed_executor_vtable cb_executor_threads;

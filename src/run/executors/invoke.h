@@ -20,7 +20,7 @@ typedef struct cb_invoker cb_invoker;
 
 typedef struct cb_invocation {
     cb_http_call http; /* must be first */
-    /* both links for invocations in flight; only `next` for completed ones */
+    /* links of the list of invocations in flight; in the list of completed invocations, only `next` is used */
     struct cb_invocation *next, *before;
     cb_invoker *of;
     cubed_task_range range;
@@ -61,12 +61,14 @@ struct cb_invoker {
     cb_invocation *flying CB_GUARDED_BY(&lock), *done_first CB_GUARDED_BY(&lock),
         *done_last CB_GUARDED_BY(&lock);
     /* the following fields are used only by the driver's thread */
-    cb_buf workers;    /* NUL-terminated names; a worker's number is its position */
+    /* names of workers, each with a terminating NUL; the number of a worker is the position of its name in this list */
+    cb_buf workers;
     cb_invocation *at; /* invocation whose reports are being returned, or NULL */
     cb_buf reply;
     cb_answer answer;
     unsigned worker;
-    size_t worker_at; /* position in `workers` of its worker's name */
+    /* offset in `workers` of the name of the worker that performed the invocation `at` */
+    size_t worker_at;
     cubed_error
         /* Error of the first task without a report; its status is CUBED_OK if no error was received. */
         error;

@@ -1,4 +1,5 @@
-/* Messages to workers that start without a plan, and the workers' answers, in the format of cubed/sys/message.h. */
+/* Writes and reads messages to workers that start without a plan, and the answers of these workers, in the format of
+ * cubed/sys/message.h. */
 #ifndef CB_RUN_TOLD_H
 #define CB_RUN_TOLD_H
 
@@ -10,11 +11,11 @@
 CUBED_MUST_CHECK cubed_status cb_told_write(const cubed_executor_args *args,
                                             const cubed_task_range *range, cb_buf *out,
                                             cubed_error *err);
-/* The data after the range in a message. All strings point into the message. */
+/* The part of a message after the range. All strings point into the message. */
 typedef struct cb_told {
     const char *work_dir, *plan_key, *version, *options;
 } cb_told;
-/* Fails with CUBED_E_FORMAT if the bytes are not such a message. */
+/* Reads a message. Fails with CUBED_E_FORMAT if the bytes are not a message of cb_told_write. */
 CUBED_MUST_CHECK cubed_status cb_told_read(const void *message, size_t size, cb_told *out,
                                            cubed_error *err);
 

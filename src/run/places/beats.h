@@ -12,7 +12,8 @@ typedef cubed_status (*cb_beat_fn)(cb_claim *c);
  * caller's. */
 CUBED_MUST_CHECK cubed_status cb_beats_start(const cubed_allocator *a, int64_t silence,
                                              cb_beat_fn beat, cb_beats **out, cubed_error *err);
-/* Adds a claim that was taken. It must not move until cb_beats_end; its functions may be called. */
+/* Adds a claim that this process holds. The structure must stay at its address until cb_beats_end; functions of the claim may
+ * still be called. */
 void cb_beats_add(cb_beats *b, cb_claim *c);
 /* Ends the thread, frees `b`, and sets `beats` of all added claims to NULL. NULL is allowed. */
 void cb_beats_end(cb_beats *b);

@@ -10,12 +10,13 @@
 #include "run/places/run_record.h"
 #include "zarr/zarr.h"
 
-/* The claimant: a plan and one attempt to compute it. */
+/* Identity of the run that takes claims: its plan, and this attempt to compute it. */
 typedef struct cb_run_self {
     char plan[CB_RUN_PLAN_CAP]; /* "" if the run cannot be resumed; the goal is then also "" */
     char goal[CB_RUN_PLAN_CAP];
     char run[CB_RUN_NAME_CAP];
-    /* Both are "" until the first claim, because finding the owner reads files. */
+    /* Owner of the run (this process), and its start time. Both are "" until the first claim, because determining the owner
+     * reads files. */
     char owner[CB_OWNER_CAP];
     char since[CB_RUN_TIME_CAP];
     bool detached;
@@ -40,7 +41,7 @@ typedef struct cb_claim {
     /* The thread that renews the claim (run/places/beats.h), or NULL. It changes the version and the record. */
     cb_beats *beats;
     struct cb_claim *next; /* next claim of the thread's list, until cb_beats_end */
-    /* Set by the thread if a heartbeat found that another run has the place. */
+    /* true if a heartbeat of the thread found that another run has taken the place */
     bool taken;
 } cb_claim;
 
@@ -53,7 +54,7 @@ bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self);
 CUBED_MUST_CHECK cubed_status cb_takeover_read(cb_run_self *self,
                                                const cubed_takeover_options *options,
                                                cubed_error *err);
-/* Returns true if the record's owner is at work, as far as known, so that its place must not be taken. */
+/* Returns true if the owner of the record is running, as far as known, so that its place must not be taken over. */
 bool cb_takeover_must_wait(const cb_run_self *self, const cb_run_record *r);
 /* Sets *safe to false if processes of the record's run may still write and the store cannot refuse their writes. Tests
  * whether the store honours conditions with an object that it deletes again. */
@@ -94,9 +95,9 @@ CUBED_MUST_CHECK cubed_status cb_claim_remove_documents(const cb_claim *c, cubed
 /* Removes the plan from the record, so that no run resumes data that is about to be removed. CUBED_E_EXISTS if the place no
  * longer belongs to the claim. */
 CUBED_MUST_CHECK cubed_status cb_claim_close(cb_claim *c, cubed_error *err);
-/* Writes a new state and the time of a new heartbeat to the record. */
+/* Writes a new state, and the current time as the time of the last heartbeat, to the record. */
 CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err);
-/* Writes the time of a new heartbeat to the record. The thread of run/places/beats.h calls it. */
+/* Writes the current time as the time of the last heartbeat to the record. The thread of run/places/beats.h calls it. */
 CUBED_MUST_CHECK cubed_status cb_claim_beat(cb_claim *c);
 /* A copy of the run and the owner of a claim, for other threads of the run, because the claim itself changes. */
 typedef struct cb_claim_fence {
@@ -135,8 +136,9 @@ typedef struct cb_stage_place {
     char name[CB_RUN_STAGED_CAP - 64];
     char staged[CB_RUN_STAGED_CAP];
 } cb_stage_place;
-/* Gets the place where the array that replaces `path` is made. `staged` is its name from a run's record, or NULL for a new
- * name of this run. CUBED_E_UNSUPPORTED if the store cannot replace arrays, CUBED_E_FORMAT if `staged` is not such a name. */
+/* Gets the place in which the array that will replace the array at `path` is created. `staged` is the name of this place from
+ * a run's record, or NULL for a new name of this run. CUBED_E_UNSUPPORTED if the store cannot replace arrays, CUBED_E_FORMAT
+ * if `staged` is not a name of such a place. */
 CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
                                             const char *staged, cb_stage_place *out,
                                             cubed_error *err);

@@ -34,7 +34,7 @@ typedef struct cb_io_options {
 CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options,
                                          cb_io **out, cubed_error *err);
 /* Completes the run: writes the metadata of the targets, moves new arrays to the places of the arrays that they replace,
- * releases the targets, and creates groups. */
+ * releases the claims of the targets, and creates groups. */
 CUBED_MUST_CHECK cubed_status cb_io_commit(cb_io *io, cubed_error *err);
 /* Records that the run ended early and may be resumed: cb_io_close then keeps the output that the options allow. */
 void cb_io_keep(cb_io *io);
@@ -56,9 +56,10 @@ CUBED_MUST_CHECK cubed_status cb_io_note(cb_io *io, const char *name, cubed_erro
 CUBED_MUST_CHECK cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn,
                                           void *ctx, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_spill(cb_io *io, cubed_error *err);
-/* Renews the run's claims if their last heartbeat is old enough. CUBED_E_EXISTS if another run has taken a place. */
+/* Renews the run's claims, unless their last heartbeat was recent. CUBED_E_EXISTS if another run has taken over a place. */
 CUBED_MUST_CHECK cubed_status cb_io_beat(cb_io *io, cubed_error *err);
-/* Returns the error of a failed run: CUBED_E_EXISTS, with that reason, if another run has taken a place, otherwise `st`. */
+/* Returns the status of a failed run. If another run has taken over a place, this is CUBED_E_EXISTS, and *err says so;
+ * otherwise it is `st`. */
 CUBED_MUST_CHECK cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err);
 /* Returns true if an earlier run of the plan has completed all targets. */
 bool cb_io_finished(const cb_io *io);

@@ -7,11 +7,12 @@
 
 /* The place of a target. For a target that is a region of an existing array, only `store` is set. */
 typedef struct target_io {
-    cubed_store *store;     /* store at the target's URL */
-    cb_claim claim, before; /* current claim, and the claim before the array was put in its place */
-    bool claimed;           /* this process holds the claim */
-    bool begun;             /* another process of this run has begun the target */
-    bool resumed;           /* an earlier run of the plan wrote chunks of the target */
+    cubed_store *store; /* store at the target's URL */
+    /* claim: the current claim of the target. before: the claim before the new array was moved to its final place */
+    cb_claim claim, before;
+    bool claimed; /* this process holds the claim */
+    bool begun;   /* another process of this run has begun the target */
+    bool resumed; /* an earlier run of the plan wrote chunks of the target */
     /* An earlier run of the plan wrote all chunks and the metadata of the target. */
     bool done;
     bool replaces,
@@ -42,7 +43,7 @@ struct cb_io {
     cb_zone *zone; /* holds the strings of records */
     bool resume;   /* output of an earlier run is used */
     bool committed;
-    bool finished; /* an earlier run completed all targets: nothing to do */
+    bool finished; /* an earlier run has completed all targets, so no task runs */
     bool
         remember; /* the records of complete targets are kept, so that a later resumed run finds that everything is done */
     /* CUBED_KEEP_*: output that may be kept if the run ends early, and output that is kept */
@@ -76,8 +77,8 @@ static inline bool cb_io_drives(const cb_io *io)
 /* Inspect, claim and prepare the places of targets (cb_targets_begin), or open them in a worker (cb_targets_join). */
 CUBED_MUST_CHECK cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err);
-/* For a worker that has joined: returns true if no place of a target has changed since. `recent`: checks only places whose puts
- * are unconditional. */
+/* For a worker after cb_targets_join: returns true if every target is still in the same place. If `recent` is set, checks only
+ * places whose puts are unconditional. */
 bool cb_targets_are_joined(const cb_io *io, bool recent);
 /* Closes the targets. Keeps or removes output that was not committed. */
 void cb_targets_end(cb_io *io);

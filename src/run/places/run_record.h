@@ -39,7 +39,7 @@ typedef struct cb_run_record {
     char plan[CB_RUN_PLAN_CAP];
     /* hash of the requested result, which other plans can also compute */
     char goal[CB_RUN_PLAN_CAP];
-    char run[CB_RUN_NAME_CAP]; /* this attempt */
+    char run[CB_RUN_NAME_CAP]; /* name of the run, which is one attempt to compute the plan */
     char owner[CB_OWNER_CAP];  /* the driver */
     char since[CB_RUN_TIME_CAP];
     /* version of the library that began the run; "" in records of early versions, which did not store it */
@@ -64,8 +64,8 @@ typedef struct cb_run_record {
 CUBED_MUST_CHECK cubed_status cb_run_record_read(cubed_store *store, const char *path,
                                                  cb_zone *zone, cb_run_record *out,
                                                  cubed_object_version *version, cubed_error *err);
-/* Replaces the record of *version and sets *version to that of the new record. CUBED_E_EXISTS if the record has another
- * version. */
+/* Replaces the record if its version is *version, and sets *version to the version of the new record. CUBED_E_EXISTS if the
+ * record has another version. */
 CUBED_MUST_CHECK cubed_status cb_run_record_write(cubed_store *store, const char *path,
                                                   const cb_run_record *r,
                                                   cubed_object_version *version, cubed_error *err);

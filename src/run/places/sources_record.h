@@ -14,7 +14,7 @@
 
 /* An array and the versions of its stored objects. */
 typedef struct cb_recorded_array {
-    const char *place;     /* cb_place.text */
+    const char *place;     /* canonical text of the array's place (cb_place.text) */
     cb_chunk_version meta; /* version of the metadata document, without the shape */
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
@@ -28,7 +28,7 @@ typedef struct cb_sources_record {
     const char *plan;   /* id of the plan that computed the chunks */
     const char *goal;   /* hash of the request */
     const char *growth; /* hash of the request without extents; "": unknown */
-    const void *axes;   /* cb_growth.axes */
+    const void *axes;   /* serialised extents of the request (cb_growth.axes) */
     size_t axes_size;
     /* Metadata documents that the array may have: before the run, and after it. */
     cb_chunk_version documents[2];

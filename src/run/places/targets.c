@@ -683,7 +683,7 @@ static void abandon(const cb_io *io, int i)
         cb_claim_release(&t->claim);
         return;
     }
-    /* If one of several targets failed, others may have been committed before it. */
+    /* If the run failed at one of several targets, other targets may have been committed before. */
     const bool may_have_metadata = io->nodes[i].array && (t->tried_commit || t->resumed);
     const bool gone = !may_have_metadata || retract(io, i);
     if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
@@ -712,8 +712,8 @@ void cb_targets_end(cb_io *io)
     }
 }
 
-/* Returns the seconds since the last heartbeat, by the clock that shows more. One clock stops while the machine is suspended, the
- * other can be set. */
+/* Returns the seconds since the last heartbeat: the longer time by two clocks. One clock stops while the machine is suspended,
+ * and the other may be changed by an administrator. */
 static int64_t seconds_since(const cb_io *io)
 {
     return cb_max_i64(cb_run_now() - io->beat_at, (cb_clock_boot_ns() - io->beat) / 1000000000);
@@ -729,7 +729,7 @@ static cubed_status beat(cb_io *io, cubed_error *err)
     }
     if (st != CUBED_E_EXISTS && !cb_version_is_none(&io->folder.version))
         st = cb_claim_say(&io->folder, CB_RUN_WORKING, &why);
-    /* After any other error, the heartbeats continue. */
+    /* after any error except CUBED_E_EXISTS, the heartbeats continue */
     if (st != CUBED_E_EXISTS) return CUBED_OK;
     if (err) *err = why;
     return st;
@@ -750,7 +750,7 @@ cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err)
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const target_io *t = made(io, i);
         if (!t || !t->claimed || t->begun) continue;
-        /* Compares the names of runs, because a put that this run considers failed may have been executed. */
+        /* Compare only the names of runs, because the store may have executed a put that this run considers failed. */
         if (cb_claim_check_place(&t->claim, NULL, io->zone, &lost) != CUBED_E_EXISTS) continue;
         if (err) *err = lost;
         return CUBED_E_EXISTS;

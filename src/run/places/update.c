@@ -11,12 +11,13 @@
 #include "exec/plan/stage.h"
 #include "run/places/sources_record.h"
 
-/* A source of the plan, or a target. */
+/* State of an array that the plan reads or writes: a source, or a target. */
 typedef struct array_state {
     int node;
     cb_recorded_array now;      /* current state, with the array `versions` */
     cb_chunk_version *versions; /* versions of the chunks that exist */
-    uint64_t *keep; /* targets: bit per chunk that stays as it is; NULL if all are replaced */
+    /* for targets: a bit for each chunk that the run does not replace; NULL if the run replaces all chunks */
+    uint64_t *keep;
     cb_sources_record record; /* targets */
     bool found;               /* for targets: a record of sources exists */
     cb_chunk_version hash;    /* for targets: hash of the record's bytes */
@@ -33,7 +34,8 @@ struct cb_update {
     uint64_t **changed;
     size_t bytes;
     char plan_id[CB_PLAN_ID_CAP], goal[CB_PLAN_ID_CAP], growth[CB_PLAN_ID_CAP];
-    bool in_place, records; /* records: the contents of all sources can be compared */
+    /* in_place: tasks write into the existing arrays. records: the contents of all sources can be compared */
+    bool in_place, records;
     cubed_update report;
 };
 
@@ -53,7 +55,7 @@ static void give(cb_update *u, void *p, size_t n, size_t size)
     u->bytes -= n * size;
 }
 
-/* Decides that everything is recomputed. Only the first reason is kept. */
+/* Decides that the run recomputes all chunks, for the given reason. If called repeatedly, keeps the first reason. */
 static void recompute(cb_update *u, const char *fmt, ...) CUBED_PRINTF(2, 3);
 static void recompute(cb_update *u, const char *fmt, ...)
 {
@@ -209,7 +211,7 @@ static cubed_status compare_target(cb_io *io, cb_update *u, array_state *a, cube
             recompute(u, "the metadata of a source has changed: %.120s",
                       u->plan->ir.nodes[x->node].url);
     }
-    /* The versions are per stored object. A task writes whole objects, so their number must be the number of chunks. */
+    /* Versions belong to stored objects. Tasks write whole objects, so the number of objects must equal the number of chunks. */
     if (cb_grid_count(u->plan->ir.nodes[a->node].grid) != a->now.n)
         recompute(u, "the result has other chunks than the plan");
     return CUBED_OK;
@@ -217,7 +219,7 @@ static cubed_status compare_target(cb_io *io, cb_update *u, array_state *a, cube
 
 /* --- Changed chunks --------------------------------------------------------------------------------------- */
 
-/* Marks the chunks of a node that have a changed object. `a`: the state of the array that the node reads. */
+/* Marks the chunks of a node that are in a changed object. `a` is the state of the array that the node reads. */
 static void mark_node(cb_update *u, int node, const array_state *a, const cb_recorded_array *was)
 {
     const cb_zarr_meta *m = &u->plan->storage[node]->meta;
@@ -359,7 +361,8 @@ static void free_bits(cb_update *u)
     u->changed = NULL;
 }
 
-/* Sets the chunks that stay. If no chunk stays, the whole array is replaced instead, so readers see no mixture. */
+/* Sets the chunks that the run does not replace. If there is no such chunk, the whole array is replaced, so that readers never
+ * see a mixture of old and new chunks. */
 static cubed_status set_kept(cb_update *u, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -478,7 +481,7 @@ static cubed_status write_record(const cb_io *io, array_state *a, cubed_store *s
     CB_GO(cb_versions_planned(m, true, u->alloc, &r.documents[1], err));
     r.documents[0] = complete ? r.documents[1] : a->record.documents[0];
     if (!complete) {
-        /* The second document that the record accepts; see compare_target. */
+        /* get the second metadata document that the record accepts (compare_target) */
         CB_GO(cb_versions_document(store, path, m->format, true, &r.documents[0], err));
     }
     CB_GO(cb_sources_record_write(store, path, &r, err));
@@ -532,7 +535,8 @@ static cubed_status end(const cb_io *io, array_state *a, cubed_error *err)
     uint8_t *valid = cb_alloc_zero(u->alloc, size);
     if (!valid) return cb_fail(err, CUBED_E_NOMEM, "no memory for a record of sources");
     memset(valid, 0xff, size);
-    /* Chunks that stayed keep their recorded versions, so a change by another program will be found. */
+    /* Keep the recorded versions of chunks that this run did not replace. So the next update detects a change of these chunks
+     * by another program. */
     CB_GO(read_versions(u, a, store, path, u->in_place ? a->keep : NULL, err));
     CB_GO(cb_claim_check_own(&t->claim, err));
     CB_GO(write_record(io, a, store, path, valid, true, err));

@@ -14,7 +14,8 @@
 
 #define PIECE        ((size_t)1 << 20) /* bytes of an object that are read at once */
 #define MAX_DOCUMENT ((size_t)64 << 20)
-#define OF_VERSION   1 /* seed: a hash of an object's version differs from a hash of its bytes */
+/* seed of hashes of object versions, so that they differ from hashes of the objects' bytes */
+#define OF_VERSION 1
 
 static void set(cb_chunk_version *out, XXH128_hash_t hash)
 {
@@ -108,7 +109,7 @@ static cubed_status hash_bytes(cubed_store *s, const char *key, uint64_t size, v
     for (uint64_t at = 0; at < size;) {
         size_t got = 0;
         CB_TRY(cb_store_get(s, key, at, piece, cap, &got, err));
-        /* the object was truncated during the read, so only the bytes so far are hashed */
+        /* the object was truncated during the read, so only the bytes that were read are hashed */
         if (got == 0) break;
         XXH3_128bits_update(state, piece, got);
         at += got;
