@@ -26,8 +26,8 @@ CUBED_MUST_CHECK cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *besi
 
 /* Reshapes x to one dimension. */
 CUBED_MUST_CHECK cubed_status cb_api_flatten(cubed_array *x, cubed_array **out, cubed_error *err);
-/* Gets the `count` elements of x (or their positions) where a mask is true. `offsets` has the numbers of true elements before
- * its blocks of `chunk` elements (nonzero.c). */
+/* Gets the `count` elements of x, or their positions, for which a mask is true. For each block of `chunk` elements of the
+ * mask, `offsets` has the number of true elements before the block (nonzero.c). */
 CUBED_MUST_CHECK cubed_status cb_api_pick(cubed_array *x, cubed_array *mask, cubed_array *offsets,
                                           int64_t chunk, int64_t count, cubed_array **out,
                                           cubed_error *err);
@@ -48,7 +48,7 @@ void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, s
 CUBED_MUST_CHECK cubed_status cb_api_call_bytes(const char *function, const cubed_block_call *call,
                                                 const cubed_array *const *from, uint64_t *out,
                                                 cubed_error *err);
-/* Makes an axis of an array of ndim dimensions nonnegative. */
+/* Checks an axis of an array with ndim dimensions, and converts a negative number to the number of the axis from the start. */
 CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err);
 
 /* Sets the bit mask of a list of axes. An axis must not occur twice. */
@@ -83,7 +83,7 @@ CUBED_MUST_CHECK cubed_status cb_api_band_values(cubed_array *x, bool hermitian,
  * not even one column fits, the plan is refused. */
 CUBED_MUST_CHECK cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem,
                                                     cubed_array **out, cubed_error *err);
-/* Outputs that the caller does not want are NULL. */
+/* Pointers to outputs may be NULL if the caller does not need them. */
 CUBED_MUST_CHECK cubed_status cb_api_panel_slogdet(cubed_array *x, uint64_t task_mem,
                                                    cubed_array **sign, cubed_array **logabsdet,
                                                    cubed_array **det, cubed_error *err);

@@ -23,12 +23,12 @@
 #define MOST_PANELS 128
 /* Maximum number of rows and of columns of a block of the matrix. */
 #define LARGEST_BLOCK 1024
-/* Measured memory of the plan per panel. */
+/* Memory of the plan in bytes for each panel, as measured. */
 #define PANEL_BYTES ((uint64_t)300 << 10)
 
 typedef struct band {
     cb_steps s;
-    cb_panels p; /* `step` and `rows` describe the blocks of the matrix */
+    cb_panels p; /* panels; `step` and `rows` are the extents of the blocks of the matrix */
     int64_t b;   /* width of a panel and of a block of the band */
     cb_zone *zone;
 } band;
@@ -322,7 +322,7 @@ static cubed_status task_bytes(const band *w, int64_t m, int64_t n, uint64_t *ou
     return CUBED_OK;
 }
 
-/* Chooses the widest band that fits in a task, and the largest blocks for it. Sets *fits to false if no band fits. */
+/* Chooses the widest band that fits in a task, and the largest blocks that fit with it. Sets *fits to false if no band fits. */
 static cubed_status choose(band *w, int64_t m, int64_t n, uint64_t task_mem, bool *fits,
                            cubed_error *err)
 {

@@ -25,7 +25,7 @@ void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, s
     for (int d = 0; d < ndim; d++) {
         if (whole >> d & 1) left = cb_max_i64(1, left / cb_max_i64(1, x->shape[d]));
     }
-    /* Trailing axes are contiguous, so they are shortened last. */
+    /* Shorten the last axes last, because their elements are contiguous. */
     for (int d = ndim - 1; d >= 0; d--) {
         int64_t extent = cb_max_i64(1, x->shape[d]);
         if (whole >> d & 1) {

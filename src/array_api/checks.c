@@ -1,4 +1,5 @@
-/* Elementwise functions that have no instruction and are called on blocks: checks of values, and functions of strings. */
+/* Elementwise operations that the virtual machine does not have, as calls of block functions: checks of values, and operations
+ * on strings. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"

@@ -35,7 +35,7 @@ static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_cho
 {
     const cubed_scalar most = {.u64 = (uint64_t)n - (mode == CUBED_CHOOSE_CLIP)}, zero = {.i64 = 0};
     const cubed_scalar count = {.i64 = n}, last = {.i64 = (int64_t)n - 1};
-    /* A uint64 beyond the range of int64 must not become negative. */
+    /* A uint64 index beyond the range of int64 would become negative, so wrap or limit it before the cast. */
     if (at->node.dtype == CUBED_UINT64) {
         const bool wraps = mode == CUBED_CHOOSE_WRAP;
         return cb_step_cast(s,

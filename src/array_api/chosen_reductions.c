@@ -35,7 +35,7 @@ static bool has_nan(const cubed_array *x)
     return kind_of(x) == CUBED_KIND_FLOAT || kind_of(x) == CUBED_KIND_COMPLEX;
 }
 
-/* Returns true for types in which sums wrap around and quotients lose their fractions. */
+/* Returns true for integer types, in which sums wrap around and quotients lose their fractions. */
 static bool is_whole(cubed_dtype dtype)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);
@@ -338,7 +338,7 @@ static cubed_array *reduce_from(const chosen *c, cubed_array *x)
 
 /* --- Any ----------------------------------------------------------------------------------------------- */
 
-/* Reduces all elements of x; mask and initial value are not used. */
+/* Reduces all elements of x, without the mask and without the initial value. */
 static cubed_array *reduce_filled(const chosen *c, cubed_array *x)
 {
     /* Times are not cast to another type. */

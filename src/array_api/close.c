@@ -1,4 +1,4 @@
-/* Numbers that are nearly equal, and replacing NaN by numbers. */
+/* Compares numbers with a tolerance, and replaces NaN by numbers. */
 #include <float.h>
 #include <math.h>
 

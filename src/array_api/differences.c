@@ -1,4 +1,4 @@
-/* Functions of differences of adjacent elements: gradients, integrals, unwrapped angles. */
+/* Functions that use differences of adjacent elements: gradients, integrals, and unwrapping of angles. */
 #include <math.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ cubed_status cubed_ediff1d(cubed_array *x, cubed_array *to_begin, cubed_array *t
 
 /* --- Integrals ---------------------------------------------------------------------------------------------- */
 
-/* Distances of points along the axis. The result broadcasts with y's differences. */
+/* Returns the distances of adjacent points along the axis. The result broadcasts with the differences of y. */
 static cubed_array *distances(cb_steps *s, const cubed_array *y, cubed_array *x, int axis)
 {
     const int ndim = y->node.grid->ndim, own = x->node.grid->ndim;
@@ -331,8 +331,8 @@ static cubed_array *number_like(cb_steps *s, const cubed_array *x, double value)
     return cb_step_scalar(s, x->node.dtype, &v);
 }
 
-/* Moves each step between adjacent elements into one period, by subtracting whole periods. Computes in integers if `whole` is
- * set. */
+/* Subtracts whole periods from the differences of adjacent elements, so that each difference is within one period. Computes in
+ * integers if `whole` is set. */
 static cubed_array *turned(cb_steps *s, const cubed_array *a, cubed_array *step,
                            cubed_array *period, double turn, bool whole)
 {
@@ -342,7 +342,7 @@ static cubed_array *turned(cb_steps *s, const cubed_array *a, cubed_array *step,
         cb_step_binary(s, CUBED_OP_REMAINDER, cb_step_binary(s, CUBED_OP_ADD, step, h), period);
     y = cb_step_binary(s, CUBED_OP_SUBTRACT, y, h);
     if (whole && half * 2 != turn) return y;
-    /* A step of exactly half a period keeps its sign. */
+    /* a difference of exactly half a period keeps its sign */
     cubed_array *ahead = cb_step_binary(s, CUBED_OP_EQUAL, y, number_like(s, period, -half));
     ahead = cb_step_binary(s, CUBED_OP_LOGICAL_AND, ahead,
                            cb_step_binary(s, CUBED_OP_GREATER, step, number_like(s, period, 0)));

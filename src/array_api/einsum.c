@@ -1,4 +1,4 @@
-/* Einstein summation: subscripts, the order of products, and the kinds of products. */
+/* Einstein summation: parses subscripts, and chooses the order of the products and a function for each product. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ typedef struct indices {
     bool has[INDICES];
 } indices;
 
-/* An array, and the index of each of its axes. */
+/* An operand or an intermediate product: an array, and the number of the index of each axis. */
 typedef struct part {
     cubed_array *x;
     int n;
@@ -26,7 +26,7 @@ typedef struct summation {
     cb_steps steps;
     const char *text; /* the subscripts, for messages */
     int n;
-    /* operands that were not used yet, followed by the results of steps */
+    /* operands that no step has used yet, followed by the results of steps */
     part part[CUBED_EINSUM_MAX_OPERANDS];
     int nresult;
     uint8_t result[CUBED_MAX_NDIM];
@@ -152,7 +152,8 @@ static cubed_status read_result(summation *s, const char *at, const char *end, c
     return CUBED_OK;
 }
 
-/* Derives the result without "->": the axes of "...", then the letters that occur once, in order. */
+/* If the subscripts have no "->", derives the indices of the result: the axes of "...", then the letters that occur once, in
+ * alphabetical order. */
 static cubed_status imply_result(summation *s, const int *times, int longest, cubed_error *err)
 {
     s->nresult = 0;
@@ -297,7 +298,7 @@ static part summed(cb_steps *s, part p, const indices *wanted)
     return out;
 }
 
-/* The axes of the left and the right operand by kind. */
+/* Axes of a product of two operands by kind: their numbers, and their positions in the left and the right operand. */
 typedef struct product {
     int batch, rows, columns, summed;
     int left[CUBED_MAX_NDIM],
@@ -498,7 +499,8 @@ static void best_pair(const part *parts, int n, const indices *wanted, int *firs
     }
 }
 
-/* Multiplies the parts and sums over unwanted indices. Consumes the parts. */
+/* Multiplies all parts, two at a time, and sums over the indices that are not in `wanted`. The parts must not be used
+ * afterwards. */
 static part contract(cb_steps *s, part *parts, int n, const indices *wanted, bool in_order)
 {
     while (n > 1 && s->st == CUBED_OK) {

@@ -12,8 +12,8 @@ typedef struct cb_transform {
     uint64_t task_mem; /* 0: unknown */
 } cb_transform;
 
-/* Numbers along an axis of a transform of length n: all n complex or real numbers, or only n / 2 + 1 complex numbers, because
- * the other numbers are their conjugates. */
+/* Kinds of transforms of n numbers along an axis. COMPLEX: from n complex numbers to n. FROM_REAL: from n real numbers to the
+ * first n / 2 + 1 complex numbers, because the other numbers are their conjugates. TO_REAL: the inverse of FROM_REAL. */
 typedef enum cb_fft_kind { CB_FFT_COMPLEX, CB_FFT_FROM_REAL, CB_FFT_TO_REAL } cb_fft_kind;
 
 /* One pass of transforms, which calls a function once per block. */
@@ -44,7 +44,7 @@ CUBED_MUST_CHECK cubed_status cb_fft_axis(const cb_transform *t, cubed_array *x,
 /* Returns the maximum bytes of a block in the algorithms for axes that do not fit. */
 int64_t cb_fft_block_bytes(const cb_transform *t);
 
-/* Steps (steps.h) of both algorithms. */
+/* Functions on cb_steps (steps.h) that both algorithms use. */
 
 /* Returns all n numbers from the first n / 2 + 1; the other numbers are their conjugates. */
 cubed_array *cb_fft_mirror(cb_steps *s, cubed_array *x, int axis, int64_t n);

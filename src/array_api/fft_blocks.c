@@ -1,4 +1,5 @@
-/* Fourier transforms of whole lines: one call per block, and steps for transforms of longer lines. */
+/* Fourier transforms of lines that are entirely in a block, with one call for each block. Also functions that the transforms
+ * of longer lines use. */
 #include "array_api/fft.h"
 
 #include <math.h>

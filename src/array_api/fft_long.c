@@ -90,8 +90,8 @@ static cubed_status one_pass(const cb_transform *t, cubed_array *x, int axis, in
     return cb_fft_blocks(t, x, &pass, out, err);
 }
 
-/* Maximum length of the parts into which by_chirp's lengths can be split. It chooses these lengths for axes that cannot be
- * split. */
+/* For an axis whose length has no suitable factor, by_chirp uses transforms of another length. This length can be split into
+ * parts of at most LEAST_PART numbers. */
 #define LEAST_PART 16
 
 /* The recursion depth is at most the number of factors of n, because each factor takes one or several steps. */
@@ -201,7 +201,7 @@ static cubed_array *transformed(cb_steps *s, const cb_transform *t, cubed_array 
     return cb_step(s, cb_fft_axis(&plain, x, axis, x->shape[axis], CB_FFT_COMPLEX, &y, s->err), &y);
 }
 
-/* Returns the kernel of the convolution, in m elements. Negative positions are at the end. */
+/* Returns the kernel of the convolution as m elements. The elements at negative positions are at the end. */
 static cubed_array *kernel(cb_steps *s, const cb_transform *t, int64_t n, int64_t m, int64_t chunk)
 {
     cubed_array *at = positions(s, m, chunk, 0);

@@ -65,7 +65,7 @@ static cubed_array *products(const field *f, cubed_array *x)
     return f->w ? cb_step_binary(f->s, CUBED_OP_MULTIPLY, x, f->w) : x;
 }
 
-/* Returns the weights (1 without weights) in the shape of x, with NaN at missing elements. */
+/* Returns the weights in the shape of x, or ones if there are no weights. Weights of missing elements are NaN. */
 static cubed_array *weights_there(const field *f)
 {
     cubed_array *own = f->w ? f->w : cb_step_float(f->s, 1);

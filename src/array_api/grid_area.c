@@ -99,7 +99,7 @@ static cubed_array *widths_of(cb_steps *s, cubed_array *bounds)
     return cb_step_unary(s, CUBED_OP_ABS, w);
 }
 
-/* Computes areas on the unit sphere: `lat` is a column of latitudes, `width` a row of widths. */
+/* Computes the areas of cells on the unit sphere from a column of latitudes of their edges and a row of widths in longitude. */
 static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_cell_edges shape)
 {
     cubed_array *low = by(s, CUBED_OP_MULTIPLY, lat.low, RADIANS);

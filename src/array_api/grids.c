@@ -1,4 +1,4 @@
-/* Positions on grids, and evenly spaced numbers between the elements of arrays. */
+/* Arrays of positions on grids, and evenly spaced numbers between the elements of two arrays. */
 #include "array_api/api_pkg.h"
 #include "base/checked.h"
 #include "base/error.h"

@@ -47,7 +47,7 @@ void cb_group_set_blocks(cb_grouping *g, uint64_t most)
         int64_t chunk = g->chunks[d],
                 parts = (int64_t)ceil(times < (double)chunk ? times : (double)chunk);
         if (is_grouped(g, d) || parts < 2) continue;
-        /* Blocks must divide chunks: a block that crosses two chunks would read both. */
+        /* shorten blocks only to divisors of the chunk length: a block that crosses two chunks would read both */
         while (cb_axis_count(&g->x->node.grid->axis[d]) > 1 &&
                chunk % cb_ceil_div(chunk, parts) != 0)
             parts++;

@@ -16,7 +16,8 @@ typedef struct cb_grouping {
     int64_t chunks[CUBED_MAX_NDIM]; /* extents of x's blocks */
 } cb_grouping;
 
-/* Sets blocks to x's chunks, but shorter across the grouped axes if states would exceed `most` bytes. */
+/* Sets the extents of blocks to x's chunks. If the states of a block would exceed `most` bytes, makes blocks shorter along the
+ * axes that are not grouped. */
 void cb_group_set_blocks(cb_grouping *g, uint64_t most);
 
 typedef struct cb_group_states {

@@ -1,4 +1,4 @@
-/* Reductions by group: their states, and results from the states. */
+/* Reductions by group. The states of the groups are computed first, and then the results from the states. */
 #include "cubed/groupby.h"
 
 #include <inttypes.h>
@@ -190,7 +190,7 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
     int64_t least = cb_max_i64(o->min_count, reductions[r].min_count);
     if (r == CUBED_GROUP_VAR || r == CUBED_GROUP_STD)
         least = cb_max_i64(least, (int64_t)floor(o->correction) + 1);
-    bool by_codes = !skip; /* the count includes missing elements */
+    bool by_codes = !skip; /* if missing elements are not skipped, they are counted */
     if (o->fill_absent && least == 0) {
         by_codes = true;
         least = 1;

@@ -1,4 +1,4 @@
-/* Statistics of tests of means and of counts. */
+/* Test statistics of hypothesis tests about means and counts. */
 #include <math.h>
 
 #include "array_api/api_pkg.h"

@@ -22,13 +22,13 @@ enum { MOST_AROUND = 1 << 20, MOST_BOX = 1 << 24 /* bytes */, MOST_ORDER = 16 };
 /* SciPy does not filter along axes with smaller standard deviations. */
 #define NO_SIGMA 1e-15
 
-/* Options, with an entry for each axis. */
+/* Options of a filter after checks, with an entry for each axis. */
 typedef struct settings {
     cubed_filter_boundary boundary[CUBED_MAX_NDIM];
     int64_t origin[CUBED_MAX_NDIM];
     double value;
     cubed_dtype dtype; /* type of the result */
-    /* pad before each filter pass instead of once, because a pass changes the padding */
+    /* pad the image before the filter along each axis instead of once, because each filter changes the padding */
     bool each_axis;
 } settings;
 

@@ -155,7 +155,7 @@ static bool order_of(const selection *k, int order[CUBED_MAX_NDIM])
     return true;
 }
 
-/* Gets the shape that a key selects from the part. Returns its number of axes. */
+/* Gets the shape of the elements that the arrays of positions select from the sliced array. Returns its number of axes. */
 static int selected_shape(const selection *k, const cubed_array *part, int64_t *shape)
 {
     int n = 0, rest = 0;
@@ -210,7 +210,7 @@ static cubed_array *aligned(cb_steps *s, cubed_array *value, int ndim, const int
     return squeezed(s, value, front, extra > 0 ? extra : 0);
 }
 
-/* Returns the part with the elements at the positions replaced. */
+/* Returns the sliced array after the elements at the positions were replaced. */
 static cubed_array *scattered(cb_steps *s, cubed_array *part, const selection *k,
                               cubed_array *value)
 {
@@ -224,7 +224,8 @@ static cubed_array *scattered(cb_steps *s, cubed_array *part, const selection *k
     return value ? cb_step(s, cubed_scatter(part, k->at, value, &y, s->err), &y) : NULL;
 }
 
-/* Returns x. Tasks first compute `part`, so that its positions are checked. The part has no elements, so nothing is assigned. */
+/* Returns x, as a result that depends on the computation of `part`, so that the positions in `part` are checked. `part` has no
+ * elements, so nothing is assigned. */
 static cubed_array *after_part(cb_steps *s, cubed_array *x, cubed_array *part)
 {
     const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;

@@ -59,7 +59,7 @@ static cubed_status pick(const taking *t, cubed_array *x, cubed_array *positions
         return cb_fail(err, CUBED_E_INDEX, "%s: axis %d has no elements", name, axis);
     CB_TRY(cubed_astype(positions, CUBED_INT64, &wide, err));
     cubed_status st = CUBED_OK;
-    /* take_along_axis in NumPy does not check positions if the lines are empty, so only a take by a vector does. */
+    /* Check the positions of a take by a vector only: if lines are empty, NumPy's take_along_axis does not check them. */
     if (!along && positions->shape[0] > 0 && !has_elements(ndim, shape))
         CB_GO(check_apart(&wide, axis, x->shape[axis], err));
     for (int d = 0; d < ndim; d++) {
@@ -220,7 +220,7 @@ static cubed_status take_runs(cubed_array *x, int axis, const run *runs, int n, 
         from = cubed_array_ref(x);
     for (int i = 0; i < n; i++) CB_GO(view_run(from, axis, &runs[i], &views[i], err));
     CB_GO(cubed_concat(views, n, axis, &joined, err));
-    /* Chunks as short as the runs would be tiny, so regular chunks replace them. A single slice or flip keeps its chunks. */
+    /* Chunks as short as the runs would be tiny, so regular chunks replace them. a single slice or flip keeps the chunks of x */
     if (n > 1 || (runs[0].step != 1 && runs[0].step != -1))
         CB_GO(set_chunks(&joined, axis, cb_min_i64(x->chunks[axis], total), err));
     *out = joined;

@@ -35,8 +35,8 @@ typedef struct points {
     cubed_array *x, *y;
 } points;
 
-/* Sorts the points by position within a period. Repeats the last point before the first one, and the first point after the last
- * one. */
+/* Sorts the points by position within a period. Adds the last point before the first one and the first point after the last
+ * one, shifted by one period. */
 static points around(cb_steps *s, points p, double period)
 {
     cubed_array *order = NULL, *turn = cb_step_float(s, period), *parts[3];
@@ -74,7 +74,7 @@ static cubed_array *between(cb_steps *s, cubed_array *at, points p)
     cubed_array *base = taken(s, p.y, flat, at), *slope = taken(s, slopes, flat, at);
     cubed_array *y =
         cb_step_binary(s, CUBED_OP_ADD, cb_step_binary(s, CUBED_OP_MULTIPLY, slope, way), base);
-    /* At a point, the result is the point's value, even if the slope is infinite or NaN. */
+    /* at a given point, the result is the point's value, even if the slope is infinite or NaN */
     y = cb_step_where(s, cb_step_binary(s, CUBED_OP_EQUAL, way, cb_step_float(s, 0)), base, y);
     return cb_step_where(s, cb_step_binary(s, CUBED_OP_EQUAL, at, element(s, p.x, n - 1)),
                          element(s, p.y, n - 1), y);

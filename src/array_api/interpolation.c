@@ -274,7 +274,7 @@ cubed_status cubed_affine_transform(cubed_array *x, const cubed_affine *map,
     cb_steps steps = {.ctx = x->ctx, .err = err};
     cb_interpolate_params *p = cb_alloc(&x->ctx->alloc, sizeof *p + 2 * tail);
     if (!p) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a map of %d axes", ndim);
-    /* The map in two forms: the form that the block function expects, and a matrix with an offset. */
+    /* Store the map in two forms: as the block function expects it, and as a matrix with an offset. */
     double *given = (double *)(p + 1), *offset = given + n + n * n, *matrix = offset + n;
     size_t size = sizeof *p + tail;
     int64_t pad;

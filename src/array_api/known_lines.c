@@ -2,7 +2,7 @@
 
 #include "ops/ops_pkg.h"
 
-/* Joins all reduced axes of x to one axis, and sets *axis to it: the last axis, unless only one axis is reduced. */
+/* Merges all reduced axes of x to one axis, and sets *axis to its index. It is the last axis, unless only one axis is reduced. */
 static cubed_array *as_lines(cb_steps *s, cubed_array *x, uint32_t reduced, int *axis)
 {
     const int ndim = x->node.grid->ndim;

@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include "ops/steps.h"
 
-/* The best way to multiply matrices i to j: its number of multiplications, and the index of the left factor's last matrix. */
+/* The order of products of matrices i to j with the fewest multiplications: the number of multiplications, and the index of
+ * the last matrix of the left factor. */
 typedef struct best {
     double cost;
     int split;

@@ -140,7 +140,7 @@ static cubed_array *positions(const measuring *m, cubed_group_reduction reductio
     return stacked(s, parts, ndim);
 }
 
-/* Numbers 0, 1, 2, ... along an axis of the image, with extent 1 along the other axes. */
+/* Returns the numbers 0, 1, 2, ... along an axis of the image, with extent 1 along the other axes. */
 static cubed_array *along(cb_steps *s, const cubed_array *x, int axis)
 {
     cubed_array *numbers = NULL;
@@ -187,7 +187,7 @@ static cubed_array *gathered_median(const measuring *m)
     return in_order(m, one);
 }
 
-/* Adds n axes of extent 1 after the only axis of x. */
+/* Appends n axes of extent 1 to x, which has one axis. */
 static cubed_array *deepened(cb_steps *s, cubed_array *x, int n)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -310,8 +310,8 @@ cubed_status cubed_measure_objects(cubed_array *x, const cubed_objects *objects,
     return cb_steps_end(&s, made, out);
 }
 
-/* Codes of groups and intervals: the group's number times the number of intervals, plus the interval's number; -1 for elements
- * without a group or an interval. */
+/* Returns a code for each element: the number of its group times the number of intervals, plus the number of its interval. The
+ * code is -1 if the element has no group or no interval. */
 static cubed_array *interval_codes(cb_steps *s, const cb_grouped_image *g, double low, double high,
                                    int64_t bins)
 {

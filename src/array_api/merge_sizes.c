@@ -1,4 +1,4 @@
-/* Sizes of merges.
+/* Chooses the sizes of parts and runs for merges.
  *
  * One task makes a part of the result. It sorts more elements than the part has: at most 2 (fan + 1) steps more, which are less
  * than a quarter of a part. One task finds the ranges of all parts of the merged runs from samples of these runs. So, if a task

@@ -160,7 +160,7 @@ static cubed_array *skew_statistic(cb_sample *m)
     const double w2 = -1 + sqrt(2 * (beta - 1));
     cubed_array *y = cb_step_by(s, CUBED_OP_MULTIPLY, skewness(m, true),
                                 sqrt((n + 1) * (n + 3) / (6 * (n - 2))));
-    /* SciPy replaces 0 by 1 here. */
+    /* replace 0 by 1, like SciPy */
     y = cb_step_op(s, CUBED_OP_WHERE, cb_step_by(s, CUBED_OP_EQUAL, y, 0), cb_step_number(s, y, 1),
                    y);
     y = cb_step_by(s, CUBED_OP_DIVIDE, y, sqrt(2 / (w2 - 1)));

@@ -458,7 +458,8 @@ cubed_status cubed_outer(cubed_array *x1, cubed_array *x2, cubed_array **out, cu
     return cb_steps_end(&s, cb_step_binary(&s, CUBED_OP_MULTIPLY, cb_step_column(&s, x1), x2), out);
 }
 
-/* Returns x1[i] * x2[k], where i and k are positions along an axis of vectors. In the result, the axis has extent 1. */
+/* Multiplies element i of each vector of x1 by element k of the corresponding vector of x2. In the result, the axis of the
+ * vectors has extent 1. */
 static cubed_array *product_of(cb_steps *s, cubed_array *x1, int64_t i, cubed_array *x2, int64_t k,
                                int axis)
 {

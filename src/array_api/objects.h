@@ -1,4 +1,4 @@
-/* Labelled objects of an image as groups: numbers from 0 for their elements. */
+/* Assigns the elements of labelled objects of an image to groups, which are numbered from 0. */
 #ifndef CB_API_OBJECTS_H
 #define CB_API_OBJECTS_H
 
@@ -21,9 +21,10 @@ typedef struct cb_grouped_image {
 /* Finds the groups of an image's elements. Failures are in `s`. */
 void cb_api_group_objects(cb_steps *s, const char *name, cubed_array *x,
                           const cubed_objects *objects, cb_grouped_image *out);
-/* Returns an array with one row for each group as an array with the index's shape in place of its first axis. */
+/* Converts an array with one row for each group to an array in which the axes of the index replace the first axis. */
 cubed_array *cb_api_objects_in_order(cb_steps *s, const cb_grouped_image *g, cubed_array *made);
-/* Returns an array with one row for each label of the index, with the index's shape in place of its first axis. */
+/* Converts an array with one row for each label of the index to an array in which the axes of the index replace the first
+ * axis. */
 cubed_array *cb_api_objects_shaped(cb_steps *s, const cb_grouped_image *g, cubed_array *made);
 
 #endif

@@ -245,7 +245,7 @@ static cubed_status wide_svd(cubed_array *tall, uint64_t task_mem, cubed_array *
     return st;
 }
 
-/* Sets *tall to a or its adjoint, whichever is tall, or to NULL if neither is. */
+/* Sets *tall to `a` or to the adjoint of `a` if one of them is tall (has many more rows than columns), otherwise to NULL. */
 static cubed_status tall_of(cubed_array *a, cubed_array **tall, cubed_error *err)
 {
     *tall = cubed_array_ref(a);

@@ -182,7 +182,7 @@ static cubed_array *statistics(cb_steps *s, const padding *p, cubed_array *x)
     return joined(s, p, parts, 3);
 }
 
-/* Returns a linear ramp from the end value up to the edge of x. The ramp does not include the edge. */
+/* Returns linearly spaced padding from the end value to the edge element of x, which is not included. */
 static cubed_array *ramp(cb_steps *s, const padding *p, cubed_array *x, int side)
 {
     const int64_t n = x->shape[p->axis], count = p->width[side];

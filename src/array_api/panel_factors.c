@@ -94,8 +94,8 @@ cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem
         int64_t width = cb_panels_width(&f.p, k, f.columns);
         from[0] = cb_panels_own(&f.p, columns_of(&f, a, k, k * f.p.step));
         if (k > 0) {
-            /* One view of all panels, not one view per panel: the number of arrays is proportional to the number of panels, not
-             * to its square. */
+            /* Use one view of all panels instead of one view per panel, so that the number of arrays grows with the number of
+             * panels and not with its square. */
             cubed_array *left = cb_panels_concat(&f.s, f.made, (int)k, true);
             from[1] = cb_panels_below(&f.p, left, k, width);
         }

@@ -10,10 +10,11 @@
 
 /* --- How wide -------------------------------------------------------------------------------------------- */
 
-/* Size in bytes of a block, if panels are at least eight times as large. Blocks below LEAST_BYTES are not worth a call. */
+/* BLOCK_BYTES: size of a block, if panels are at least eight times as large. LEAST_BYTES: minimum size of a block, because a
+ * call for a smaller block costs more than its computation. */
 #define BLOCK_BYTES ((int64_t)1 << 20)
 #define LEAST_BYTES ((int64_t)4 << 10)
-/* Bytes for the bookkeeping of a task. */
+/* Memory of a task in bytes in addition to its blocks and chunks. */
 #define TASK_BYTES ((uint64_t)16 << 10)
 
 static int64_t rows_of_block(int64_t n, int64_t step, int64_t item)
@@ -94,8 +95,8 @@ cubed_status cb_panels_choose(cb_panels *p, const char *function, uint64_t task_
         CB_TRY(task_need(p, fn, fn_ctx, &need, err));
         const uint64_t all = cb_sat_add(need, plan_bytes(panels));
         if (all <= task_mem) return CUBED_OK;
-        /* The estimate of the plan's memory is too high by at most PLAN_MARGIN. If a plan could fit, it is built, and its
-         * measured size decides. */
+        /* Plans are smaller than the estimate by up to a factor of PLAN_MARGIN. If the plan may fit, build it: the check of
+         * its actual size decides. */
         if (need <= task_mem && all < least && all / PLAN_MARGIN <= task_mem) {
             least = all;
             best = p->step;

@@ -38,7 +38,7 @@ cubed_array *cb_panels_concat(cb_steps *s, cubed_array *const *list, int n, bool
 /* Returns x in double precision, stored in chunks that are blocks of its panels, because a task has no memory left to decode
  * other chunks. */
 cubed_array *cb_panels_stored(const cb_panels *p, cubed_array *x);
-/* Returns NULL if `rows` or `columns` is 0. */
+/* Returns a matrix of zeros, or NULL if `rows` or `columns` is 0. */
 cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns);
 /* Returns x (n x at most `step`) with rows of zeros above it, extended to `step` columns with zeros. */
 cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x);
@@ -54,7 +54,7 @@ cubed_array *cb_panels_below(const cb_panels *p, cubed_array *made, int64_t of, 
 /* Calls a function on columns of blocks; returns a panel of `width` columns. */
 cubed_array *cb_panels_call(const cb_panels *p, const char *function, cubed_array *const *columns,
                             int n, int64_t panels, bool option, int64_t width);
-/* Joins `height` rows of the matrix in panels, side by side. */
+/* Concatenates the panels of a matrix side by side, for `height` rows of the matrix. */
 cubed_array *cb_panels_join(const cb_panels *p, cubed_array *const *made, int n, int64_t height);
 
 #endif

@@ -180,7 +180,7 @@ static int compare_places(const void *left, const void *right)
     return a->number < b->number ? -1 : 1;
 }
 
-/* Parts to concatenate along an axis. */
+/* A list of parts that will be concatenated along an axis. */
 typedef struct joint {
     cb_steps *s;
     cubed_array **parts;

@@ -1,8 +1,7 @@
-/* Arrays on another grid (cubed/remap.h).
+/* Computes arrays on another grid (cubed/remap.h).
  *
- * The target is divided into bands along the first dimension of its grid. Each band needs a range of the source's first
- * dimension. A band is one call of the function "remap" on a slice of x. So a task holds a band of a plane, not a whole
- * plane. */
+ * The target grid is divided into bands along its first dimension. Each band needs a range of the source's first dimension. A band
+ * is one call of the function "remap" on a slice of x. So a task holds a band of a plane instead of a whole plane. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +34,7 @@ typedef struct remapping {
     int outer; /* number of axes of x before the axes of its grid */
     /* across: cells per row of the source; beyond: cells per row of the target */
     int64_t across, beyond;
-    int copies;         /* passed on as cb_remap_params.copies */
+    int copies;         /* value of cb_remap_params.copies */
     int64_t task_bytes; /* memory for the planes, results and weights of a task */
     /* preferred number of planes of x per task; fewer if a band leaves no room for them */
     int64_t planes;

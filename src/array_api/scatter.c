@@ -1,5 +1,5 @@
-/* Arrays of positions for several axes at once, as in NumPy's x[i, j] and x[i, j] = value; other axes are taken as a whole. Also
- * x[slices] = value.
+/* Indexing and assignment by arrays of positions for several axes at once, as in NumPy's x[i, j] and x[i, j] = value. Axes
+ * without positions are selected as a whole. Also x[slices] = value.
  *
  * Axes with positions are moved next to each other and merged, and their positions become one array. In assignments, every
  * element searches for its own position among the sorted positions. So each element is written only by the task that computes
@@ -334,8 +334,8 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
 
 /* --- Assignment to slices -------------------------------------------------------------------------- */
 
-/* Puts v, which has r.len elements along the axis, at the positions of the range r in an axis of `extent` elements. Elements at
- * other positions are arbitrary. */
+/* Returns an array with `extent` elements along the axis that contains v, which has r.len elements, at the positions of the
+ * range r. Its other elements are arbitrary. */
 static cubed_array *placed(cb_steps *s, cubed_array *v, int axis, cubed_slice r, int64_t extent)
 {
     int64_t shape[CUBED_MAX_NDIM];

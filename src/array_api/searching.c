@@ -29,7 +29,8 @@ static cubed_status search(cubed_array *sorted, cubed_array *values, bool right,
     return cubed_blockwise(sorted->ctx, &operation, out, err);
 }
 
-/* Searches values of int64 among uint64, or the reverse. Values out of range precede or follow all elements. */
+/* Searches int64 values among uint64 elements, or uint64 values among int64 elements. Values outside of the range of the
+ * elements' type precede or follow all elements. */
 static cubed_status search_integers(cubed_array *sorted, cubed_array *values, bool right,
                                     cubed_array **out, cubed_error *err)
 {

@@ -1,5 +1,5 @@
-/* Elements that are in one set or in both. The size of the result depends on values. So a mask selects the elements of a
- * vector that are in the result, and the selected elements are counted first. */
+/* Set operations: intersection, union and differences. The size of a result depends on values. So a mask marks the elements of
+ * a vector that belong to the result, and these elements are counted before they are selected. */
 #include "array_api/api_pkg.h"
 #include "array_api/sets.h"
 #include "base/error.h"

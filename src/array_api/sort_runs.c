@@ -1,5 +1,6 @@
-/* Sorts lines that do not fit in a task. First, parts of a line are sorted. Then passes merge several sorted runs at a time, part
- * by part of the result, until one run is left. Each pass reads all elements about once, and writes them once.
+/* Sorts lines that do not fit in a task. First, parts of a line are sorted. Then each pass merges several sorted runs to one,
+ * until one run is left. A task of a pass makes one part of a merged run. Each pass reads all elements about once, and writes
+ * them once.
  *
  * A part of the result needs a range of each run. A search in samples of the runs finds this range, from coarse samples to fine
  * ones (block/merge_bounds.c). Tasks that write runs also write their samples. Parts are divided by rank, so the size of tasks
@@ -111,7 +112,7 @@ static cubed_status sort_parts(const merging *m, cubed_array *beside, const cb_m
 /* Returns the number of parts in a group of runs that are merged together. */
 static int64_t group_parts(const merging *m) { return cb_runs_group(&m->runs) / m->runs.part; }
 
-/* Describes a gathered input, with at most `most` elements for each part of the group. */
+/* Returns the description of a gathered input (cb_gather) with at most `most` elements for each part of a merged run. */
 static cb_gather gathered(const merging *m, int64_t most)
 {
     return (cb_gather){.most = most, .per = group_parts(m), .axis = m->l.axis, .ranges = 0};

@@ -179,8 +179,8 @@ static cubed_array *moved_behind(cb_steps *s, cubed_array *x, const int *axes, i
     return cb_step_permuted(s, x, order);
 }
 
-/* Solves equations with coefficients x and right-hand sides b. The first `of_b` axes of x number the equations. The
- * remaining axes number the unknowns. */
+/* Solves linear equations with coefficients x and right-hand sides b. Indices of the first `of_b` axes of x stand for the
+ * equations, and indices of its other axes for the unknowns. */
 static cubed_array *solved(cb_steps *s, cubed_array *x, cubed_array *b, int of_b, uint64_t task_mem)
 {
     const int ndim = x->node.grid->ndim;

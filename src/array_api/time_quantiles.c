@@ -112,8 +112,8 @@ static cubed_array *as_times(times *t, cubed_array *y)
     return cb_step_cast(t->s, cb_step_nat_where(t->s, missing, y), t->x->node.dtype);
 }
 
-/* Returns, for each quantile, its position between two adjacent elements as a fraction. The result broadcasts with results
- * of ndim axes. */
+/* Returns, for each quantile, its position between the two adjacent elements as a fraction of their distance. The array
+ * broadcasts with results that have ndim axes. */
 static cubed_array *way_behind(times *t, int ndim)
 {
     cb_steps *s = t->s;

@@ -8,7 +8,7 @@
 #include "ops/shapes.h"
 #include "ops/steps.h"
 
-/* Operands of a reduction, cast to float64 or complex128. Excluded elements are 0. */
+/* Operands of a weighted reduction, cast to float64 or complex128. Elements that are not reduced are replaced by 0. */
 typedef struct weighted {
     cb_steps *s;
     cubed_array *x, *w;

@@ -1,7 +1,5 @@
-/* Cells on the sphere: their areas, and checks of coordinates in degrees.
- *
- * Coordinates that are not finite are missing: the areas of their cells are NaN. Other coordinates that are no degrees, and
- * cells whose edges cross, end the run. */
+/* Computes areas of cells on the sphere, and checks coordinates in degrees. A coordinate that is not finite is a missing
+ * coordinate: the area of its cell is NaN. The run fails if another coordinate is out of range, or if edges of a cell cross. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -17,7 +15,7 @@ static cubed_status mismatch(cubed_error *err)
                    "the types, shapes or parameters do not match the function");
 }
 
-/* Returns the number of elements of the first ndim axes. */
+/* Returns the product of the extents of the first ndim axes. */
 static int64_t count_of(const cubed_block *x, int ndim)
 {
     int64_t n = 1;

@@ -1,8 +1,8 @@
 /* Discrete Fourier transforms along whole axes of a block, with pocketfft.
  *
  * Lines are copied to scratch memory in double precision, transformed there, and rounded once when they are copied back.
- * Adjacent lines share cache lines, so several are processed together. Several axes are transformed one after another. Only
- * one of them may change extent and type. All others are transformed in place. */
+ * Several adjacent lines are processed together, because their elements share cache lines. Several axes are transformed one
+ * after another. Only one of them may change extent and type. All others are transformed in place. */
 #include <math.h>
 
 #include <pocketfft.h>
@@ -71,7 +71,7 @@ static bool from_real(const transform *t, double *line)
     return true;
 }
 
-/* Computes the second half of n pairs from the first: complex conjugates in reverse order. */
+/* Computes the second half of n pairs from the first half, as complex conjugates in reverse order. */
 static void complete(double *pairs, int64_t n)
 {
     for (int64_t i = n / 2 + 1; i < n; i++) {
@@ -319,7 +319,7 @@ uint64_t cb_fft_line_bytes(int64_t n)
            cb_max_size(cb_fft_bytes(length, false), cb_fft_bytes(length, true));
 }
 
-/* Axes are transformed one after another, so the need is the maximum over all axes. */
+/* Returns the maximum of the memory for each axis, because axes are transformed one after another. */
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     (void)ctx;

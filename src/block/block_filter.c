@@ -23,8 +23,8 @@ typedef struct axis_filter {
     int symmetry; /* 1: symmetric weights; -1: antisymmetric; 0: neither */
 } axis_filter;
 
-/* The elements of a box that take part in a filter. Lists their offsets from the first element of the box, and their weights or
- * the numbers to add. */
+/* The elements of a box that a filter uses: their offsets from the first element of the box, and their weights or the numbers
+ * that are added to them. */
 typedef struct box_filter {
     int64_t n;
     const int64_t *offsets;
@@ -149,7 +149,7 @@ static size_t tail_of(const cb_filter_params *p)
 /* Returns true if SciPy ignores a weight of this magnitude. */
 static bool is_no_weight(double w) { return fabs(w) <= DBL_EPSILON; }
 
-/* Returns true if element i of the box takes part in the filter. */
+/* Returns true if the filter uses element i of the box. */
 static bool counts(const cb_filter_params *p, size_t i)
 {
     if (p->kind == CB_FILTER_RANK) return ((const uint8_t *)(p + 1))[i] == 1;
@@ -175,7 +175,7 @@ static cubed_status check_params(const cubed_block_call *call, cubed_error *err)
             return cb_fail(err, CUBED_E_FORMAT,
                            "the halo of axis %d is %lld and %lld elements, which is out of range",
                            d, (long long)p->before[d], (long long)p->after[d]);
-        /* Only an axis that is filtered may have a halo. */
+        /* only an axis along which the image is filtered may have a halo */
         if (!cb_filter_takes_box(p->kind) && p->before[d] + p->after[d] > 0 && !(p->axes >> d & 1))
             return cb_fail(err, CUBED_E_FORMAT, "axis %d has a halo, but is not filtered", d);
     }
@@ -318,8 +318,8 @@ static void run_axes(const cubed_block_call *call)
 
 /* --- Boxes --------------------------------------------------------------------------------------------- */
 
-/* Computes the offsets (in numbers of x) of the box's elements that take part. Also gets their weights if `numbers` is not
- * NULL. */
+/* Computes the offsets of the box's elements that the filter uses, in units of real numbers of x. Also gets their weights if
+ * `numbers` is not NULL. */
 static int64_t find_elements(const cb_filter_params *p, const cubed_block *x, int64_t *offsets,
                              double *numbers)
 {

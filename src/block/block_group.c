@@ -9,7 +9,8 @@
 #include "block/params.h"
 #include "kernel/kernel.h"
 
-/* Size in bytes of a strip of the block. The second-level cache holds the states that a strip updates. */
+/* Size in bytes of a strip: a part of the block that is reduced at once. It is so small that the states that it updates stay
+ * in the second-level cache. */
 #define STRIP_BYTES ((int64_t)128 << 10)
 #define LEAST_STRIP 256
 

@@ -1,5 +1,5 @@
 /* Quantiles by group, for lines that are entirely in a block. The keys of a line are collected by group. Quantiles are then
- * selected from the keys of a group as from those of a whole line. */
+ * selected from the keys of a group in the same way as from the keys of a whole line. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -35,8 +35,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     return CUBED_OK;
 }
 
-/* Offsets in scratch memory of the starts of groups, the destination of each element, lines of keys, and a line ordered by group.
- * A spare line follows the last one. */
+/* Layout of the scratch memory: offsets of the starts of groups, of the new index of each element, and of the lines of keys.
+ * After the keys of all lines come a line that is ordered by group and a spare line. */
 typedef struct layout {
     size_t starts, places, keys, size;
 } layout;

@@ -1,4 +1,5 @@
-/* Counts elements in bins between edges, or by integer value, or sums their weights. Results accumulate over calls. */
+/* Counts elements, or sums their weights, in bins between edges or by integer value. Each call adds to the results of the
+ * calls before. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -25,7 +25,7 @@ enum {
 typedef struct taps {
     double position; /* NaN until the first position is set */
     int n, order;    /* n: number of elements; order: order of the spline */
-    /* the position is beyond the ends, and the boundary makes the result a constant */
+    /* the position is beyond the ends of the image, and the boundary mode makes the result a constant */
     bool constant;
     bool plain;            /* all elements around the position are in the block */
     int64_t at[MOST_TAPS]; /* offsets in the block, in elements; BEYOND or ELSEWHERE */
@@ -40,7 +40,7 @@ typedef struct interpolation {
     int parts;                      /* numbers in an element: 2 if complex */
     int64_t stride[CUBED_MAX_NDIM]; /* strides of the block, in elements */
     taps axis[CUBED_MAX_NDIM];
-    /* true in the first call for a block of results, which also adds elements beyond the ends of the image */
+    /* true in the first call for a block of results; this call also adds elements beyond the ends of the image */
     bool is_first;
 } interpolation;
 

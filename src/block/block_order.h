@@ -1,6 +1,5 @@
-/* Elements as unsigned keys of the same width with the same order, for sorting and selecting.
- *
- * Both zeros have the same key. NaN is the largest float and "not a time" the largest time: their key is all ones. */
+/* Converts elements to unsigned integers ("keys") of the same width and order, for sorting and selecting. Both zeros have the
+ * same key. NaN is the largest float, and "not a time" the largest time: all bits of their keys are 1. */
 #ifndef CB_BLOCK_ORDER_H
 #define CB_BLOCK_ORDER_H
 
@@ -20,14 +19,14 @@ typedef struct cb_order {
     uint64_t infinity; /* bits of infinity; elements with a larger magnitude are NaN */
 } cb_order;
 
-/* Special values found among the elements. */
+/* Special values that were found while keys were made. */
 typedef struct cb_order_seen {
     bool nan, minus_zero;
 } cb_order_seen;
 
 /* Returns the order of numbers and times; for complex numbers the order of their parts. */
 cb_order cb_order_of(cubed_dtype dtype, bool descending);
-/* Returns the size of an element's key in bytes: half of a complex number. Strings have no keys. */
+/* Returns the size of an element's key in bytes. For complex numbers, it is the size of one part. Strings have no keys. */
 size_t cb_order_key_size(cubed_dtype dtype);
 
 /* Adjacent lines of n elements. Elements of a line are `stride` bytes apart in `from`; keys of a line are contiguous in `to`,
@@ -54,8 +53,8 @@ typedef struct cb_order_width {
                       int64_t stride);
     /* Returns the bits of the element that has the key. */
     uint64_t (*value_of)(uint64_t key, const cb_order *o);
-    /* Stable sort. Moves positions (NULL: none) with their keys. `spare` and `spare_pos` are as large as keys and pos. n <
-     * 2**32. */
+    /* Sorts keys stably, and moves the positions `pos` with them unless `pos` is NULL. `spare` and `spare_pos` are as large as
+     * `keys` and `pos`. n < 2**32. */
     void (*sort_keys)(void *keys, uint32_t *pos, int64_t n, void *spare, uint32_t *spare_pos);
 } cb_order_width;
 

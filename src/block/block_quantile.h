@@ -24,7 +24,7 @@ typedef struct cb_quantile_place {
     double part;
 } cb_quantile_place;
 cb_quantile_place cb_quantile_find(int method, int64_t n, double q);
-/* Returns the value at that position, from the keys of both elements, as an element of type `result`. */
+/* Returns the value of a quantile, an element of type `result`, from the keys of the two elements next to its place. */
 cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
                                const uint64_t keys[2], double part);
 /* Returns the result for lines without elements and for lines that contain NaN: NaN or NaT. */

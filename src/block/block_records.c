@@ -1,4 +1,5 @@
-/* Functions of records: fields whose type registers do not support, and records of a subset of the fields. */
+/* Block functions of records: they extract fields of types for which the virtual machine has no registers, and make records of
+ * a subset of the fields. */
 #include <string.h>
 
 #include "base/checked.h"

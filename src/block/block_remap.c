@@ -11,7 +11,7 @@
 
 enum {
     ROWS = 2048, /* number of rows between checks for cancellation */
-    /* maximum number of cells of each plane to interleave at once, so that they stay in the cache */
+    /* maximum number of cells per plane that are interleaved at once, so that they stay in the cache */
     MOST_WINDOW = 32768,
     CELLS_PER_WEIGHT = 3 /* maximum number of cells per weight for which interleaving saves time */
 };
@@ -24,7 +24,7 @@ typedef struct matrix {
     bool skipna;
     double na_threshold;
     bool sorted;         /* columns ascend within each row */
-    void *window;        /* room for interleaved planes */
+    void *window;        /* buffer for interleaved planes */
     int64_t most_window; /* number of cells that fit in the window */
 } matrix;
 

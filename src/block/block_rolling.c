@@ -92,8 +92,8 @@ static size_t width_of(size_t window, int planes)
     return cb_max_size(LEAST_WIDTH, cb_min_size(MOST_WIDTH, width));
 }
 
-/* Number of rows of scratch memory besides the states of a segment's ends. They are the states of the next segment's beginning,
- * of the current row and of the window, and the elements of the current row. */
+/* Number of rows of scratch memory in addition to the states of a segment's ends. They contain the states of the next
+ * segment's beginning, of the current row and of the window, and the elements of the current row. */
 enum { ROWS_BESIDE = 4 };
 
 static size_t segment_bytes(size_t window, int planes)
@@ -109,7 +109,8 @@ static size_t count_of(const cubed_block *x)
     return n;
 }
 
-/* Returns the size of the states of all positions between two passes. From the third pass on there are two such buffers. */
+/* Returns the size in bytes of a buffer for the states of all positions between two passes. If there are three or more passes,
+ * there are two such buffers. */
 static size_t between_bytes(const cubed_block *x, int planes)
 {
     return cb_sat_mul(count_of(x), (size_t)planes * sizeof(double));

@@ -1,5 +1,5 @@
-/* Functions of strings of fixed length, which have no registers: operations that are elementwise for other types, and
- * extremes. */
+/* Block functions of strings of fixed length, for which the virtual machine has no registers. They are operations that are
+ * elementwise for other types, and the minimum and maximum. */
 #include <string.h>
 
 #include "base/error.h"
@@ -20,7 +20,7 @@ static bool same_family(const cubed_block *x, const cubed_block *y)
     return is_text(x) && cubed_dtype_family(x->dtype) == cubed_dtype_family(y->dtype);
 }
 
-/* Aligns the last axes, as in broadcasting. */
+/* Returns true if x broadcasts to `to`, with the last axes aligned. */
 static bool broadcasts(const cubed_block *x, const cubed_block *to)
 {
     const int lead = to->ndim - x->ndim;
@@ -301,7 +301,7 @@ static bool is_first(const cubed_block_call *call, const walk *w)
 
 static int64_t position_of(const cubed_block *x, const walk *w, const int64_t *stride)
 {
-    uint64_t at = 0; /* unsigned, because the sum may wrap around for a forged plan */
+    uint64_t at = 0; /* unsigned, because the sum may wrap around if the plan was manipulated */
     for (int d = 0; d < x->ndim; d++)
         at += (uint64_t)stride[d] * (uint64_t)(x->offset[d] + w->index[d]);
     return (int64_t)at;

@@ -1,5 +1,5 @@
-/* Quantiles of lines that do not fit in a block. Digits of the elements' keys are counted, from the highest digit to the
- * lowest. Three functions are applied in turn:
+/* Computes quantiles of lines that do not fit in a block. The digits of the elements' keys are counted, from the highest digit to
+ * the lowest. Three functions are used:
  *
  *     "count_keys"   (elements, state?) -> counts   of the next digit, among the keys that match the state
  *     "refine_keys"  (counts, state?) -> state      adds one digit to each wanted key

@@ -144,8 +144,8 @@ static void advance(const cb_bounds_params *p, cursor *c)
         c->next = cb_runs_position(&p->runs, p->step, c->first + c->sample - c->start);
 }
 
-/* least and most return the minimum and maximum number of a run's elements that do not follow the visited samples. The maximum is
- * unknown if all samples in the block were visited and the run has more samples. */
+/* least() and most() return the minimum and maximum number of a run's elements that do not follow the visited samples. The
+ * maximum is unknown if all of the run's samples in the block were visited, and the run has more samples in later blocks. */
 static int64_t least(const cursor *c) { return c->done; }
 static int64_t most(const cursor *c)
 {
@@ -164,7 +164,7 @@ static void put_bounds(const cb_bounds_params *p, const cursor *cursors, int64_t
     }
 }
 
-/* The parts whose ranges the call finds, and the totals of the visited samples. */
+/* State of a call: the parts whose ranges it finds, and the sums of the runs' minima and maxima after the visited samples. */
 typedef struct sweep {
     const cb_bounds_params *p;
     int64_t group, size; /* start of the group, and its number of elements */

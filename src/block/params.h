@@ -27,7 +27,7 @@ typedef struct cb_take_params {
     int64_t extent; /* extent of x's axis */
 } cb_take_params;
 
-/* "wrap" has the same parameters, with int64 positions of any shape. */
+/* "wrap": int64 positions of any shape. Its parameters are a cb_take_params. */
 
 /* "require": an array, and a bool for each of its elements. The parameters are an error message with its terminating
  * NUL. */
@@ -84,12 +84,13 @@ typedef struct cb_histogram_params {
     int64_t bins;
 } cb_histogram_params;
 
-/* "searchsorted": x1, one axis in blocks that are passed one after another, and values to find. */
+/* "searchsorted": sorted elements along one axis, and values to find among them. Each call gets one block of the sorted
+ * elements, in order. */
 typedef struct cb_search_params {
     int32_t right; /* 0 or 1 */
 } cb_search_params;
 
-/* "isin": elements, and members of any shape, whose blocks are passed one after another. */
+/* "isin": elements, and an array of any shape with the members of the set. Each call gets one block of the members. */
 typedef struct cb_isin_params {
     int32_t invert; /* 0 or 1 */
     /* 1 if one operand has a signed type and the other is uint64. Then an element with the highest of 64 bits set equals no
@@ -116,7 +117,7 @@ typedef struct cb_group_quantile_params {
     int64_t ngroups;
     int32_t wide;                /* 0 or 1 */
     int32_t unused;              /* 0 */
-    cb_quantile_params quantile; /* followed by its quantiles */
+    cb_quantile_params quantile; /* parameters of the quantiles; the list of quantiles follows */
 } cb_group_quantile_params;
 
 /* "count_keys": counts the digit of `bits` bits from bit `shift` on, over all elements of `naxes` combined axes from `axis`
@@ -189,7 +190,7 @@ typedef struct cb_rolling_params {
     int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
     int64_t min_count;
     double correction;
-    int32_t reduction; /* a cubed_group_reduction */
+    int32_t reduction; /* number of a cubed_group_reduction */
     int32_t unused;    /* 0 */
 } cb_rolling_params;
 

@@ -1,4 +1,4 @@
-/* Returns values unchanged where a condition holds, and ends the run at the first element where it does not. */
+/* Block function "require": copies an array, and fails at the first element for which a condition is false. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

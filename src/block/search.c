@@ -55,7 +55,7 @@
 #define IS_NAN(x) ((x) != (x))
 #include "block/search.inc.h"
 
-/* Searches strings, whose lengths may differ, by bisection. Adds the positions to *out. */
+/* Finds the positions of strings, whose lengths may differ, by bisection. Adds the positions to `out`. */
 static void search_texts(const cubed_block *x, const cubed_block *values, int64_t count, bool right,
                          int64_t *out)
 {

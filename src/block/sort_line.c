@@ -1,8 +1,10 @@
-/* Elements are converted to keys (block_order.h), sorted, and converted back.
+/* Sorts a line of elements. Elements are converted to keys (block_order.h), sorted, and converted back.
  *
- * Complex numbers have two keys. Positions are sorted by one key after the other, and then by the parts that are NaN. The
- * order is NumPy's: numbers, then elements whose imaginary part is NaN, then elements whose real part is NaN, then elements
- * with both. Strings have no keys: their positions are merge-sorted. */
+ * A complex number has two keys. Its positions are sorted by one key after the other, and then by which of its parts are NaN. The
+ * order is NumPy's: numbers, then elements whose imaginary part is NaN, then elements whose real part is NaN, then elements whose
+ * parts are both NaN.
+ *
+ * Strings have no keys: their positions are merge-sorted. */
 #include "block/sort_line.h"
 
 #include <string.h>
@@ -54,7 +56,7 @@ static void sort_part(const cb_line *l, size_t offset, bool again, const cb_sort
     cb_order_seen seen = {false, false};
     char *keys = r->keys;
     w->make_keys(l->from + offset, l->stride, l->n, &l->order, keys, &seen);
-    if (again) { /* put the keys in the order of the positions */
+    if (again) { /* bring the keys into the order of the positions */
         for (int64_t i = 0; i < l->n; i++)
             memcpy(r->spare + (size_t)i * size, keys + (size_t)r->pos[i] * size, size);
         memcpy(keys, r->spare, (size_t)l->n * size);

@@ -4,7 +4,7 @@
 
 #include "block/block_order.h"
 
-/* n elements, `stride` bytes apart. */
+/* A line to be sorted: n elements, `stride` bytes apart. */
 typedef struct cb_line {
     const char *from;
     int64_t stride, n;

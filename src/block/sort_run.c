@@ -12,7 +12,7 @@
 #include "block/runs.h"
 #include "block/sort_line.h"
 
-/* Outputs: elements, optional positions, then samples. */
+/* Indices of the outputs: the elements, optional positions, and then the lists of samples. */
 enum { VALUES, POSITIONS };
 /* Inputs of "merge_runs". */
 enum { RANGES, RUN_VALUES, RUN_POSITIONS };

@@ -41,11 +41,12 @@ static cb_vec unit(cb_vec a)
 
 /* --- Polygons ------------------------------------------------------------------------------------------ */
 
-/* Corners whose squared distance is smaller are treated as one corner. A centimetre on the earth is a distance of 1.6e-9. */
+/* Two corners are treated as one corner if their squared distance is less than this. The radius of the sphere is 1, so a
+ * centimetre on the earth is a distance of 1.6e-9. */
 static const double SAME2 = 1e-24;
-/* A polygon whose area is at most this part of its squared extent is a line. */
+/* A polygon counts as a line if its area is at most this fraction of its squared extent. */
 static const double LINE = 1e-11;
-/* Sines of angles that are larger than this one, in absolute value, are not rounding errors. */
+/* A sine of an angle counts as 0 unless its absolute value is larger than this, because smaller values may be rounding errors. */
 static const double ANGLE = 1e-9;
 
 /* Returns the square of the largest distance between two corners. */
@@ -206,13 +207,13 @@ static double height_integral(cb_vec a, cb_vec b, double dlon)
     return 2 * atan(tan(dlon / 2) * (ta + tb) / (1 + ta * tb));
 }
 
-/* Returns the height above the lower circle of a point whose height z is limited to the band. */
+/* Limits the height z to the band, and returns its distance from the height of the band's lower circle. */
 static double clamped(double z, const cb_band *band)
 {
     return (z < band->low ? band->low : z > band->high ? band->high : z) - band->low;
 }
 
-/* Heights below this one count as heights on the equator, because their signs are rounding errors. */
+/* A height whose absolute value is below this counts as a height on the equator, because its sign may be a rounding error. */
 static const double ON_EQUATOR = 1e-15;
 
 /* Finds the positions on the chord from a to b, from 0 to 1 and in order, at which the edge has height z. The point on the
