@@ -46,13 +46,14 @@ CUBED_API bool cubed_reduction_parse(const char *name, cubed_reduction *reductio
 CUBED_API cubed_array *cubed_array_ref(cubed_array *x);
 CUBED_API void cubed_array_unref(cubed_array *x);
 
-/* Properties of an array. Returned pointers are valid as long as x; the context is borrowed (no reference is taken). */
+/* Properties of an array. Returned pointers are valid as long as x exists; cubed_array_context takes no reference to the
+ * context. */
 CUBED_API cubed_context *cubed_array_context(const cubed_array *x);
 CUBED_API cubed_dtype cubed_array_dtype(const cubed_array *x);
 CUBED_API int cubed_array_ndim(const cubed_array *x);
 CUBED_API const int64_t *cubed_array_shape(const cubed_array *x);
-/* Returns the length of a chunk along each axis, at least 1. The first and last chunk of an axis may be shorter. For irregular
- * chunks it is the length of the longest chunk. */
+/* Returns the length of a chunk along each axis, at least 1. The first and the last chunk of an axis may be shorter than this
+ * length. For irregular chunks it is the length of the longest chunk. */
 CUBED_API const int64_t *cubed_array_chunks(const cubed_array *x);
 /* Return the number of chunks along axis `dim` (0 to ndim - 1), and the length of chunk number `i`, 0 <= i < their number. */
 CUBED_API int64_t cubed_array_num_chunks(const cubed_array *x, int dim);
@@ -172,11 +173,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_texts(cubed_context *ct
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides,
     const int64_t *chunks, const void *data, cubed_array **out, cubed_error *err);
-/* Sets the owner of the memory of an array from cubed_array_from_memory. The thread that releases the last reference to the
- * arrays and plans that read the memory calls `release(owner)`, once. Call this function once, before x is used otherwise. */
+/* Sets the owner of the memory of an array from cubed_array_from_memory. When the last array or plan that reads the memory is
+ * freed, `release(owner)` is called once, in the thread that frees it. Call this function once, before any other use of x. */
 CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner);
 /* Marks the memory of an array from cubed_array_from_memory as allocated only for this array, such as a copy of values that a
- * user passed. Plans then count the elements as part of their metadata. Call this function before x is used otherwise. */
+ * user passed. Plans then count the elements as part of their metadata. Call this function before any other use of x. */
 CUBED_API void cubed_array_set_made(cubed_array *x);
 /* Returns the tag of x: a pointer that the program stores with an array, for data that must live as long as the arrays made
  * from it. Initially NULL. Not thread-safe: no other thread may change the tag (cubed_array_retag) at the same time. */

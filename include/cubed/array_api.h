@@ -23,7 +23,8 @@ extern "C" {
 typedef struct cubed_sort_options {
     size_t struct_size;
     bool descending;
-    bool positions;    /* positions instead of elements (argsort) */
+    /* return the positions that sort the elements, instead of the elements (argsort) */
+    bool positions;
     uint64_t task_mem; /* bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown */
 } cubed_sort_options;
 #define CUBED_SORT_OPTIONS_INIT                                                                    \
@@ -88,8 +89,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_moveaxis(cubed_array *x, const int
  * (cubed_reshape). CUBED_E_ARG for a negative number, CUBED_E_UNSUPPORTED for more than CUBED_MAX_NDIM repetitions. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions,
                                                    int n, cubed_array **out, cubed_error *err);
-/* Computes the n-th differences of neighbours along an axis; for bools, whether neighbours differ. n 0: x itself. CUBED_E_ARG
- * for a negative n. */
+/* Computes the n-th differences of neighbouring elements along an axis. For bools, a difference is true if the neighbours
+ * differ. If n is 0, the result is x itself. CUBED_E_ARG for a negative n. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diff(cubed_array *x, int axis, int64_t n,
                                                    cubed_array **out, cubed_error *err);
 
@@ -347,7 +348,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_reduce(cubed_reduction re
 typedef struct cubed_close_options {
     size_t struct_size;
     double rtol, atol;
-    bool equal_nan; /* NaN is close to NaN */
+    bool equal_nan; /* count NaN as close to NaN */
     /* |b| if b is a 0-d number without its own precision, such as a literal in a program. Such a number has a's precision,
      * and the tolerance is rounded once. NULL: b is an array with its own precision. */
     const double *magnitude;
@@ -442,7 +443,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_triangle_indices(cubed_context *ct
                                                                int64_t columns, int64_t k,
                                                                bool upper, const int64_t *chunk,
                                                                cubed_array **out, cubed_error *err);
-/* Effect of a position beyond its axis. */
+/* Effect of a position that is out of range along its axis. */
 typedef enum cubed_bounds_mode {
     CUBED_BOUNDS_UNCHECKED,
     CUBED_BOUNDS_WRAP, /* the position is taken modulo the extent */
@@ -467,10 +468,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unravel_index(cubed_array *x, int 
 
 typedef struct cubed_spaced_options {
     size_t struct_size;
-    int64_t num;    /* number of elements along the new axis */
-    bool endpoint;  /* the last number is `stop` */
-    bool geometric; /* a geometric series, with a constant factor; otherwise the steps are equal */
-    int axis;       /* position of the new axis in the result */
+    int64_t num;   /* number of elements along the new axis */
+    bool endpoint; /* the last number is `stop` */
+    /* true: a geometric series (the quotients of adjacent numbers are equal); false: the differences are equal */
+    bool geometric;
+    int axis; /* position of the new axis in the result */
     const cubed_dtype *
         dtype; /* type of the result; for an integer type, numbers in equal steps are rounded down. NULL: the type of the
                 * computation */
@@ -868,7 +870,8 @@ typedef struct cubed_key {
     cubed_slice slice; /* the slice, for CUBED_KEY_SLICE */
     /* For CUBED_KEY_POSITIONS and CUBED_KEY_FLAG: integer positions; borrowed. */
     cubed_array *positions;
-    bool checked; /* the caller guarantees that all positions are in range */
+    /* true: the caller guarantees that all positions are in range, so the run does not check them */
+    bool checked;
 } cubed_key;
 /* Selects x[key] in NumPy's order of axes. Axes without an entry are whole. Arrays of positions broadcast against each other.
  * Their axes are at the place of the first array of positions or integer in the key. If other entries separate the arrays and

@@ -62,12 +62,14 @@ enum { CUBED_ERROR_ORIGINS = 8 };
 
 /* Reason for the failure of a task, for the decision whether to retry it. */
 typedef enum cubed_failure {
-    CUBED_FAILURE_PERMANENT, /* a retry would fail again */
-    CUBED_FAILURE_TRANSIENT, /* input or output that may succeed later */
-    CUBED_FAILURE_MEMORY, /* the machine has too little memory for the task: not retried with the same memory */
-    CUBED_FAILURE_PREEMPTED, /* the worker was ordered to end: does not count as an attempt */
-    CUBED_FAILURE_LOST,      /* the worker died for an unknown reason */
-    CUBED_FAILURE_TIMED_OUT  /* the task exceeded task_timeout_ms */
+    CUBED_FAILURE_PERMANENT, /* the task would fail again if it were retried */
+    CUBED_FAILURE_TRANSIENT, /* input or output failed, but may succeed later */
+    /* the machine has too little memory for the task, so a retry with the same memory is useless */
+    CUBED_FAILURE_MEMORY,
+    /* the worker was ordered to end, for example because its machine was needed; the attempt is not counted */
+    CUBED_FAILURE_PREEMPTED,
+    CUBED_FAILURE_LOST,     /* the worker died for an unknown reason */
+    CUBED_FAILURE_TIMED_OUT /* the task exceeded task_timeout_ms */
 } cubed_failure;
 #define CUBED_FAILURES 6
 

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Store it in a static variable, or on the stack of a caller that outlives every call with this flag. */
+/* The flag. Store it in a static variable, or in a variable of a function that returns after every call that uses the flag. */
 typedef struct cubed_cancel {
     int32_t flag; /* 0 or 1; use the functions below */
 } cubed_cancel;

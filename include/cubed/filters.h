@@ -104,8 +104,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_percentile(
 /* --- Derivatives --------------------------------------------------------------------------------------- */
 
 typedef enum cubed_filter_derivative_kind {
-    CUBED_FILTER_PREWITT, /* differences along an axis, summed along all others with weights 1, 1, 1 */
-    CUBED_FILTER_SOBEL, /* differences along an axis, summed along all others with weights 1, 2, 1 */
+    /* differences along an axis, smoothed along all other axes with weights 1, 1, 1 */
+    CUBED_FILTER_PREWITT,
+    /* differences along an axis, smoothed along all other axes with weights 1, 2, 1 */
+    CUBED_FILTER_SOBEL,
     CUBED_FILTER_DERIVATIVES
 } cubed_filter_derivative_kind;
 /* Computes the derivative `kind` along an axis; negative axes count from the last. */

@@ -31,7 +31,7 @@ typedef enum cubed_group_reduction {
 
 typedef struct cubed_group_options {
     size_t struct_size;
-    bool skip_nan;     /* NaN and NaT are skipped; not for any and all */
+    bool skip_nan;     /* skip elements that are NaN or NaT; not accepted for any and all */
     double correction; /* divisor of var and std: N - correction */
     /* The result of groups with fewer elements is `fill`. At least 1 except for count, sum, prod, any and all; more than the
      * correction for var and std. Not for first, last, argmin and argmax. */

@@ -9,17 +9,18 @@ extern "C" {
 #endif
 
 typedef enum cubed_measurement {
-    /* Of numbers, as float64 or complex; if there is one object, in the type that sums of x have. 0 for an object without
-     * elements. */
+    /* Sum of numbers, as float64 or complex. If there is one object, its sum has the type that sums of x have. 0 for an object
+     * without elements. */
     CUBED_MEASURE_SUM,
-    /* Of numbers, as float64 or complex. This and the next two measurements are NaN for an object without elements. */
+    /* Mean of numbers, as float64 or complex. This and the next two measurements are NaN for an object without elements. */
     CUBED_MEASURE_MEAN,
-    CUBED_MEASURE_VARIANCE, /* of numbers, as float64; the divisor is the number of elements */
+    /* variance of numbers, as float64; the divisor is the number of elements */
+    CUBED_MEASURE_VARIANCE,
     CUBED_MEASURE_STANDARD_DEVIATION,
-    /* Of real numbers and times, in x's type. 0 for an object without elements. */
+    /* Minimum and maximum of real numbers and times, in x's type. 0 for an object without elements. */
     CUBED_MEASURE_MINIMUM,
     CUBED_MEASURE_MAXIMUM,
-    /* Of real numbers, in x's floating-point type, or float64. NaN for an object without elements. */
+    /* Median of real numbers, in x's type if that is a floating-point type, else float64. NaN for an object without elements. */
     CUBED_MEASURE_MEDIAN,
     /* As int64, the first position of the extreme along each axis of x. The last axis of the result numbers the axes of x. 0
      * for an object without elements. */

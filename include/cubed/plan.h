@@ -373,7 +373,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan 
 typedef struct cubed_store_traffic {
     const char *scheme; /* "s3" */
     uint64_t gets, heads;
-    uint64_t puts;  /* including the requests of uploads in parts */
+    uint64_t puts;  /* puts, including all requests of uploads in parts */
     uint64_t lists; /* pages of listings */
     uint64_t
         copies; /* copies that move new arrays to the places of existing ones; 0 if no array exists there */
@@ -397,7 +397,8 @@ CUBED_API void cubed_plan_get_traffic(const cubed_plan *plan, bool apart, cubed_
 /* Estimated use of workers by a run, at the assumed speeds. */
 typedef struct cubed_worker_usage {
     double worker_seconds; /* seconds of all workers together */
-    double gb_seconds;     /* these seconds times allowed_mem in 10^9 bytes */
+    /* worker_seconds times allowed_mem, in units of 10^9 bytes times seconds */
+    double gb_seconds;
 } cubed_worker_usage;
 /* Gets the use of workers. `apart` is true if workers do not share memory, so that intermediates are in the work directory. */
 CUBED_API void cubed_plan_get_usage(const cubed_plan *plan, bool apart, cubed_worker_usage *usage);

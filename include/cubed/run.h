@@ -531,7 +531,7 @@ typedef enum cubed_leftover {
 } cubed_leftover;
 /* Receives the path in the store and the kind of each leftover that cubed_clean removes, and of each run that is kept. */
 typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
-#define CUBED_CLEAN_DRY_RUN  1u /* report, and remove nothing */
+#define CUBED_CLEAN_DRY_RUN  1u /* report leftovers, and remove nothing */
 #define CUBED_CLEAN_DETACHED 2u /* also remove runs in parts that no known process executes */
 /* Removes what interrupted runs left below `url` (a target's STORE or STORE::PATH, or a work directory): chunks and
  * intermediates that runs kept (CUBED_KEEP_*) or left when they were killed, files under temporary names, and multipart

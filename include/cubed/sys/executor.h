@@ -86,7 +86,7 @@ CUBED_API void cubed_runner_expect(cubed_runner *runner, const cubed_task_range 
 /* Runs a task. Sets all members of *report except the range's token and the worker's number. */
 CUBED_API void cubed_runner_run(cubed_runner *runner, int stage, int64_t task,
                                 cubed_task_report *report);
-CUBED_API void cubed_runner_free(cubed_runner *runner); /* NULL is allowed */
+CUBED_API void cubed_runner_free(cubed_runner *runner); /* Frees a runner. NULL is allowed. */
 
 #ifdef __cplusplus
 }

@@ -122,7 +122,7 @@ typedef struct cubed_worker_options {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_new(cubed_context *ctx,
                                                          const cubed_worker_options *options,
                                                          cubed_worker **out, cubed_error *err);
-CUBED_API void cubed_worker_free(cubed_worker *worker); /* NULL is allowed */
+CUBED_API void cubed_worker_free(cubed_worker *worker); /* Frees a worker. NULL is allowed. */
 
 /* Input of one call of cubed_work. */
 typedef struct cubed_work_input {

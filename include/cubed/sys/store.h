@@ -158,7 +158,7 @@ struct cubed_store_request {
 #define CUBED_STORE_LEASE    60
 
 /* Flags of sweep. */
-#define CUBED_SWEEP_DRY_RUN 1u /* report, and delete nothing */
+#define CUBED_SWEEP_DRY_RUN 1u /* report leftovers, and delete nothing */
 #define CUBED_SWEEP_ALONE   2u /* no other process writes below the prefix */
 
 /* Every request is completed, and its entries reported, when submit returns. */
