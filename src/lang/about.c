@@ -16,7 +16,7 @@ typedef struct named_rule {
     const char *name;
     cubed_attrs_rule rule;
     const char *method; /* method for cell_methods; NULL if CF defines none */
-    int first;          /* index of the first operand whose attributes are used */
+    int first;          /* index of the first operand from which the result may get attributes */
 } named_rule;
 
 /* Attribute rules of functions without a rule in the catalogue. */
@@ -49,7 +49,7 @@ static named_rule find_rule(const char *name)
 
 /* --- Attributes --------------------------------------------------------------------------------------- */
 
-/* Attributes that describe the stored form or single values, so they do not hold for computed values. */
+/* Attributes that describe how elements are stored, or single elements. They are removed from results that are computed. */
 static const char *const of_values[] = {"_FillValue",
                                         "missing_value",
                                         "valid_min",
@@ -71,8 +71,8 @@ static const char *get_text(const json_t *attrs, const char *name)
     return text ? text : "";
 }
 
-/* Returns true if values are points in time: their units count from a date. Sums and spreads of such values are not points
- * in time. */
+/* Returns true if the units count from a date, so that values are points in time. Sums and spreads of such values are not
+ * points in time. */
 static bool is_reference(const json_t *attrs)
 {
     return cubed_time_units_since(get_text(attrs, "units"));
@@ -236,7 +236,7 @@ cubed_expr_coord *expr_find_coord(const expr_about *about, const char *dim)
     return NULL;
 }
 
-/* Takes ownership of the coordinate. */
+/* Adds a coordinate to a description, and takes ownership of the coordinate. */
 static void put_coord(expr_builder *b, expr_about *about, cubed_expr_coord coord)
 {
     cubed_expr_coord *have = expr_find_coord(about, coord.dim);
@@ -256,7 +256,7 @@ static void put_coord(expr_builder *b, expr_about *about, cubed_expr_coord coord
     about->coords[about->ncoords++] = coord;
 }
 
-/* Returns true if c is the complete coordinate of the input, not a part. */
+/* Returns true if c has all elements of the input's coordinate. */
 static bool is_whole(const cubed_expr_coord *c)
 {
     return !c->key && !c->made && !c->cut && c->part.start == 0 && c->part.step == 1 &&
@@ -495,7 +495,7 @@ static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, j
     return replace_grid(b, e, attrs);
 }
 
-/* Returns the string argument that selects the reduction in a call of f. Returns NULL if there is none. */
+/* Returns the string argument of a call of f that selects the reduction, or NULL if there is no such argument. */
 static const expr *rule_argument(const cubed_function *f, const expr *e)
 {
     for (int i = 0; i < f->nparams; i++) {
@@ -534,8 +534,8 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     }
 }
 
-/* How an operand's attributes are used: not at all, as the attributes of the result, or to find the attributes shared with
- * earlier operands. */
+/* Use of an operand's attributes: they are ignored, become the attributes of the result, or are compared with the attributes
+ * of earlier operands. */
 typedef enum attrs_use { WITHOUT_ATTRS, FIRST_ATTRS, MORE_ATTRS } attrs_use;
 
 /* Adds the description of an operand to `all`, which describes the operands before it. `kept` is the packing of the result, or

@@ -27,8 +27,8 @@ static const struct {
                 {NULL, "D", "day"},          {NULL, "MS", "mon"},           {NULL, "YS", "year"},
                 {NULL, "QS-DEC", "seas"}};
 
-/* Reductions by suffix. All except "avg" skip missing values. The sum of no values is missing. std1 and var1 divide by n -
- * 1. */
+/* Reductions by the suffix of the function's name. All except "avg" skip missing values. If all values are missing, a sum is
+ * missing. std1 and var1 divide by n - 1. */
 static const struct {
     const char *suffix, *reduction;
     bool skip_nan;
@@ -48,7 +48,7 @@ bool calendar_call_statistic(const char *suffix, calendar_call *c)
         c->skip_nan = family_reductions[k].skip_nan;
         c->correction = family_reductions[k].correction;
         c->min_count = family_reductions[k].min_count;
-        c->method = "inverted_cdf"; /* CDO's nearest-rank method */
+        c->method = "inverted_cdf"; /* NumPy's name of the method that CDO calls "nearest rank" */
         return true;
     }
     return false;
@@ -88,7 +88,7 @@ void calendar_call_each_function(void (*put)(void *ctx, const char *name), void 
     }
 }
 
-/* Returns the name of a reduction for readers. */
+/* Returns the name of a reduction for descriptions, such as long_name. */
 static const char *reduction_word(const char *reduction)
 {
     static const char *const words[][2] = {

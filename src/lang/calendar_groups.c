@@ -100,8 +100,7 @@ static int64_t unit_of(cubed_calendar c, int64_t us, const intervals *s)
     return cubed_floor_div(d.year * 12 + d.month - 1 - s->anchor, s->unit);
 }
 
-/* Returns the beginning of the interval that contains `least`, the earliest time. The number means the same as
- * intervals.first. */
+/* Returns the beginning of the interval that contains `least`, the earliest time. The result has the unit of intervals.first. */
 static int64_t first_of_intervals(cubed_calendar c, int64_t least, const intervals *s)
 {
     const int64_t day = cubed_floor_div(least, CUBED_US_PER_DAY);

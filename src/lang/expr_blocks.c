@@ -1,7 +1,7 @@
 /* Implements assign(), which replaces a part of an array. */
 #include "lang/expr_index.h"
 
-/* Builds assign(x[1:3, ::2], value): x with the selected part replaced by the value. */
+/* Builds a call such as assign(x[1:3, ::2], value). Its result is x, in which the value replaces the selected part. */
 static cubed_status call_assign(expr_builder *b, const expr *e, cubed_array **out)
 {
     cubed_slice slices[CUBED_MAX_NDIM];

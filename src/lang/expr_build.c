@@ -52,7 +52,7 @@ static bool is_inexact(const value *v)
                     : v->kind == EXPR_FLOAT || v->kind == EXPR_COMPLEX;
 }
 
-/* Rejects ^ & | of floats or complex numbers. The error suggests the operator that was probably meant. */
+/* Rejects the operators ^, & and | of floats or complex numbers. The error suggests another operator. */
 static bool is_mistaken(expr_builder *b, const expr *e, cubed_op op, const value v[2])
 {
     const char *mark = strchr("^&|", e->op);
@@ -341,8 +341,8 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     if (is_group) return CUBED_OK;
     const expr_definition *definition = expr_defined_find(e->text);
     if (definition) return build_defined(b, e, definition, out);
-    /* Searches expr_find_function first, because some of its functions prepare arguments for the function of the same name in the
-     * catalogue. */
+    /* Search expr_find_function before the catalogue, because some functions prepare arguments for the function of the same
+     * name in the catalogue. */
     const expr_function *f = expr_find_function(e->text);
     if (f) return f->fn(b, e, &out->array);
     const cubed_function *function = cubed_function_find(e->text);
@@ -368,7 +368,7 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
 
 /* --- Trees -------------------------------------------------------------------------------------------- */
 
-/* Records the packing of an input that is packed. */
+/* Records the packing (scale_factor and add_offset) of a packed input. */
 static cubed_status note_packing(expr_builder *b, const expr *e, const cubed_array *x)
 {
     expr_result *r = b->result;
@@ -595,7 +595,7 @@ static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
     var.of.packing = expr_packing_of(b, what);
     if (var.of.packing) var.of.stored = cubed_array_ref(b->built[what->number].stored);
     note_fill(b, &var);
-    /* Stored elements keep the attributes of their packing. Decoded values lose them. */
+    /* packed elements keep the attributes that describe their packing; for decoded values these are removed */
     json_t *own = expr_value_attrs(b, &var.about, var.of.packing, cubed_array_dtype(var.of.array));
     cubed_status st = set_attrs(b, what, own, &var.of.array);
     json_decref(own);

@@ -54,7 +54,7 @@ static json_t *time_attrs(expr_builder *b, const axis_values *v, const char *bou
     json_t *attrs = v->attrs ? expr_json_copy(b, v->attrs) : expr_json_object(b);
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) json_object_del(attrs, gone[i]);
     if (!json_object_get(attrs, "units")) {
-        /* The coordinate has a type of times, so the attributes state no units. */
+        /* If the coordinate has a datetime or timedelta type, its attributes have no units. */
         char text[64];
         const int64_t unit = v->axis.unit;
         snprintf(text, sizeof text, "%s since 1970-01-01",
@@ -92,8 +92,8 @@ static cubed_status bounded_coordinate(expr_builder *b, const expr *e, const axi
         if (said) expr_json_put(b, own, i ? "calendar" : "units", json_incref(said));
     }
     axis_values in = *v;
-    /* If the type is a type of times, there are no units. Then uses the units that time_attrs chose: days, seconds or
-     * microseconds. */
+    /* If the coordinate has a datetime or timedelta type, it has no units. Then use the units that time_attrs chose: days,
+     * seconds or microseconds. */
     if (!(v->attrs && json_object_get(v->attrs, "units"))) in.axis.divide = 1;
     if (v->axis.unit % US_PER_S != 0 && !(v->attrs && json_object_get(v->attrs, "units")))
         in.axis.unit = 1;
@@ -145,7 +145,8 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
     }
     json_t *attrs = expr_json_object(b);
     expr_json_put_text(b, attrs, "long_name", "%s of %s", dim, v->had.dim);
-    /* Records how many days the years have by which days are numbered. Days after February have another number in leap years. */
+    /* Record the length of the year to which the numbers of days refer, because days after February have other numbers in leap
+     * years. */
     if (g->year_days) expr_json_put(b, attrs, CALENDAR_YEAR_DAYS, json_integer(g->year_days));
     cubed_status st = expr_own_described(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
     json_decref(attrs);
@@ -326,8 +327,8 @@ static cubed_status call_anomaly(expr_builder *b, const expr *e, cubed_array **o
 
 /* --- Windows ------------------------------------------------------------------------------------------ */
 
-/* Lists of the elements of all windows, one window after another. `at` has the position of each element, and `code` the group of
- * its window. */
+/* Lists with an entry for each element of each window, one window after another. `at` has the position of the element along
+ * the axis, and `code` the group of its window. */
 typedef struct window_elements {
     int64_t length, nwindows;
     int64_t n, *at, *code;
@@ -573,7 +574,7 @@ static cubed_status call_sets(expr_builder *b, const expr *e, cubed_array **out)
     return st;
 }
 
-/* Rejects a call of resample that expr_calendar_build did not accept. */
+/* Returns the error for a call of resample that expr_calendar_build did not recognise as a call with a calendar frequency. */
 static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **out)
 {
     (void)out;

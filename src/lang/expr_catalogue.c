@@ -39,7 +39,8 @@ static bool accepts(const cubed_param *p, cubed_value_kind kind)
 static cubed_status start(expr_builder *b, arguments *a, const cubed_function *f, const expr *call,
                           int more)
 {
-    const int room = call->n + more + 3; /* room for offsets, count and task_mem */
+    /* 3 more arguments may be added: offsets, count and task_mem */
+    const int room = call->n + more + 3;
     *a = (arguments){.function = f, .call = call};
     EXPR_TRY(expr_alloc(b, call, room, sizeof *a->list, &a->list));
     EXPR_TRY(expr_alloc(b, call, room, sizeof(const expr *), &a->nodes));
@@ -211,7 +212,7 @@ static bool has_integers_alone(const expr *e)
     return true;
 }
 
-/* Marks argument i, a string or a list, for conversion to an array once the first array is known. */
+/* Marks argument i, a string or a list, to be converted to an array when the first array of the call is known. */
 static cubed_status put_elements(arguments *a, int i)
 {
     a->waiting[a->nwaiting].argument = i;
@@ -322,7 +323,7 @@ static cubed_status check_names(expr_builder *b, const cubed_function *f, const 
     return expr_check_args(b, e, 0, INT_MAX, names, &positional);
 }
 
-/* Appends the memory of a task as an argument, if the function has a parameter for it. */
+/* If the function has a parameter `task_mem`, appends the memory of a task as an argument. */
 static void add_task_mem(arguments *a, uint64_t task_mem)
 {
     const cubed_function *f = a->function;
@@ -469,7 +470,7 @@ static void mark_axes(const arguments *a, const cubed_param *p, bool marked[CUBE
     }
 }
 
-/* Argument first + d belongs to axis d. Marks the axes whose argument is an array. */
+/* Sets marked[d] for each axis d for which argument number `first` + d is an array. */
 static void mark_arrays(const arguments *a, int first, bool marked[CUBED_MAX_NDIM])
 {
     for (int i = first; i < a->n && i - first < CUBED_MAX_NDIM; i++)
@@ -543,7 +544,7 @@ static void note_windows(expr_builder *b, const arguments *a)
     const cubed_value *center = value_of(a, "center"), *after = value_of(a, "after");
     const int n = window->kind == CUBED_VALUE_INTS ? window->n : 1;
     for (int i = 0; i < n; i++) {
-        const int64_t length = item_of(window, i), d = item_of(axis, i); /* None counts as 0 */
+        const int64_t length = item_of(window, i), d = item_of(axis, i); /* None stands for 0 */
         int64_t behind = center->as.boolean ? (length - 1) / 2 : 0;
         if (after->kind != CUBED_VALUE_NONE) behind = item_of(after, i);
         expr_note_window(b, a->call, a->first, a->like,

@@ -27,7 +27,7 @@ static void read_dim(const expr *e, calendar_call *call)
 
 /* --- Periods ------------------------------------------------------------------------------------------ */
 
-/* Returns the number of the period that contains a time. Times of one period have equal numbers. */
+/* Returns the number of the calendar period, such as the month of the year, that contains a time. */
 typedef int64_t (*period_fn)(cubed_calendar c, int64_t us);
 
 static cubed_date date_of(cubed_calendar c, int64_t us)
@@ -68,7 +68,8 @@ static int64_t month_day_hour_of(cubed_calendar c, int64_t us)
 /* Properties of the families, indexed by calendar_family. */
 static const struct family {
     period_fn period;
-    /* name of the dimension that replaces the times in our own statistics; NULL if they keep their times */
+    /* name of the dimension that replaces the dimension of times in statistics that this library makes; NULL if such
+     * statistics keep times */
     const char *labels;
     const char *noun; /* name of a period, for messages */
 } families[] = {[FAMILY_YMON] = {month_of, "month", "month"},
@@ -334,7 +335,7 @@ static cubed_status call_arithmetic(expr_builder *b, const expr *e, cubed_array 
 
 /* --- Selections --------------------------------------------------------------------------------------- */
 
-/* An item to select: the numbers from `first` to `last`, or the months of a season. */
+/* An argument of a selection: the numbers from `first` to `last`, or the months of a season. */
 typedef struct wanted {
     int64_t first, last;
     unsigned months; /* bit m is set if month m belongs to the season; 0 for numbers */

@@ -1,4 +1,4 @@
-/* Coordinates of dimensions whose elements a function selects, joins or combines. */
+/* Computes the coordinates of results along dimensions whose elements a function selects, concatenates or combines. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -138,13 +138,13 @@ static bool have_same_units(expr_builder *b, cubed_array *const *x, int n)
     return same;
 }
 
-/* Joins n arrays along their first axis, with the attributes of the first array. Returns NULL if they cannot be joined. */
+/* Concatenates n arrays along their first axis. The result has the attributes of the first array. Returns NULL after an error. */
 static cubed_array *join(expr_builder *b, cubed_array *const *x, int n)
 {
     cubed_array *plain, *out = NULL;
     cubed_error ignored = CUBED_ERROR_INIT;
     if (!is_made(b, cubed_concat(x, n, 0, &plain, &ignored))) return NULL;
-    /* Attributes of an array are valid, so only memory can be missing. */
+    /* this fails only if memory is exhausted, because attributes of an array are valid */
     if (cubed_array_with_attrs(plain, cubed_array_attrs(x[0]), &out, &ignored) != CUBED_OK) {
         out = NULL;
         b->no_memory = true;
@@ -235,7 +235,8 @@ static cubed_array *window_bounds(expr_builder *b, cubed_array *bounds, int64_t 
     enum { ENDS, OWN = 4, LOW = 6, HIGH, FALLS, LEFT, RIGHT, COUNT };
     const int64_t by[3] = {before, -after, 0};
     cubed_array *x[COUNT] = {NULL}, *out = NULL;
-    cubed_error err = CUBED_ERROR_INIT; /* ignored: the coordinate then has no bounds */
+    /* errors are ignored: after an error, the coordinate has no bounds */
+    cubed_error err = CUBED_ERROR_INIT;
     cubed_status st = CUBED_OK;
     for (int i = 0; i < LOW && st == CUBED_OK; i++)
         st = shifted(bounds, i % 2, by[i / 2], &x[i], &err);

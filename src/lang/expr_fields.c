@@ -49,8 +49,8 @@ static cubed_status open_input(const field *f, const char *name, cubed_array **o
     return expr_located(f->b, f->e, f->b->host->coordinate(f->b->host->ctx, name, out, f->b->err));
 }
 
-/* Another array of the input has a dimension `dim` of this extent. Sets *s to the elements along it that x still has. Returns
- * false if that array does not describe the elements of x. */
+/* For an array of the input with a dimension `dim` of the given extent, sets *s to the elements along this dimension that
+ * belong to elements of x. Returns false if the array does not describe the elements of x. */
 static bool part_along(field *f, const char *dim, int64_t extent, cubed_slice *s)
 {
     const cubed_expr_coord *c = dim ? expr_find_coord(&f->about, dim) : NULL;
@@ -482,7 +482,7 @@ cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_funct
     char *named = NULL;
     int n = 0;
     while (n < e->n && e->child[n]->kind != EXPR_KEYWORD) n++;
-    /* Lists have no coordinates, so the catalogue's function handles calls with a list. */
+    /* Calls whose first argument is a list are left to the function of the catalogue, because lists have no coordinates. */
     *is_one = strcmp(function->category, "fields") == 0 && n > 0 &&
               e->child[0]->kind != EXPR_TUPLE && !(is_area && n != 1) && !expr_keyword(e, "lat") &&
               !expr_keyword(e, "lon");

@@ -20,8 +20,8 @@
 
 /* --- Labels ------------------------------------------------------------------------------------------- */
 
-/* Labels, and their groups in ascending order. Times, integers and bools are stored as int64, other numbers as float64.
- * Strings keep their type. */
+/* The labels of a grouping, and the groups, in ascending order of their labels. Labels that are times, integers or bools are
+ * stored as int64, and other numbers as float64. Strings keep their type. */
 typedef struct labels {
     int64_t n, ngroups;
     cubed_dtype dtype;
@@ -349,7 +349,7 @@ static cubed_status reduce_labelled(expr_builder *b, const expr *e, const labels
     } else {
         EXPR_TRY(read_labels(b, call->by, by, &l));
         g.ngroups = l.ngroups;
-        /* The name of the labels is used unless a remaining dimension has the same name. */
+        /* name the axis of groups after the labels, unless a remaining dimension has the same name */
         if (call->name && !is_left(x, &g, call->name)) g.name = call->name;
     }
     cubed_status st = given ? CUBED_OK

@@ -1,4 +1,4 @@
-/* Parts of arrays: x[0, ::2, ..., None]. */
+/* Builds selections of parts of arrays, such as x[0, ::2, ..., None]. */
 #include "lang/expr_index.h"
 
 /* Gets an integer. For lists, masks and arrays, the error names the function to use. */

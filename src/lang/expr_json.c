@@ -6,7 +6,7 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-/* Returns v, and records that memory is exhausted if v is NULL. */
+/* Returns v. If v is NULL, records that memory is exhausted. */
 static json_t *noted(expr_builder *b, json_t *v)
 {
     if (!v) b->no_memory = true;
@@ -18,7 +18,7 @@ json_t *expr_json_object(expr_builder *b) { return noted(b, json_object()); }
 json_t *expr_json_copy(expr_builder *b, const json_t *v)
 {
     json_t *copy = json_deep_copy(v);
-    /* Jansson may drop members of a copy if memory is exhausted. */
+    /* compare, because Jansson may drop members of a copy if memory is exhausted */
     if (!json_equal(copy, v) && v) b->no_memory = true;
     return copy;
 }

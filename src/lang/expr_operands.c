@@ -1,4 +1,4 @@
-/* Values of parts of an expression: arrays, stored elements and numbers. */
+/* Functions for the values of subexpressions: arrays, stored elements of packed arrays, and numbers. */
 #include <string.h>
 
 #include "lang/expr_builder.h"

@@ -1,4 +1,4 @@
-/* Coordinates of quantiles. */
+/* Names the axes of quantiles, and records their coordinates. */
 #include <string.h>
 
 #include "lang/about.h"

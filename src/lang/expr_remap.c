@@ -24,10 +24,12 @@ typedef struct remap_call {
     int64_t neighbours;
     cubed_remap_options options;
     expr_grid found;
-    double *number[NUMBERS]; /* NULL if there are no bounds */
+    /* elements of each array; NULL if the array, of bounds, does not exist */
+    double *number[NUMBERS];
     int64_t n[NUMBERS];
     cubed_grid *from, *to;
-    cubed_grid_names names; /* names in the target's file, if the target is a file */
+    /* names of the grid's variables in the target's file, if the target is a file */
+    cubed_grid_names names;
     cubed_weights *weights;
 } remap_call;
 
