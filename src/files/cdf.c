@@ -12,7 +12,7 @@ typedef struct cdf {
     int version;
     uint64_t at; /* position of the next byte of the header */
     uint64_t records;
-    /* the header does not state the number of records: the file has as many as fit into it */
+    /* the header does not state the number of records, so the size of the file determines it */
     bool streamed;
     uint64_t ndims;
     struct dimension {

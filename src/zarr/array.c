@@ -188,7 +188,7 @@ cubed_status cb_zarr_try_conditions(cubed_store *store, const char *path, bool *
                                     cubed_error *err)
 {
     char name[64], key[4096];
-    /* Unique name: other processes may check at the same time. */
+    /* a unique name, because other processes may make the same check at the same time */
     snprintf(name, sizeof name, ".cubed-write-check-%jx-%jx", (uintmax_t)getpid(),
              (uintmax_t)cb_clock_ns());
     CB_TRY(cb_key_join(key, sizeof key, path, name, err));
@@ -306,7 +306,8 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const cb_codecs *codecs,
     m->v2_keys = m->format == 2;
     m->separator = m->format == 2 ? '.' : '/';
     m->big_endian = m->order_f = false;
-    /* Xarray treats the fill value of format 2 as missing: zeros must not be lost. */
+    /* In format 2, write the fill value null if it would be zero: Xarray treats elements that equal the fill value as missing,
+     * and zeros must not be lost. */
     const cubed_scalar none = cb_fill_default(m->dtype);
     m->fill_is_null = m->format == 2 && memcmp(m->fill.bytes, none.bytes, sizeof none.bytes) == 0;
     if (m->format == 2) cb_fill_for_v2(m->dtype, &m->fill);

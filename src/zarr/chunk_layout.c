@@ -1,4 +1,4 @@
-/* Layout of chunks: keys, shapes, codecs, fill values, and memory to read a chunk. */
+/* Functions for the layout of chunks: keys, shapes, codecs, fill values, and the memory that reading a chunk needs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -41,7 +41,8 @@ static cubed_status add(const collect *c, const char *path, const char *name, bo
 static cubed_status add_entry(void *ctx, const cb_zarr_entry *e, cubed_error *err)
 {
     const collect *c = ctx;
-    if (e->format != c->format) return CUBED_OK; /* readers of one format ignore the other */
+    /* skip members of the other format, because readers of one format ignore the other */
+    if (e->format != c->format) return CUBED_OK;
     if (c->format == 3)
         return strlen(e->path) > c->skip ? add(c, e->path, "zarr.json", true, err) : CUBED_OK;
     CB_TRY(add(c, e->path, e->is_array ? ".zarray" : ".zgroup", true, err));

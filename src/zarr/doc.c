@@ -1,4 +1,4 @@
-/* Metadata documents in stores. */
+/* Reads, writes and changes metadata documents in stores. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *zone, const char *
 void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out)
 {
     *out = info->version;
-    /* A store without versions returns sizes. */
+    /* If the store has no versions, use the size as version. */
     if (!*out->text) snprintf(out->text, sizeof out->text, "%" PRIu64 " bytes", info->size);
     const size_t n = strlen(out->text);
     if (info->modified != 0)
@@ -227,7 +227,7 @@ cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path, cb_zarr_kin
 
 /* Attributes to set on a group, and the run that sets them. */
 typedef struct group_attrs {
-    const cb_zarr_fence *fence; /* NULL if this is not a run */
+    const cb_zarr_fence *fence; /* fence of the run; NULL if the caller is not a run */
     const char *path;
     json_t *attrs;
 } group_attrs;

@@ -1,4 +1,5 @@
-/* Fill values: numbers, names of values that JSON cannot represent, hexadecimal bits, and pairs. */
+/* Parses and prints fill values: numbers, names of values that JSON cannot represent, hexadecimal bits, and pairs of these for
+ * complex numbers. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Recognises stores of files in other formats, which are read as Zarr. */
+/* Recognises stores that represent a file of another format as Zarr. */
 #include <string.h>
 
 #include "store/core/file_kind.h"

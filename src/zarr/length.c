@@ -1,4 +1,4 @@
-/* Changes of the length of an array, by its metadata alone. */
+/* Changes the length of an array by changing its metadata only. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -28,7 +28,7 @@ static cubed_status listed(void *ctx, const cb_zarr_entry *e, cubed_error *err)
     return own.path ? m->fn(m->ctx, &own, err) : CUBED_OK;
 }
 
-/* Reports a member in consolidated metadata. Its name is untrusted. */
+/* Reports a member that consolidated metadata lists. The name of the member is untrusted. */
 static cubed_status tell(const members *m, const char *name, bool is_array, int format,
                          cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Metadata of arrays common to both formats: checks, and properties for codecs. */
+/* Functions for metadata of arrays in both formats: checks, and the properties of chunks that codecs need. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Zarr format 2 metadata (zarr-specs.readthedocs.io, v2). */
+/* Reads and writes metadata of Zarr format 2 (zarr-specs.readthedocs.io, v2). */
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"

@@ -1,4 +1,4 @@
-/* Zarr format 3 metadata (zarr-specs.readthedocs.io, v3 core). */
+/* Reads and writes metadata of Zarr format 3 (zarr-specs.readthedocs.io, v3 core). */
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
@@ -31,7 +31,7 @@ static cubed_status read_keys(const char *where, const json_t *doc, cb_zarr_meta
 {
     const json_t *keys = json_object_get(doc, "chunk_key_encoding");
     const json_t *conf = json_object_get(keys, "configuration");
-    /* abbreviation of an object without configuration */
+    /* a string is an abbreviation of an object with a name and without configuration */
     const char *name = json_string_value(keys);
     if (!name) CB_TRY(cb_json_get_string(where, keys, "name", &name, err));
     m->v2_keys = strcmp(name, "v2") == 0;

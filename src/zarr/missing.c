@@ -66,8 +66,8 @@ static json_t *plain(const json_t *v, cubed_dtype dtype)
     return json_incref((json_t *)(uintptr_t)v);
 }
 
-/* Returns true if elements of the type can have exactly this value, which is then stored in *out. For example, a double
- * between two adjacent float32 numbers marks nothing. */
+/* Returns true if elements of the type can have exactly this value, and stores it in *out. For example, returns false for a
+ * double between two adjacent float32 numbers, which no element can equal. */
 static bool is_exact(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
 {
     cubed_scalar wide, back;
@@ -132,7 +132,7 @@ static cubed_status to_v3(cb_zarr_missing *m, json_t *attrs, cubed_error *err)
     if (spelled)
         ok = json_object_set_new(attrs, marker, spelled) == 0;
     else if (v && m->from == 2 && cubed_dtype_family(m->dtype) == CUBED_STRING) {
-        /* This attribute is supported by readers of strings in format 3. */
+        /* for strings, write the attribute that readers of format 3 support */
         json_object_del(attrs, marker);
         ok = json_object_get(attrs, "missing_value") ||
              json_object_set(attrs, "missing_value", v) == 0;

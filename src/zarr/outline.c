@@ -1,5 +1,6 @@
-/* Arrays whose element type or codecs are not supported: their shape and chunks, and copies object by object. Strings and
- * bytes of any length are stored in the same way in both formats, so their chunks can be copied to the other format. */
+/* Reads the shape and the chunks of arrays whose element type or codecs are not supported, and copies such arrays object by
+ * object. Strings and bytes of any length are stored in the same way in both formats, so their chunks can be copied to the
+ * other format. */
 #include "zarr/outline.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Contiguous runs of a part of a chunk, and reads of ranges of its encoded object. */
+/* Lists the contiguous runs of a part of a chunk, and reads ranges of the chunk's encoded object. */
 #include <string.h>
 
 #include "base/error.h"

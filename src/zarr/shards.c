@@ -4,7 +4,7 @@
 
 #include "zarr/parts.h"
 
-/* A decoded index of a shard. */
+/* The decoded index of a shard, with information about the shard's object. */
 typedef struct shard_index {
     cubed_object_info object; /* the shard's object; its size is 0 if the shard is missing */
     uint64_t where[];
@@ -149,7 +149,7 @@ cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx,
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {
         x->object = (cubed_object_info){.size = 0};
-        /* mark all inner chunks as missing */
+        /* the shard is missing: mark all inner chunks as missing */
         memset(x->where, 0xff, index_bytes(codecs) - sizeof *x);
         return CUBED_OK;
     }
@@ -169,7 +169,7 @@ cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const int64_t *idx, cons
     return CUBED_OK;
 }
 
-/* Gets the encoded bytes: prefetched ones in place, otherwise reads them to the arena. */
+/* Gets the encoded bytes of an inner chunk. Uses prefetched bytes in place; if there are none, reads the bytes into the arena. */
 static cubed_status get_inner(const cb_zarr_array *z, const char *key, const cubed_range *where,
                               const cubed_object_version *version, const cb_zarr_fetched *there,
                               cb_arena *scratch, const void **encoded, cubed_error *err)

@@ -1,4 +1,4 @@
-/* Reads parts of chunks by decoding the whole chunk sequentially, keeping only the part. */
+/* Reads a part of a chunk: decodes the whole chunk sequentially, and stores only the bytes of the part. */
 #include <string.h>
 
 #include "codec/stream.h"

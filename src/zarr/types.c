@@ -1,4 +1,5 @@
-/* Spellings of data types in both formats: type strings of NumPy; names, and extensions with a configuration. */
+/* Reads and writes the data types in metadata. Format 2 uses type strings of NumPy; format 3 uses names, and extensions with a
+ * configuration. */
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"

@@ -10,7 +10,7 @@ typedef struct found {
     int format;
 } found;
 
-/* List of paths: those to check, and those whose contents are known. */
+/* List of paths: paths that still have to be examined, and paths whose contents are known. */
 typedef struct walk_state {
     cb_zone *zone;
     found *list;

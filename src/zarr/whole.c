@@ -1,10 +1,11 @@
-/* Checks chunks that an earlier run left. Some may be incomplete: data not synced before a power failure may be shorter,
- * empty, or zeros. */
+/* Checks chunks that an earlier run has left, because some may be incomplete: after a power failure, a file that was not
+ * synced may be shorter, empty, or full of zeros. */
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
 
-/* The first request returns the size together with the most informative bytes: the first, or the last of a shard. */
+/* The object of a chunk, of which the first request reads the size and some bytes: the first bytes or, of a shard, the last
+ * bytes. */
 typedef struct object {
     cubed_store *store;
     const char *key;

@@ -1,4 +1,4 @@
-/* Keys of objects: relative paths. */
+/* Checks and joins keys of objects, which are relative paths. */
 #include <string.h>
 
 #include "base/error.h"

@@ -393,7 +393,7 @@ cubed_status cb_store_list_batches(cubed_store *s, const char *prefix, cb_store_
 static cubed_status delete_batch(void *store, const char *const *keys, const char *const *versions,
                                  size_t n, cubed_error *err)
 {
-    (void)versions; /* ignores the versions: deletes whatever version exists */
+    (void)versions; /* delete any version that exists */
     return cb_store_del_all(store, keys, n, err);
 }
 

@@ -5,8 +5,9 @@
 
 #include "base/error.h"
 
-/* A request is repeated after TIMES the 95th percentile. A loaded server takes up to this long for normal requests, and must not
- * receive additional ones. A repetition before FLOOR nanoseconds gains nothing. */
+/* A request is repeated if its reply takes more than TIMES the 95th percentile of reply times. A loaded server may need up to
+ * this time for normal requests, and must not receive additional requests. Repeating a request before FLOOR nanoseconds saves
+ * no time. */
 enum { PERCENT = 95, TIMES = 2, FLOOR = 50 * 1000000 };
 
 static int by_size(const void *a, const void *b)

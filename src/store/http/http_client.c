@@ -26,8 +26,8 @@
 /* Maximum attempts of a call: in general, if no connection is possible, and if the server is silent or slow
  * (store/http/pace.h). */
 enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4, MOST_SLOW = 4 };
-/* Retries cost tokens, and each successful call earns one. If everything fails, tokens run out and retries stop, to spare
- * the server. */
+/* The client has a number of tokens. A retry costs tokens, and each successful call adds a token. If all calls fail, no tokens
+ * are left and the client stops retrying, to reduce the load of the server. */
 enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
 /* The n-th retry waits a random time up to 2^n times the first delay. If the server asks for more than LONGEST, the call
  * fails and reports the requested pause. */
@@ -434,7 +434,7 @@ static int64_t leave_throttle(cb_http *h, cb_http_call *c, cb_throttled how)
                    : 0;
 }
 
-/* Returns the call to its owner. */
+/* Ends a call: calls the function `done` of its owner. */
 static void give_back(cb_http *h, cb_http_call *c)
 {
     (void)leave_throttle(h, c, CB_THROTTLED_NOT);
@@ -739,7 +739,7 @@ static void end_transfer(cb_http *h, transfer *t, CURLcode code)
         c->code = 0;
         fail_to_transfer(h, c, code, why);
     } else {
-        /* A range at the end of an empty object: the reply has no body. */
+        /* for a range at the end of an empty object, the reply has no body */
         if (c->code == 0 && (status == 200 || status == 206) && c->npieces && !c->whole &&
             c->pieces->offset == CUBED_RANGE_SUFFIX)
             c->pieces->offset = c->pieces->size = 0;

@@ -9,7 +9,8 @@
 
 enum { MOST_REDIRECTS = 10 };
 
-/* Returns true if a server with an address of this kind may be contacted after the first server. */
+/* Returns true if a server with an address of this kind may be contacted, which depends on the kind of the first server's
+ * address. */
 static bool may_ask(cb_redirects *r, const char *host, cb_address_kind kind)
 {
     static const char *const words[] = {"a public address", "an address of a local network",

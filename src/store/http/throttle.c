@@ -18,7 +18,8 @@ struct cb_throttle {
     cb_throttle *next;
     const cubed_allocator *alloc;
     size_t size; /* size in bytes of this struct with its name */
-    pid_t pid;   /* process that counts; a forked child does not see its parent's calls end */
+    /* process whose calls are counted; a forked child counts from 0, because the calls of its parent do not end in the child */
+    pid_t pid;
     unsigned most;
     cb_mutex lock;
     /* In units of 1 / PARTS of a call: `limit` is the current limit, `allowed` the highest limit that the service seems to

@@ -1,4 +1,5 @@
-/* Azure Blob Storage: az://CONTAINER/PATH of the account in the settings, or az://CONTAINER@ACCOUNT.HOST/PATH. */
+/* Store in Azure Blob Storage. URLs are az://CONTAINER/PATH, with the account in the settings, or
+ * az://CONTAINER@ACCOUNT.HOST/PATH. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <stdio.h>
@@ -45,13 +46,14 @@ typedef struct azure_store {
     const char *sas, *bearer;
     bool anonymous;
     unsigned char key[KEY_CAP];
-    size_t key_size;     /* 0: no key */
-    cb_credentials *who; /* NULL: other credentials are set, or access is anonymous */
+    size_t key_size; /* 0: no key */
+    /* source of tokens; NULL: the settings have other credentials, or access is anonymous */
+    cb_credentials *who;
 } azure_store;
 
 /* --- Signatures --------------------------------------------------------------------------------------- */
 
-/* Returns the value of a header in the request, or "" if not present. */
+/* Returns the value of a header of the request, or "" if the request does not have the header. */
 static const char *sent(const cb_http_call *h, const char *name)
 {
     const size_t n = strlen(name);
@@ -202,7 +204,7 @@ static void put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *
     cb_buf_puts(query, "&restype=container");
 }
 
-/* Appends the URL's path of an object. */
+/* Appends the path of an object's URL. */
 static void put_path(const azure_store *s, const char *key, cb_buf *out)
 {
     const char *host = strstr(s->endpoint, "://") + 3;
@@ -333,7 +335,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
 {
     const azure_store *s = (azure_store *)remote;
     if (c->http.code == 401 && s->who && cb_credentials_renew(s->who)) return CB_HTTP_AGAIN;
-    /* The service uses this code if an object exists that must not exist. */
+    /* the service returns this code if a condition requires that the object does not exist, but it exists */
     if (strcmp(f->code, "BlobAlreadyExists") == 0 && c->if_none_match) c->http.code = 412;
     return CB_HTTP_DONE;
 }
@@ -393,7 +395,7 @@ static cubed_status malformed(cubed_error *err)
     return cb_fail(err, CUBED_E_IO, "the reply is not a listing of Azure's");
 }
 
-/* Accounts with directories list them as empty blobs. */
+/* Returns true if an entry of a listing is a directory, which accounts with directories list as an empty blob. */
 static bool is_directory(cb_xml_part blob)
 {
     cb_xml_part x;

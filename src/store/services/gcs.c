@@ -38,7 +38,7 @@ typedef struct gcs_store {
     const char *endpoint, *payer;
     const char *id, *secret; /* HMAC keys; NULL: not set */
     bool anonymous;
-    cb_credentials *who; /* NULL: HMAC keys are used */
+    cb_credentials *who; /* source of bearer tokens; NULL: requests are signed with HMAC keys */
 } gcs_store;
 
 /* --- Requests ----------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
-/* redis://HOST:PORT/DB/PATH: objects are strings of a Redis server. Each string begins with the object's version of 16 digits.
- * Intended for data that is needed only during a run, because it is stored in the server's memory. Each request waits for its
- * reply on a separate connection, and transfers bytes directly from and to the caller's memory. */
+/* Store in a Redis server, with URLs redis://HOST:PORT/DB/PATH. Objects are strings of the server. Each string begins with the
+ * object's version, which has 16 digits. Intended for data that is needed only during a run, because it is stored in the
+ * server's memory. Each request waits for its reply on a separate connection, and transfers bytes directly from and to the
+ * caller's memory. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@
 
 enum { VERSION = 16, KEY_CAP = 4096, OTHERS_CHANGED = 5, ATTEMPTS = 3 };
 enum { TIMEOUT_MS = 30000, SIZES_AT_ONCE = 500 };
-/* Maximum number of consecutive replies to SCAN without names: a thousand million keys of other programs. */
+/* Maximum number of consecutive replies to SCAN without a name below the prefix. It is reached only if other programs have
+ * about 10^9 keys. */
 enum { MOST_EMPTY = 1000000 };
 
 /* Redis script: puts an object if its version equals ARGV[1], or differs from ARGV[2]. The put always succeeds if the object is
@@ -86,7 +88,7 @@ static cubed_status refused(const cb_resp_reply *r, cubed_error *err)
     return st;
 }
 
-/* Reads a reply that must have a type. */
+/* Reads a reply and checks that it has the type `type`. */
 static cubed_status expect(cb_resp *c, char type, cb_resp_reply *r, cubed_error *err)
 {
     CB_TRY(cb_resp_read(c, r, err));
@@ -120,7 +122,8 @@ static cubed_status greet(const redis_store *s, cb_resp *c, cubed_error *err)
     return expect(c, '+', &r, err);
 }
 
-/* Returns a connection for reuse. After an error it is closed, because later replies could belong to earlier requests. */
+/* Gives a connection back to the store, for reuse. Closes the connection after an error, because its next reply may belong to
+ * an earlier request. */
 static void put_back(redis_store *s, cb_resp *c, bool good)
 {
     cb_mutex_lock(&s->lock);

@@ -625,7 +625,7 @@ static cb_http_verdict take_head(cb_remote_call *c)
     return CB_HTTP_DONE;
 }
 
-/* Reports that the object was not put by this call, or is missing. */
+/* Sets the error of a put: the stored object is not the object of this call, or there is no object. */
 static cb_http_verdict not_own(cb_remote_call *c)
 {
     const bool lost = c->upload && (c->ended || (!c->if_match && !c->if_none_match));
@@ -875,7 +875,8 @@ typedef struct waiting {
     cb_mutex lock;
     cb_cond over;
     size_t left CB_GUARDED_BY(&lock);
-    cubed_error errors[CB_REMOTE_AT_ONCE]; /* each is written only by its own request */
+    /* an error for each request, which only this request writes */
+    cubed_error errors[CB_REMOTE_AT_ONCE];
 } waiting;
 
 static void one_is_done(cubed_store_request *r)

@@ -37,7 +37,7 @@ void cb_resp_begin(cb_resp *c, unsigned sharing)
     cb_pace_begin(&c->pace, cb_clock_ns(), (int64_t)c->timeout_ms * 1000000);
 }
 
-/* Records n bytes sent or received, and fails if the request is too slow. */
+/* Counts n bytes that were sent or received. Fails if the request is too slow. */
 static cubed_status keep_pace(cb_resp *c, size_t n, cubed_error *err)
 {
     const int64_t grace_ms = (int64_t)c->timeout_ms * CB_PACE_GRACE;

@@ -22,7 +22,8 @@
 #define UNSIGNED     "UNSIGNED-PAYLOAD"
 #define OWN          "x-amz-meta-cubed-write"
 #define CRC32C       "x-amz-checksum-crc32c"
-/* Metadata of our own with the checksum of an object in parts, because services store only the checksums of its parts. */
+/* Name of user-defined metadata with the checksum of an object that was uploaded in parts, because services store only the
+ * checksums of the parts. */
 #define OWN_CRC32C "x-amz-meta-cubed-crc32c"
 
 #define REGION   "AWS_REGION AWS_DEFAULT_REGION region region_name"
@@ -430,7 +431,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
         return CB_HTTP_AGAIN;
     if (strcmp(f->code, "OperationAborted") == 0 ||
         strcmp(f->code, "ConditionalRequestConflict") == 0)
-        return CB_HTTP_LATER; /* another writer puts the object at the same time */
+        return CB_HTTP_LATER; /* another writer is putting the object, so retry later */
     if (learn_refusal(s, c, f)) return CB_HTTP_AGAIN;
     if (is_refused_lease(s, c, f)) return judge_lease(s, c);
     if (strcmp(f->code, "RequestTimeTooSkewed") == 0) {

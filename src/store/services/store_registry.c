@@ -322,7 +322,7 @@ static cubed_status find_repository(cb_stores *s, const char *url, cubed_store *
     struct stat info;
     *out = NULL;
     *key = ref ? url + ref : "@branch.main";
-    /* a file with this name exists, so the URL is not a repository with a ref */
+    /* a file whose name is the whole URL exists, so the URL does not end with a ref */
     if (scheme == 0 && ref && lstat(url, &info) == 0) return CUBED_OK;
     if (scheme == 0 && !ref &&
         (has_file(url, "zarr.json") ||

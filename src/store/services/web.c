@@ -1,5 +1,5 @@
-/* http:// and https://: the key is appended to the URL. A server identifies versions by ETag or by Last-Modified. If it sends
- * neither, the object's size is its version. */
+/* Read-only store for URLs http:// and https://, to which the key is appended. The version of an object is its ETag or its
+ * Last-Modified date. If the server sends neither, the version is the object's size. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,14 +15,15 @@
 #define WHO      "username"
 #define SECRET   "password"
 
-/* Identification of versions: the first of these that a reply contains, starting with the store's setting. */
+/* Kinds of versions. A reply is identified by the first kind, from the store's current kind on, that the reply has. */
 typedef enum web_versions { BY_ETAG, BY_DATE, BY_SIZE } web_versions;
 
 typedef struct web_store {
     cb_remote remote;
     web_versions versions;
     atomic_bool no_head; /* the server refuses HEAD or sends no length: one byte is read instead */
-    const char *authorization; /* header value; NULL: none */
+    /* value of the header "authorization"; NULL: the header is not sent */
+    const char *authorization;
     /* Nearest kind of address that may be contacted. A redirect to a nearer address is refused (store/http/http_redirect.h). */
     cb_address_kind limit;
     /* farthest kind of the servers that sent objects; CB_ADDRESS_ANY: none yet */
