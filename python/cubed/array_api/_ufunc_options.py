@@ -22,7 +22,7 @@ class UfuncOptions(TypedDict, total=False):
     out: Array | tuple[Array | None, ...] | None
     #: bool array: elements to compute. Other elements keep their value in `out`, or are 0.
     where: Any
-    #: Type of the result. Operands are cast to the types for which NumPy has such a result.
+    #: Type of the result. Operands are cast to the types for which NumPy's ufunc has this result.
     dtype: DTypeLike
 
 

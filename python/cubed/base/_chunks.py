@@ -17,7 +17,7 @@ AUTO_CHUNK_BYTES = 128 * 2**20
 #: they differ.
 Chunks = tuple[int | tuple[int, ...], ...]
 
-#: What users may pass as a shape.
+#: Types that are accepted as a shape.
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
 

@@ -101,8 +101,10 @@ def packed(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def sized(dtype: DTypeLike, source: np.dtype[Any]) -> np.dtype[Any]:
-    """Returns the type to which NumPy casts `source`. If `dtype` is a string type without a length,
-    the result has one."""
+    """Returns the type to which NumPy casts `source`.
+
+    If `dtype` is a string type without a length, the result is a string type with a length.
+    """
     d = np.dtype(dtype)
     if d.kind not in "SU" or d.itemsize:
         return d

@@ -8,8 +8,9 @@ from typing import Any
 
 
 def names_of(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """Returns the ``__getattr__`` of such a module. `places` maps names to the modules that contain
-    them. A name is looked up when it is used.
+    """Returns the ``__getattr__`` of a module that re-exports names.
+
+    `places` maps names to the modules that contain them. A name is looked up when it is used.
     """
 
     def find(name: str) -> Any:

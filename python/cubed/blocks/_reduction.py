@@ -33,7 +33,7 @@ from cubed.runtime._call import refuse_masked_result, to_array
 Axes = tuple[int, ...]
 
 #: Maximum extent of the blocks with which functions are tried. If blocks are longer, results have
-#: the same extent as for these.
+#: the same extent as for blocks of this length.
 _LONGEST_TRIAL = 4096
 
 

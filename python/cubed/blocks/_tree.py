@@ -245,8 +245,10 @@ def level(
 def operands_of(
     arrays: Sequence[Array], mine: Sequence[Cut]
 ) -> tuple[list[Operand], dict[Hashable, list[Cut]]]:
-    """Rechunks the operands to the same blocks. Axes of extent 1, and further axes, are passed
-    whole to all calls."""
+    """Rechunks the operands to the same blocks along the axes of `mine`.
+
+    Axes of extent 1, and further axes of an operand, are passed whole to all calls.
+    """
     ndim = len(mine)
     operands = []
     unified: dict[Hashable, list[Cut]] = {

@@ -49,7 +49,7 @@ class Delayed:
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
         self._archives: dict[str, str] = {}  # stores that become files
-        self._overwritten: dict[str, bool] = {}  # whether such a file may exist
+        self._overwritten: dict[str, bool] = {}  # whether a file of this name may exist
         self._names: dict[str, list[str]] = {}  # arrays that are written into each file
         self._held: list[Any] = []  # objects that cannot be pickled, kept alive
         self._new: list[NewArray] = []  # arrays that are created before writing

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-#: Attribute of the graph that such a function gets: a function that makes the graph of the fused
-#: plan.
+#: Attribute of the graph that an ``optimize_function`` gets: a function that makes the graph of
+#: the fused plan.
 FUSED = "cubed_fused"
 
 

@@ -379,9 +379,7 @@ class Plan(PlanTotals):
         return self._plan.requests(self._apart()).rstrip()
 
     def explain(self) -> str:
-        """Explains the fused operations of each stage, and why the rest is not fused: lines of
-        text.
-        """
+        """Explains the fused operations of each stage, and why other operations are not fused."""
         return "\n".join(explain_plan(self))
 
     def draw(self, format: Literal["svg", "dot"] = "svg") -> str:

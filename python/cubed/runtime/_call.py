@@ -95,7 +95,7 @@ class _Loaded:
     """A call that is loaded once for all blocks of a run."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()  # one thread unpickles the call, the others wait
+        self.lock = threading.Lock()  # one thread unpickles the call; other threads wait for it
         self.call: tuple[str, Runner] | None = None  # None until the call is loaded
         self.called = False
         self.room = 0  # bytes that a call may use; 0: no limit
