@@ -277,7 +277,7 @@ def _takes_block(function: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
 
 
 def _nothing(title: str, chunks: Any, dtype: np.dtype[Any], spec: Spec | None) -> Array:
-    """Returns an array of zeros in these blocks. The zeros are broadcast, not stored."""
+    """Returns an array of zeros with given blocks. The zeros are broadcast, not stored."""
     try:
         sizes = tuple(
             (operator.index(c),) if not isinstance(c, Sequence) else tuple(map(operator.index, c))

@@ -36,13 +36,13 @@ NAMES = {
 QUANTILES = ("median", "nanmedian", "quantile", "nanquantile")
 #: Reductions whose result has the type of the elements; fill values may need another type.
 _OF_ELEMENTS = ("sum", "prod", "min", "max", "first", "last")
-#: Number of labels that are processed at a time.
+#: Maximum number of labels that are processed at a time.
 _PART = 2**20
 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """The reduction of the elements of a group."""
+    """A function that reduces the elements of each group, with its options."""
 
     func: str  # a name in NAMES or QUANTILES
     fill_value: Any = None  # value of groups with fewer than `min_count` elements
@@ -282,7 +282,7 @@ def _fill_of_times(func: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
     given = np.asarray(fill_value)
     if given.dtype.kind in "fmM" and np.isnan(given):
         return None
-    if func.removeprefix("nan") in ("count", "any", "all"):  # their results are not times
+    if func.removeprefix("nan") in ("count", "any", "all"):  # counts and bools are not times
         return fill_value
     raise TypeError(f"{func}: fill_value is {fill_value!r}, expected None or NaT for {dtype}")
 
@@ -404,7 +404,7 @@ def _groups_of(values: Array | NDArray, sort: bool) -> NDArray:
         whole = tuple(i + s.start for i, s in zip(at, part, strict=True))
         waiting.append((groups[there], np.ravel_multi_index(whole, values.shape)))
         count += len(whole[0])
-        # With this limit, all merges together cost about as much as the last one.
+        # With this limit, all merges together cost about as much as the last merge.
         if count > len(found[0]) + _PART:
             found, count = _merged([found, *waiting]), 0
             waiting = []

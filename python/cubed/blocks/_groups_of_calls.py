@@ -252,7 +252,7 @@ def native_aggregation(
     given = agg.min_count > 0 or (user is not None and plain in _WITHOUT_COUNT)
     fill = user if given else agg.fill_value[agg.name]
     if not isinstance(fill, (bool, int, float, np.bool_, np.integer, np.floating)):
-        fill = None  # flox's and Xarray's marks of missing values
+        fill = None  # values by which flox and Xarray mark missing values
     final = np.dtype(agg.dtype["final"])
     if agg.name in ("any", "all") and isinstance(fill, float) and np.isnan(fill):
         # Bools cannot be NaN: groups without elements get NaN afterwards.
@@ -291,7 +291,7 @@ class _Partial:
         return [dtype] if dtype.names is None else [dtype[n] for n in dtype.names]
 
     def fields(self, state: Any) -> list[NDArray]:
-        """Returns the fields of a function's result."""
+        """Returns the arrays (fields) of which a function's result consists."""
         return [np.asarray(state)] if self.names is None else [state[n] for n in self.names]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
@@ -306,7 +306,7 @@ class _Partial:
 
 
 def _taken(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
-    """Returns the keyword arguments that a function accepts."""
+    """Returns those keyword arguments that a function accepts."""
     names = inspect.signature(function).parameters
     if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in names.values()):
         return keywords

@@ -304,10 +304,10 @@ def as_gufunc(signature: str, **options: Any) -> Callable[[Callable[..., Any]], 
 class CallMem:
     """Bytes that a call allocates in addition to its blocks and results."""
 
-    #: Copies of the blocks of inputs and results.
+    #: Number of copies of the blocks of inputs and results that a call allocates.
     copies: int
     fixed: int = 0
-    #: Bytes for each position of a block along the loop axes.
+    #: Bytes that a call allocates for each position of a block along the loop axes.
     each: int = 0
 
 

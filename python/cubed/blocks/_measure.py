@@ -16,7 +16,7 @@ from cubed.blocks._apply import map_blocks
 from cubed.runtime import _limit
 from cubed.spec import Spec
 
-#: Memory that allocators reserve before it is used.
+#: Bytes that allocators of memory reserve before programs use them.
 _SLACK = 2 << 20
 
 

@@ -47,7 +47,7 @@ class _Form:
     names: tuple[Hashable, ...]  # keys of a dict, or positions
     types: tuple[np.dtype[Any], ...]
     kept: tuple[bool, ...]  # for each field whether it has the reduced axes
-    tails: tuple[tuple[int, ...], ...]  # extents of further axes of each field
+    tails: tuple[tuple[int, ...], ...]  # extents of the axes that a field has in addition
 
     def fields(self, value: Any) -> list[NDArray]:
         """Returns the arrays of a partial result, each with the reduced axes."""
@@ -309,7 +309,7 @@ def _weights(title: str, weights: Any, x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Tree:
-    """The properties that all levels of a reduction share."""
+    """The properties that all levels of the tree of a reduction share."""
 
     title: str
     axes: Axes

@@ -378,7 +378,7 @@ def arg_reduction(
     a = normalize_axis(title, axis, x.ndim)
     groups, names = ((a, 1),), ("position", "value")
     types = [np.dtype(np.int64), x.dtype]
-    x = x.rechunk({a: x.chunksize[a]})  # positions are counted in chunks
+    x = x.rechunk({a: x.chunksize[a]})  # the function finds positions relative to a chunk
     first = _ArgFirst(arg_func, a, x.chunksize[a])
     partial = level(title, first, [x], {a: 1}, types, extra_projected_mem, groups)
     several = groups_of(title, (a,), split_every, x.ndim)

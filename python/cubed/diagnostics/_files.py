@@ -49,7 +49,7 @@ class FileCallback(Callback):
         raise NotImplementedError
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
-        """Writes the file."""
+        """Writes the file of the computation."""
         content = self.content(event)
         path = self.destination(event.compute_id)
         path.write_bytes(content.encode() if isinstance(content, str) else content)

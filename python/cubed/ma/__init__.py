@@ -1,7 +1,8 @@
 """Masked arrays: values and a mask, both lazy, with the names of :mod:`numpy.ma`.
 
-Tables here define the functions of NumPy's module that work element by element, call a method, or
-treat values and masks alike. docs/coming-from/numpy.md lists the functions that are missing.
+Tables in this module define the functions of NumPy's module that work element by element, call a
+method, or treat values and masks alike. docs/coming-from/numpy.md lists the functions that are
+missing.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ __all__ = [
     "mask_or", "masked_all", "masked_all_like", "median",
 ]  # fmt: skip
 
-_ma: Any = np.ma  # NumPy has few annotations for it
+_ma: Any = np.ma  # NumPy has few type annotations for numpy.ma
 
 if TYPE_CHECKING:
 

@@ -29,7 +29,7 @@ from cubed.planning._compute import compute as _compute
 if TYPE_CHECKING:
     from cubed._core import Operation
 
-_ma: Any = np.ma  # NumPy has few annotations for it
+_ma: Any = np.ma  # NumPy has few type annotations for numpy.ma
 
 
 def axes_of(name: str, axis: Axis, ndim: int) -> tuple[int, ...] | None:
@@ -1007,7 +1007,7 @@ def _bound(dtype: np.dtype[Any], is_lower: bool) -> Any:
         return np.bool_(not is_lower)
     if dtype.kind in "iumM":
         info = np.iinfo(np.int64 if dtype.kind in "mM" else dtype)
-        # The smallest integer represents NaT, so the next one is used.
+        # The smallest integer represents NaT, so the second smallest integer is used.
         bound = info.min + (dtype.kind in "mM") if is_lower else info.max
         return np.array(bound).astype(dtype)[()]
     if kind_of(dtype) not in "fc":

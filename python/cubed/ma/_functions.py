@@ -34,7 +34,7 @@ from cubed.ma._array import (
 )
 from cubed.spec import Spec
 
-_ma: Any = np.ma  # NumPy has few annotations for it
+_ma: Any = np.ma  # NumPy has few type annotations for numpy.ma
 
 
 # --- Making ---------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from cubed.base._dtypes import kind_of
 from cubed.ma._array import MaskedArray, getmaskarray
 from cubed.ma._functions import concatenate, filled, masked_array
 
-_ma: Any = np.ma  # NumPy has few annotations for it
+_ma: Any = np.ma  # NumPy has few type annotations for numpy.ma
 
 
 def _product(function: Callable[..., Array], a: Any, b: Any) -> MaskedArray:

@@ -32,9 +32,9 @@ from cubed.runtime._frames import ANOTHER, PAGE_BYTES, receive, send, write_call
 
 #: Number of PR_SET_PDEATHSIG in <linux/prctl.h>.
 _DEATH_SIGNAL = 1
-#: Seconds that a child waits for the next message.
+#: Seconds without a message after which an idle child ends.
 _IDLE = 60.0
-#: Stack of the thread that listens to the parent.
+#: Bytes of the stack of the thread that listens to the parent.
 _STACK = 256 << 10
 #: Size of a memory mapping that exceeds a limit. If it succeeds, the system does not enforce
 #: limits.

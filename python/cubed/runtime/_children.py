@@ -32,11 +32,11 @@ _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop());"
     " from cubed.runtime._child import main; main()"
 )
-#: Seconds between checks of a call with a time limit.
+#: Seconds between two checks whether a call has exceeded its time limit.
 _TICK = 0.1
 #: Seconds that a cancelled task may take to end. After that its process is ended.
 _GRACE = 5.0
-#: Seconds that an ended child may take to end.
+#: Seconds to wait until a child ends that was asked to end.
 _END = 5.0
 _IDLE_END = 0.5
 _CGROUPS = "/sys/fs/cgroup"
@@ -230,11 +230,11 @@ class Child:
         """Closes the connections in a process that was forked: they belong to its parent."""
         self._work.close()
         self._control.close()
-        self.process.returncode = 0  # this process must not wait for it
+        self.process.returncode = 0  # this process must not wait for the child
 
 
 def _state() -> tuple[list[str], dict[str, str], str]:
-    """Returns the state of this process that a child gets."""
+    """Returns the module path, environment and working directory that a child gets."""
     try:
         folder = str(Path.cwd())
     except OSError:
@@ -316,7 +316,7 @@ def _oom_kills() -> int:
 
 
 class Children:
-    """The children of this process: one for each call at a time, which remains for later calls."""
+    """The children of this process: one for each concurrent call. Later calls reuse them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -48,7 +48,7 @@ class Compiler:
         return self._done[params]
 
     def _compiled(self, title: str, x: Any) -> Any:
-        """Compiles a function, or the user-defined functions within one of this package."""
+        """Compiles a user-defined function, also if a function of this package wraps it."""
         if not _is_ours(x):
             more = {"config": BlockwiseSpec(x, title)} if self._tells else {}
             return self._function(x, **more)

@@ -78,13 +78,13 @@ def keep(e: BaseException, where: str = "") -> tuple[int, str, int]:
 
 
 def drop(number: int) -> None:
-    """Discards an exception, because memory to which it refers was released."""
+    """Discards an exception, because it refers to memory that was released."""
     with _lock:
         _kept.pop(number, None)
 
 
 def take(number: int, message: str) -> BaseException | None:
-    """Returns the exception of that number, with a note of the engine's message."""
+    """Returns the exception with a number, and adds the engine's message to it as a note."""
     with _lock:
         found = _kept.pop(number, None)
     if found is None:
