@@ -106,7 +106,7 @@ def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
             f" {' and no '.join(missing)}: use asarray for objects that NumPy converts"
         )
     if is_foreign(type(x)) and hasattr(x, "todense"):
-        raise TypeError(refusal(x))  # parts of x must be NumPy arrays
+        raise TypeError(refusal(x))  # reading a part of x must return a NumPy array
     try:
         shape = tuple(operator.index(n) for n in x.shape)
     except TypeError:

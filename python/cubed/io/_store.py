@@ -48,7 +48,7 @@ class Delayed:
         self._lock = lock
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
-        self._archives: dict[str, str] = {}  # stores that become files
+        self._archives: dict[str, str] = {}  # stores from which files are made
         self._overwritten: dict[str, bool] = {}  # whether a file of this name may exist
         self._names: dict[str, list[str]] = {}  # arrays that are written into each file
         self._held: list[Any] = []  # objects that cannot be pickled, kept alive

@@ -544,7 +544,7 @@ class Plan(PlanTotals):
 
 
 def _say_update(found: dict[str, Any]) -> None:
-    """Warns if an update recomputed everything, or if the next one will."""
+    """Warns if an update recomputed everything, or if the next update will."""
     if found["why"]:
         warn(f"update: everything was recomputed, because {found['why']}")
     if found["no_record"]:
@@ -635,7 +635,7 @@ def check_each(*parts: Sequence[Array]) -> None:
     Raises
     ------
     PlanTooLargeError
-        If one of the plans is refused. The advice holds for all of them.
+        If one of the plans is refused. The advised memory is enough for all plans.
     """
     spec = common_spec(*(a for part in parts for a in part))
     options = RunOptions()

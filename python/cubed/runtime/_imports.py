@@ -109,7 +109,8 @@ def watch() -> None:
     sys.meta_path.insert(0, _finder)
 
 
-#: Modules whose library maps a buffer of 32 MB in its first call, and such a call.
+#: Modules whose library maps a buffer of 32 MB in its first call, each with a function
+#: that makes this call.
 _MAPS_A_BUFFER: dict[str, Callable[[Any], object]] = {
     "numpy.linalg": lambda m: m.solve(np.eye(2), np.ones(2)),
     "scipy.linalg.lapack": lambda m: m.dgesv(np.eye(2), np.ones(2)),

@@ -96,7 +96,7 @@ def resident_limit(allowed_mem: int, reserved_mem: int) -> int:
 
 
 def set_resident_limit(most: int) -> None:
-    """Sets what :func:`room` returns if the system does not limit private memory."""
+    """Sets the result of :func:`room` for systems that do not limit private memory."""
     global _most
     _most = most
 
