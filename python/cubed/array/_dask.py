@@ -68,7 +68,7 @@ def _callers(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _ours(home: str, name: str) -> str | None:
-    """Returns the function of this package with that name, or None."""
+    """Returns the function of this package that has the name, or None."""
     found: Any = sys.modules["cubed"]
     for part in filter(None, (home, name)):
         found = getattr(found, part, None)

@@ -65,7 +65,7 @@ def is_mask(k: Any) -> bool:
 
 
 def is_whole(entry: Any, extent: int) -> bool:
-    """Whether a part of a key is a slice of all elements along an axis, in order."""
+    """Whether a part of a key is a slice that selects all elements of an axis in their order."""
     return isinstance(entry, slice) and entry.indices(extent) == (0, extent, 1)
 
 

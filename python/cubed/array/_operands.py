@@ -62,7 +62,7 @@ def scalar_type(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The promoted type; TypeError if the types do not promote."""
-    if a.kind == b.kind and a.kind in "mMSU":  # that with the finer unit or longer string
+    if a.kind == b.kind and a.kind in "mMSU":  # the type with the finer unit or the longer strings
         return np.promote_types(a, b)
     if a.names or b.names:
         if a == b:
@@ -161,8 +161,10 @@ _FLOATING = frozenset(("divide", "atan2", "hypot", "logaddexp", "copysign", "nex
 
 
 def _wide_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> _core.Array:
-    """Converts the Python scalar of such an operation to an array of a type that can represent it,
-    or to infinity."""
+    """Converts a Python scalar for an operation that accepts any integer.
+
+    The result is an array of a type that can represent the scalar, or infinity.
+    """
     own = scalar_type(value, dtype)
     if own.kind not in "iu" or isinstance(value, bool):
         return scalar_array(value, own)
@@ -187,7 +189,7 @@ def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | No
     if not dtypes:
         raise TypeError("at least one operand must be an array")
     for d in dtypes:
-        if d.kind in "mM":  # operations on numbers and times have other rules for types
+        if d.kind in "mM":  # numbers combined with times are promoted by other rules
             cores = [core_of(v) if a is None else a for a, v in zip(arrays, values, strict=True)]
             return cores, common_spec(*values)
     dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*map(computed_type, dtypes))

@@ -96,7 +96,7 @@ class BlockView:
         if len(lists) > 1:
             raise NotImplementedError(f"blocks: lists for axes {lists}, expected one at most")
         out = self._x
-        for d, k in enumerate(given):  # separate, so that other axes do not change
+        for d, k in enumerate(given):  # one axis at a time, so that other axes do not change
             chosen = self._chosen(d, k)
             out = getitem(out, (*(slice(None),) * d, self._elements(d, chosen)))
             if not isinstance(chosen, range) or chosen.step != 1:

@@ -79,7 +79,7 @@ def _estimated(x: Array, name: str, limits: Any, weights: Any) -> int:
 
 
 def _width(name: str, n: float, ptp: float, spread: list[float], f: Array, inside: Array) -> float:
-    """Returns the width of bins by the rule of that name; 0 if all elements are equal."""
+    """Returns the width of bins by the rule with this name; 0 if all elements are equal."""
     if name == "sqrt":
         return ptp / np.sqrt(n)
     if name == "rice":

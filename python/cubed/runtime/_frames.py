@@ -25,7 +25,7 @@ def send(to: socket.socket, data: bytes) -> None:
 
 
 def receive(source: socket.socket) -> bytes | None:
-    """Returns the next message; None if the connection ends."""
+    """Returns the next message; None if the sender has closed the connection."""
     head = _exactly(source, _SIZE.size)
     return None if head is None else _exactly(source, _SIZE.unpack(head)[0])
 

@@ -83,7 +83,7 @@ def _frames(trace: TracebackType | None, running: set[int]) -> Iterator[FrameTyp
         frame: FrameType | None = trace.tb_frame
         while frame is not None and id(frame) not in seen:
             seen.add(id(frame))
-            if frame.f_code.co_name != "<module>":  # modules are always referred to
+            if frame.f_code.co_name != "<module>":  # variables of modules are never released
                 yield frame
             frame = frame.f_back
         trace = trace.tb_next

@@ -254,6 +254,6 @@ def namesake() -> ModuleType | None:
         return None
     try:
         return importlib.import_module("cubed_xarray.cubedmanager")
-    # It is installed without toolz, which it needs. Xarray also skips it in this case.
+    # cubed-xarray is installed without toolz, which it needs. Xarray also skips it in this case.
     except ModuleNotFoundError:
         return None

@@ -71,7 +71,7 @@ def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
     if kind == "nearest":
         between = cubed.where(at - left <= right - at, before, after)
         between = cubed.where(cubed.isnan(left + right), float("nan"), between)
-    else:  # np.interp computes in the same order, so the results have the same bits
+    else:  # in the order of np.interp, so the results have its bits
         between = (after - before) / (right - left) * (at - left) + before
     return cubed.where(missed, between, x).astype(x.dtype)
 

@@ -45,7 +45,8 @@ class _Store(AbstractDataStore):
 
     def get_variables(self) -> Any:
         variables = {name: self._variable(name) for name in self._arrays}
-        # Indexes and Xarray's decoding of times need values: read them now, in one plan.
+        # Indexes and Xarray's decoding of times need values, so these variables are read now, in
+        # one plan.
         now = [
             v
             for name, v in variables.items()
@@ -84,7 +85,7 @@ class _Store(AbstractDataStore):
         return Variable(dims, x, attrs, encoding, fastpath=True)
 
     def _by_zarr(self, name: str, error: NotImplementedError) -> Variable:
-        """Reads an array whose type or codec the engine lacks, by libraries that Xarray uses."""
+        """Reads an array whose type or codec the engine lacks, by the libraries of Xarray."""
         store, path, _ = _core.place(self._url)
         if Path(store).is_file():  # the store is a file, which Xarray opens by another library
             with open_dataset(store, group=path or None, decode_cf=False, cache=False) as d:
@@ -94,7 +95,7 @@ class _Store(AbstractDataStore):
         group = ZarrStore.open_group(store, group=path or None, consolidated=False)
         v: Variable = group.open_store_variable(name)
         if v.dtype.kind in "OTV":
-            return v  # Xarray reads it when its values are needed
+            return v  # Xarray reads the variable when its values are needed
         from xarray.core import indexing
 
         data: Any = indexing.ImplicitToExplicitIndexingAdapter(v._data, indexing.OuterIndexer)

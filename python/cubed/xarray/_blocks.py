@@ -15,7 +15,8 @@ from cubed.array._operands import common_spec
 from cubed.base._types import NDArray
 from cubed.blocks._apply import wants_keyword
 
-#: Keyword of map_blocks for the bytes that a call allocates, unless the function takes it itself.
+#: Keyword of map_blocks for the bytes that a call allocates. If the function has a
+#: parameter of this name, the function gets the keyword instead.
 _EXTRA = "extra_projected_mem"
 #: Identifies a variable of an argument: the index of the argument among the objects of Xarray, and
 #: the name of the variable.

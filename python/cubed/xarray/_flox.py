@@ -137,13 +137,13 @@ def _marked(
     if dtype.kind in "fc":
         return None, fill_value if chosen else np.nan
     found = absent()
-    # If this is not known, only first and last get a type that can represent NaN.
+    # If labels are lazy, only first and last get a type that can represent NaN.
     if found is None:
         found = chosen
     if not found:
         return None, fill_value
     counts = dtype.kind == "b" or name.removeprefix("nan") in ("sum", "prod")
-    promote: Any = maybe_promote  # older versions have no types
+    promote: Any = maybe_promote  # older versions of Xarray have no type annotations
     return promote(np.dtype(np.int64) if counts else dtype)
 
 
@@ -221,8 +221,8 @@ def _typed(
     return _reduced(reduction, x, codes, axes, n)
 
 
-#: Reductions that times do not have, by kind. flox would reduce the integers that represent the
-#: times, and return meaningless results.
+#: Reductions that are not defined for times, by kind of type. flox would reduce the integers that
+#: represent the times, and return meaningless results.
 _NOT_OF_TIMES = {"M": ("sum", "prod", "var"), "m": ("prod", "var")}
 #: Reductions of times that are computed in floating point.
 _OF_FLOATS = ("mean", "median", "quantile", "std", "var")

@@ -47,7 +47,7 @@ class Hook:
 
 
 class Arguments:
-    """Arguments for a call of the original function."""
+    """Arguments with which a replacement lets the original function be called."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.args, self.kwargs = args, kwargs

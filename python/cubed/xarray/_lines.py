@@ -40,7 +40,7 @@ def works_by_lines(func: Callable[..., Any]) -> bool:
 
 
 def reduces_along_axes(func: Callable[..., Any]) -> bool:
-    """Whether a function reduces along the `axis` it is given, independently of the other axes."""
+    """Whether a function reduces along its argument `axis`, independently of the other axes."""
     while isinstance(func, partial):
         func = func.func
     return isinstance(func, np.ufunc) or _package(func) in _ALONG_AXES

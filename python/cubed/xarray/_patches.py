@@ -54,7 +54,7 @@ def _equivalent(theirs: Any, a: Any, b: Any) -> Any:
 
 
 def _shift(theirs: Any, v: Any, shifts: Any = None, fill_value: Any = NA, **kwargs: Any) -> Any:
-    """Shifts lazy bools without a fill value, as floats."""
+    """Converts lazy bools to floats and shifts them, if no fill value is given."""
     if not _are_bools(v) or fill_value is not NA:
         return NotImplemented
     return Arguments(v.astype(float), shifts, **kwargs)
@@ -70,7 +70,7 @@ def _pad(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Pads lazy bools without a fill value, as floats."""
+    """Converts lazy bools to floats and pads them, if no fill value is given."""
     given = constant_values is not None and constant_values is not NA
     if not _are_bools(v) or mode != "constant" or given:
         return NotImplemented
@@ -78,7 +78,7 @@ def _pad(
 
 
 def _rolling_window(theirs: Any, v: Any, *args: Any, fill_value: Any = NA, **kwargs: Any) -> Any:
-    """Makes windows of lazy bools without a fill value, as floats."""
+    """Converts lazy bools to floats and makes windows of them, if no fill value is given."""
     if not _are_bools(v) or fill_value is not NA:
         return NotImplemented
     return Arguments(v.astype(float), *args, **kwargs)
