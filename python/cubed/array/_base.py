@@ -72,7 +72,7 @@ class ArrayBase(metaclass=_dask.NamedType):
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the axes."""
-        if not _xarray_met and "xarray" in sys.modules:  # Xarray wraps an array by its shape
+        if not _xarray_met and "xarray" in sys.modules:  # Xarray first reads the shape
             _meet_xarray()
         return self._shape
 
