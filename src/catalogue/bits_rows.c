@@ -42,7 +42,7 @@ static cubed_array *get_line(const cb_call *c, cb_steps *s, cubed_array *x, int 
     return s->st == CUBED_OK ? x : NULL;
 }
 
-/* Appends zeros to x along an axis. */
+/* Appends `zeros` zeros to x along an axis. */
 static cubed_array *lengthen(cb_steps *s, cubed_array *x, int axis, int64_t zeros)
 {
     const int ndim = cubed_array_ndim(x);

@@ -1,4 +1,4 @@
-/* Finds and calls functions. */
+/* Finds and calls functions of the catalogue. */
 #include "cubed/catalogue.h"
 
 #include <stdio.h>

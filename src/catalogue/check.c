@@ -62,7 +62,7 @@ static bool convert(const cubed_param *p, cubed_value *v)
         *v = (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = v->as.integer == 1};
         return true;
     }
-    /* An empty list matches a parameter of any kind of list. */
+    /* An empty list is accepted for parameters of any kind of list. */
     const cubed_value_kind lists[] = {CUBED_VALUE_INTS, CUBED_VALUE_FLOATS, CUBED_VALUE_ARRAYS,
                                       CUBED_VALUE_LIST};
     const bool is_list = v->kind == CUBED_VALUE_INTS || v->kind == CUBED_VALUE_FLOATS ||

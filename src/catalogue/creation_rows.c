@@ -20,7 +20,7 @@
               "Lengths of chunks, one for each axis. None: chunks of about 128 MiB.")              \
     }
 
-/* Returns the type at position i, or `missing` if it is None. */
+/* Returns the data type in argument i, or `missing` if the argument is None. */
 static cubed_dtype dtype_or(const cb_call *c, int i, cubed_dtype missing)
 {
     const cubed_dtype *dtype = cb_call_dtype(c, i);
@@ -66,7 +66,7 @@ static cubed_status fill(const cb_call *c, const cubed_value *number, cubed_dtyp
     return cubed_array_full(c->ctx, dtype, ndim, shape, chunks, &value, c->out, c->err);
 }
 
-/* Makes an array of zeros or ones: c->which is the number. */
+/* Makes an array whose elements are c->which (0 or 1). */
 static cubed_status call_same(const cb_call *c)
 {
     const cubed_value number = {.kind = CUBED_VALUE_INT, .as.integer = c->which};
@@ -143,7 +143,7 @@ static cubed_status fill_like(const cb_call *c, const cubed_value *number, int a
     return st;
 }
 
-/* Makes an array of zeros or ones in the shape of another array: c->which is the number. */
+/* Makes an array whose elements are c->which (0 or 1), in the shape of another array. */
 static cubed_status call_same_like(const cb_call *c)
 {
     const cubed_value number = {.kind = CUBED_VALUE_INT, .as.integer = c->which};
@@ -443,7 +443,7 @@ static cubed_status call_eye(const cb_call *c)
     const int64_t *chunks;
     int64_t k = cb_call_int(c, 2);
     CB_TRY(cb_call_chunks(c, 5, 2, &chunks));
-    /* Diagonals beyond the matrix are all empty, so k is limited. */
+    /* limit k, because all diagonals outside of the matrix are empty */
     if (rows >= 0 && k < -rows) k = -rows;
     if (columns >= 0 && k > columns) k = columns;
     return cubed_array_eye(c->ctx, rows, columns, k, dtype_or(c, 3, CUBED_FLOAT64), chunks, c->out,

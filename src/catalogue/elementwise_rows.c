@@ -1,4 +1,4 @@
-/* Elementwise functions: the rows of cubed/ops.def. */
+/* Rows of the elementwise functions, made from the rows of cubed/ops.def. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "literal.h"

@@ -1,4 +1,4 @@
-/* Positions on grids. */
+/* Rows of functions that make positions on grids. */
 #include <string.h>
 
 #include "base/error.h"

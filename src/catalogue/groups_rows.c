@@ -1,4 +1,4 @@
-/* Reductions by group and over moving windows. */
+/* Rows of reductions by group and over moving windows. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "context/context.h"
@@ -98,7 +98,7 @@ static const cubed_param groupby_params[] = {
     PARAM_TASK_MEM,
 };
 
-/* Fails if an option is given that the reduction does not have. */
+/* Fails if the call has an option that the reduction does not support. */
 static cubed_status refuse_option(const cb_call *c, int i, bool is_known)
 {
     static const char *const owners[] = {[CORRECTION] = "var and std",

@@ -1,4 +1,4 @@
-/* Arguments that functions of images share. */
+/* Reads arguments that several functions of images have. */
 #include "image_args.h"
 
 #include <string.h>

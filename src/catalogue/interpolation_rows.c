@@ -1,4 +1,4 @@
-/* Interpolation of images, under the names of scipy.ndimage. */
+/* Rows of functions that interpolate images, with the names of scipy.ndimage. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

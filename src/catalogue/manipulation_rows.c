@@ -1,4 +1,4 @@
-/* Functions that rearrange elements. */
+/* Rows of functions that rearrange elements. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "literal.h"

@@ -1,4 +1,5 @@
-/* Measurements of labelled objects. Names end in "_labels" if scipy.ndimage has a name of another function, such as "mean". */
+/* Rows of measurements of labelled objects. A name ends in "_labels" if the name in scipy.ndimage, such as "mean", is the name
+ * of another function. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Morphology of images, under the names of scipy.ndimage. */
+/* Rows of functions of morphology of images, with the names of scipy.ndimage. */
 #include "base/error.h"
 #include "image_args.h"
 

@@ -1,4 +1,4 @@
-/* Filters of images, under the names of scipy.ndimage. */
+/* Rows of filters of images, with the names of scipy.ndimage. */
 #include "array_api/image_filters.h"
 #include "base/alloc.h"
 #include "base/error.h"

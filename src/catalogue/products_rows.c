@@ -1,4 +1,4 @@
-/* Products of arrays, and polynomials. */
+/* Rows of products of arrays, and of functions of polynomials. */
 #include <float.h>
 
 #include "base/checked.h"
@@ -218,7 +218,7 @@ static cubed_array *powers(const cb_call *c, cb_steps *s, cubed_array *x, int n)
     return out ? cb_step_cast(s, out, cubed_array_dtype(x)) : NULL;
 }
 
-/* Casts a vector to the promoted type of its own type and `with`, or to float64 if there is none. */
+/* Casts a vector to the type to which its type and `with` promote, or to float64 if there is no such type. */
 static cubed_array *widen(cb_steps *s, cubed_array *x, cubed_dtype with)
 {
     const cubed_dtype wide = cubed_dtype_promote(cubed_array_dtype(x), with);

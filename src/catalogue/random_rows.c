@@ -1,4 +1,4 @@
-/* Random numbers that depend only on a seed or a key. */
+/* Rows of functions that make random numbers, which depend only on a seed or a key. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Remapping of arrays to other horizontal grids. */
+/* Rows of functions that remap arrays to other horizontal grids. */
 #include "cubed/remap.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Statistics: running totals, means, quantiles, covariances, and counts of values. */
+/* Rows of statistics: running totals, means, quantiles, covariances, and counts of values. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "context/context.h"

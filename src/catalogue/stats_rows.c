@@ -1,4 +1,4 @@
-/* Statistics of samples: moments, and test statistics without p-values. */
+/* Rows of statistics of samples: moments, and test statistics without p-values. */
 #include "cubed/stats.h"
 
 #include "base/error.h"

@@ -15,7 +15,7 @@ typedef struct stored_array {
     int axis; /* index of the dimension; -1 if the array does not have it */
     int64_t length;
     char *codecs, *unsupported;
-    bool given; /* true if a result or coordinate extends the array, or was compared with it */
+    bool given; /* a result or a coordinate extends the array, or was compared with it */
 } stored_array;
 
 /* An array of the results that does not have the dimension, and must equal the stored array of its name. */
@@ -33,9 +33,10 @@ struct append {
     char *attrs;
     stored_array *array;
     int narrays;
-    int64_t base;          /* stored length of the dimension */
-    char *bounds;          /* name of the bounds of the stored coordinate, or NULL */
-    append_times old, new; /* units of the stored coordinate and of the results' coordinate */
+    int64_t base; /* stored length of the dimension */
+    char *bounds; /* name of the bounds of the stored coordinate, or NULL */
+    /* times: units of the stored coordinate (`old`) and of the results' coordinate (`new`) */
+    append_times old, new;
     cubed_hold **hold;
     int nholds;
     same *same;
@@ -100,7 +101,7 @@ static void forget_arrays(append *a)
 static stored_array *find_array(append *a, const char *name)
 {
     for (int i = 0; i < a->narrays; i++) {
-        /* The store may be one array, which has no name. */
+        /* a store that is a single array has no name */
         if (!a->is_group || strcmp(a->array[i].name, name) == 0) return &a->array[i];
     }
     return NULL;
@@ -414,7 +415,7 @@ static cubed_status extend(append *a, const stored_array *s, const char *url, co
     cubed_array *y;
     cubed_status st = check_shape(a, name, x, into, s->axis, err);
     if (st == CUBED_OK) st = append_find_times(&a->to, name, into, &of_into, err);
-    /* CF: bounds without units have the units of their coordinate. */
+    /* By the CF conventions, bounds without units have the units of their coordinate. */
     if (is_bounds && !of_into.is_time) of_into = a->old;
     if (st == CUBED_OK) st = append_find_times(&a->to, name, x, &of_x, err);
     if (st == CUBED_OK && is_bounds && !of_x.is_time) of_x = a->new;

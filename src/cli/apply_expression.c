@@ -88,7 +88,8 @@ static void add_input(apply *a, const char *name, const char *url, const char *a
     a->inputs[a->ninputs++] = cli_printf("%s=%s::%s", name, url, array);
 }
 
-/* Replaces *value by a call of the function of `o`. `second` is the second argument; may be NULL. */
+/* Replaces *value by a call of the function of operation `o` with *value as argument. `second` is the call's second argument,
+ * or NULL. */
 static void add_call(const content *c, const variable *v, const operation *o, const char *second,
                      char **value)
 {

@@ -125,7 +125,7 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
         const int i = a->ntargets;
         a->targets[i] = targets[i];
         a->targets[i].url = staged(a, targets[i].url);
-        a->targets[i].overwrite = true; /* replaces output of an earlier attempt */
+        a->targets[i].overwrite = true; /* the targets replace arrays of an earlier attempt */
         a->targets[i].durable = false;
         if (!a->netcdf) continue;
         a->targets[i].zarr_format = 3;

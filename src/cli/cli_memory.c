@@ -13,7 +13,8 @@ void *cli_must(void *p)
     exit(EXIT_FAILURE);
 }
 
-/* Jansson silently drops members of documents if out of memory. */
+/* Makes Jansson use allocation functions that exit if memory is exhausted, because it would otherwise drop members of
+ * documents without an error. */
 void cli_set_json_memory(void) { json_set_alloc_funcs(cli_alloc, cli_free); }
 
 void *cli_alloc(size_t size)

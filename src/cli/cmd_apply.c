@@ -92,7 +92,7 @@ static int gather(apply *a)
         cli_free(a->list);
         a->list = longer;
     }
-    /* Only the content of the first file is used from here on. */
+    /* from here on, only the content of the first file is used */
     a->nin = 1;
     return EXIT_SUCCESS;
 }
@@ -194,7 +194,8 @@ static int parse(int *argc, char ***argv, apply *a, cli_common *common)
 {
     char **words = *argv;
     int at = strcmp(words[0], "apply") == 0;
-    if (at < *argc && *words[at] == '-') at = *argc; /* there are only options, such as --help */
+    /* if the first word is an option, such as --help, there are only options */
+    if (at < *argc && *words[at] == '-') at = *argc;
     const int code = read_operations(*argc, words, a, &at);
     if (code != EXIT_SUCCESS) return code;
     const int first = a->noperations > 0 ? at - 1 : 0;
@@ -263,7 +264,7 @@ static int read_inputs(apply *a, cubed_context *ctx)
     if (code == EXIT_SUCCESS && a->of_inputs == OPERATOR_MERGE) code = check_merged(a, ctx);
     if (a->of_inputs == OPERATOR_JOIN && a->has_along && !content_is_dim(&a->content[0], a->along))
         stack_variables(a);
-    /* By default, files are joined along their dimension of times, whatever its name. */
+    /* By default, files are concatenated along their dimension of times, which may have any name. */
     int64_t length;
     const char *time = apply_find_dimension(a, AXIS_TIME, &length);
     if (!a->has_along && time && (a->list || a->first_file)) a->along = time;

@@ -78,7 +78,7 @@ int cmd_clean(int argc, char **argv)
         t.place = argv[optind];
         if (!cli_is_there(t.place)) {
             cli_say(stderr, "cubed clean: there is nothing at %s\n", t.place);
-            t.n++; /* counts as reported, so the message after the loop is not printed */
+            t.n++; /* count it as reported, so that the message after the loop is not printed */
         } else if (cubed_clean(ctx, t.place, t.flags, &takeover, tell, &t, &err) != CUBED_OK)
             code = cli_report("clean", &err);
     }

@@ -210,7 +210,7 @@ static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
     t->target = cli_alloc((size_t)e->nitems * sizeof *t->target);
     t->ntargets = e->nitems;
     cubed_status st = CUBED_OK;
-    /* A resumed run uses the format of the results that exist. */
+    /* A resumed run uses the Zarr format of the existing results. */
     for (int i = 0; e->common.resume && e->out && !e->format && st == CUBED_OK && i < e->nitems;
          i++)
         st = cubed_unfinished_format(e->ctx, e->item[i].url, &e->format, err);

@@ -115,7 +115,7 @@ static int check(const char *name, python_words *module)
     return python_run((const char *const *)module->list);
 }
 
-/* Prints all executors. */
+/* Prints all executors, and other systems that can run tasks. */
 static int show(bool json)
 {
     json_t *list = json_array();

@@ -39,7 +39,8 @@ typedef struct info_state {
     int nrows, narrays;
     double logical, stored;
     cubed_validator validator; /* the weakest kind of version that any listed array has */
-    const char *file_format;   /* NULL for a Zarr store or an unknown format */
+    /* name of the file's format; NULL for a Zarr store or an unknown format */
+    const char *file_format;
     info_details details;
     char *copied; /* names of arrays that can only be copied unchanged; may be NULL */
 } info_state;

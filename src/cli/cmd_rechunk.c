@@ -90,7 +90,7 @@ static const verb copy_verb = {"copy", false, &cmd_copy_usage};
 /* Chunks and shards of one array. */
 typedef struct layout {
     int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
-    cubed_chunk_list lists[CUBED_MAX_NDIM]; /* chunk lengths of irregular axes */
+    cubed_chunk_list lists[CUBED_MAX_NDIM]; /* chunk lengths along irregular axes */
     cubed_chunk_list shard_lists[CUBED_MAX_NDIM];
     int64_t *own[CUBED_MAX_NDIM]; /* memory of the lists, owned */
 } layout;
@@ -102,7 +102,7 @@ typedef struct job {
     outputs outputs;
     bool no_shards, keep_empty, regular;
     const char *src, *dst;
-    int format;  /* 0: the format of each source */
+    int format;  /* Zarr format of the results; 0: each result has the format of its source */
     bool resume; /* --resume; without --format, the format of the existing target is used */
     int n, ngroups;
     struct {
@@ -185,7 +185,7 @@ static bool is_beside(void *ctx, const char *name)
     return is;
 }
 
-/* Returns the last part of PATH in STORE::PATH, or "". */
+/* Returns the last part of PATH in a URL STORE::PATH, or "" if the URL has no PATH. */
 static const char *name_in(const char *url)
 {
     size_t n, store;
@@ -231,7 +231,7 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     if (!j->regular && kept) keep_shard_lists(info, &l);
     st = chunk_spec_apply(&j->spec, "--chunks", j->ngroups, x, url, l.chunks, l.lists, err);
     const bool netcdf =
-        archive_is_netcdf(to); /* NetCDF does not support chunks longer than the axis */
+        archive_is_netcdf(to); /* because NetCDF does not support chunks longer than the axis */
     for (int d = 0; d < info->ndim; d++) {
         /* Chunks longer than the extent are shortened if they were requested. The source's own chunks are kept. */
         const int64_t extent = info->shape[d] ? info->shape[d] : 1;
@@ -523,7 +523,7 @@ static int run(job *j, const cli_common *c, const char *codecs)
         for (int i = 0; i < j->ncopies; i++)
             json_array_append_new(copied, json_string(j->copy[i].url));
         json_object_set_new(o, "arrays", urls);
-        json_object_set_new(o, "copied", copied); /* arrays that were copied unchanged */
+        json_object_set_new(o, "copied", copied); /* names of arrays that were copied unchanged */
         if (j->n > 0) json_object_set_new(o, "_run", values_run_json(&stats, &info));
         json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
         putchar('\n');

@@ -49,7 +49,8 @@ const cli_usage cmd_remap_usage = {
 
 typedef struct remap_words {
     const char *grid, *in, *out;
-    const char *method, *weights, *neighbours, *na_threshold; /* NULL if not given */
+    /* values of options; NULL if the option is not given */
+    const char *method, *weights, *neighbours, *na_threshold;
     bool keep_missing;
     char **argv; /* remaining words: argv[0], then options of `cubed apply`, then names */
     int argc, noptions;

@@ -191,15 +191,15 @@ static cubed_status fail_io(cubed_error *err, const char *what, int e)
     return CUBED_E_IO;
 }
 
-/* Context, plan and request of the worker. */
+/* State of a worker: its context, its plan, and the request that it performs. */
 typedef struct told {
     cubed_context *ctx;
     void *plan; /* serialised plan */
     size_t size;
-    cubed_plan *loaded; /* NULL if each range loads the plan itself */
+    cubed_plan *loaded; /* the plan; NULL if the worker loads it when it performs a range */
     bool allow_code;
     const request *request;
-    python_functions *python; /* functions of the context */
+    python_functions *python; /* functions with Python code that this context knows */
 } told;
 
 /* Reads a range message. One extra byte of the buffer detects messages that are too long. */

@@ -62,7 +62,7 @@ typedef enum carried {
 static void find_carried(eval *e, int i, const char *name, carried what, cubed_array **c)
 {
     const cubed_expr_coord *made = cubed_expr_result_coord(e->item[i].result, name);
-    /* ignored: without a usable array, *c stays NULL */
+    /* errors are ignored: *c stays NULL if no array can be used */
     cubed_error ignored = CUBED_ERROR_INIT;
     *c = NULL;
     if (what != COORDINATE && made && made->made)
@@ -80,7 +80,7 @@ static void carry(eval *e, int i, const char *name, carried what)
     cubed_array *c = NULL, *part;
     cubed_slice slices[CUBED_MAX_NDIM];
     bool whole = true;
-    /* ignored: the array may be missing, or have another type */
+    /* errors are ignored: the array may be missing or have another type */
     cubed_error ignored = CUBED_ERROR_INIT;
     if (has_item(e, name)) return;
     find_carried(e, i, name, what, &c);
@@ -298,7 +298,7 @@ static void add_printed_coordinates(eval *e)
                 carry_made(e, dim, c);
             else if (!c || !c->made)
                 carry(e, i, dim, COORDINATE);
-            /* Bounds are not printed. */
+            /* do not print bounds */
             while (e->nitems > before + 1) free_item(&e->item[--e->nitems]);
             if (e->nitems > before && !decode_item(e, &e->item[before]))
                 free_item(&e->item[--e->nitems]);
@@ -409,7 +409,7 @@ bool eval_place_results(eval *e, cubed_error *err)
     }
     size_t path, store;
     (void)cubed_url_path(e->out, &path, &store);
-    /* In NetCDF files and pictures, variables have names, and coordinates next to them. */
+    /* NetCDF files and pictures need a name for each variable, and contain its coordinates. */
     const bool named = (archive_is_netcdf(e->out) && path == 0) || e->common.picture;
     bool bare = !named && e->nitems == 1 && e->item[0].result->is_bare;
     const bool alone = bare && (path > 0 || e->region || is_array(e));
@@ -435,7 +435,7 @@ static char *existing_attrs(const eval *e)
     char *attrs = NULL;
     cubed_error ignored = CUBED_ERROR_INIT;
     const cubed_status st = cubed_zarr_walk(e->ctx, e->out, false, first_attrs, &attrs, &ignored);
-    (void)st; /* ignored, because --out may not exist */
+    (void)st; /* errors are ignored, because --out may not exist */
     return attrs;
 }
 

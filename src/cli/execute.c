@@ -155,7 +155,7 @@ cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err)
     return CUBED_OK;
 }
 
-/* Receivers of events. */
+/* Objects that receive the events of a run. */
 typedef struct listeners {
     cli_progress *progress;
     report *report; /* may be NULL */
@@ -218,7 +218,7 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
     cubed_plan_info info;
     char held[32], reserved[32], over[32];
     const uint64_t resident = cubed_resident_mem();
-    /* such workers fail with an error of their own if they exceed their memory */
+    /* workers of this executor fail with their own error if they exceed their memory */
     if (executor_caps(c).enforces_memory) return;
     cubed_plan_get_info(plan, &info);
     const uint64_t bound = info.max_workers * info.allowed_mem, all = resident + info.process_mem;

@@ -117,7 +117,7 @@ static char *group_of(const char *url, const char **name)
 
 /* --- Parts -------------------------------------------------------------------------------------------- */
 
-/* The arrays to join, one of each file. */
+/* The arrays to concatenate, one from each file. */
 typedef struct parts {
     int n;
     char **url;
@@ -366,7 +366,7 @@ static cubed_status convert_times(parts *p, const joined_order *order, bool *con
         cubed_array *x;
         st = convert(p->x[i], &axis[i], &axis[0], real, &x, err);
         if (st == CUBED_OK) {
-            /* drops the attributes, because only the attributes of the first file are used */
+            /* the attributes of other files are dropped, because only those of the first file are used */
             cubed_array_unref(p->x[i]);
             p->x[i] = x;
         }

@@ -27,7 +27,8 @@ static bool try_files(const char *folder, lang_guess *g)
     return true;
 }
 
-/* Removes the last part of `place`, and searches the places next to it. Returns false if nothing can be searched. */
+/* Removes the last part of `place`, and searches the places that remain for a similar name. Returns false if nothing can be
+ * searched. */
 static bool try_beside(cubed_context *ctx, char *place, lang_guess *g, bool *more)
 {
     size_t n, store;

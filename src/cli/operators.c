@@ -105,7 +105,7 @@ static const operator_row *find(const char *spec)
     const size_t n = strcspn(spec, ",");
     for (int i = 0; i < ROWS; i++) {
         if (strlen(rows[i].name) != n || strncmp(rows[i].name, spec, n) != 0) continue;
-        /* A selection needs the axes of its input, so it always uses this table. */
+        /* use this table for all selections, because they need the axes of their input */
         return rows[i].kind != OPERATOR_SELECT && expr_is_function(rows[i].name) ? NULL : &rows[i];
     }
     return NULL;

@@ -147,7 +147,7 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
         if (seen[index] && !may) twice = longs[index].name;
         seen[index] = true;
     }
-    optind = 0; /* restarts getopt_long */
+    optind = 0; /* restart getopt_long */
     if (twice) exit(cli_usage_error(argv[0], "--%s is given twice", twice));
 }
 

@@ -11,7 +11,7 @@
 #include "lang/lang_memory.h"
 #include "referred.h"
 
-/* An edit: one --rename or --attr. */
+/* One change that an option --rename or --attr requests. */
 typedef struct outputs_edit {
     const char *given;
     /* variable: "" for the file; attribute: NULL to rename the variable itself */

@@ -121,7 +121,8 @@ static cubed_status choose(const packed *p, const struct packed_range *r, const 
                           "--pack: %s has infinite values, which cannot be packed as integers: "
                           "replace them first, as in where(isfinite(%s), %s, nan)",
                           name, name, name);
-    if (isnan(low)) low = high = p->has_offset ? p->offset : 0; /* all elements are missing */
+    /* `low` is NaN if all elements are missing */
+    if (isnan(low)) low = high = p->has_offset ? p->offset : 0;
     *scale = p->has_scale ? p->scale : high / steps - low / steps;
     if (p->has_offset && !p->has_scale) {
         /* With a given offset, the integer 0 represents the offset. */

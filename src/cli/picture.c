@@ -1,4 +1,4 @@
-/* Draws pictures in a Python process: Xarray and Matplotlib through the package's cubed.plot. */
+/* Draws pictures in a Python process, with the module cubed.plot of the package, which uses Xarray and Matplotlib. */
 #include "picture.h"
 
 #include <stdlib.h>

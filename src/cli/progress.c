@@ -1,4 +1,4 @@
-/* Progress on stderr, as a bar on a terminal, otherwise as lines; and events as JSON lines. */
+/* Shows the progress of a run on stderr: on a terminal as a bar, otherwise as lines. Also writes events as JSON lines. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,4 @@
-/* The option --region, the part of an array into which a result is written. */
+/* Reads the option --region: the part of an array into which a result is written. */
 #include <inttypes.h>
 #include <string.h>
 
