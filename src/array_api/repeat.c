@@ -16,7 +16,7 @@ static void drop(repetition *r)
     cubed_array_unref(r->times);
 }
 
-/* Prepares x and the counts. The caller drops r, even after an error. */
+/* Sets r->x and r->times. The caller releases both, even after an error. */
 static cubed_status prepare(cubed_array *x, cubed_array *repeats, const int *axis, repetition *r,
                             cubed_error *err)
 {

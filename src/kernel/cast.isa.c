@@ -1,4 +1,4 @@
-/* Casts between all pairs of types. */
+/* Kernels for casts between all pairs of types. */
 #include "dtype/scalar.h"
 #include "kernel/kernel_isa.h"
 

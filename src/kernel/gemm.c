@@ -1,4 +1,4 @@
-/* Scratch memory of matrix products. */
+/* Computes the size of the scratch memory of matrix products. */
 #include "base/checked.h"
 #include "kernel/kernel.h"
 

@@ -1,4 +1,4 @@
-/* Number of planes of a reduction by group. */
+/* Returns the number of planes of the states of a reduction by group. */
 #include "kernel/group.h"
 
 int cb_group_planes(cb_group_kind kind, cb_group_variant variant)

@@ -1,4 +1,4 @@
-/* Casts from and to half precision. */
+/* Kernels for casts from and to half precision. */
 #include "dtype/half.h"
 #include "kernel/kernel_isa.h"
 

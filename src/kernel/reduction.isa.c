@@ -1,4 +1,4 @@
-/* Reductions: see kernel.h for their order. */
+/* Kernels for reductions. kernel.h defines the order of their operations. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Reductions of windows. */
+/* Kernels for reductions of moving windows. */
 #include <math.h>
 
 #include "kernel/kernel_isa.h"

@@ -1,4 +1,4 @@
-/* Running totals over boxes. */
+/* Cumulative operations over boxes of elements. */
 #include <math.h>
 #include <string.h>
 

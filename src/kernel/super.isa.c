@@ -1,4 +1,4 @@
-/* Superinstructions: two or three operations in one pass, for float32 and float64. */
+/* Kernels for superinstructions: two or three operations in one pass, for float32 and float64. */
 #include <math.h>
 
 #include "kernel/kernel_isa.h"

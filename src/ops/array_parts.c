@@ -1,4 +1,4 @@
-/* Concatenates the arrays of several places. */
+/* Opens arrays at several places as one array, their concatenation. */
 #include <inttypes.h>
 #include <string.h>
 

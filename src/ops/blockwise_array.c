@@ -1,4 +1,4 @@
-/* Functions on whole blocks of arrays. */
+/* Makes the nodes of functions on whole blocks of arrays. */
 #include "cubed/blockwise.h"
 
 #include <inttypes.h>
@@ -76,7 +76,7 @@ static cubed_status set_output(cb_zone *zone, const cubed_block_output *of,
     return CUBED_OK;
 }
 
-/* Arrays with one entry for each input. They are NULL if no input has a gather or a reach. */
+/* Lists with an entry for each input; NULL if no input has a gather or a reach (plan/blockwise.h). */
 typedef struct ways {
     const cb_gather *gathers;
     const cb_reach *const *reaches;

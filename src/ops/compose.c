@@ -1,4 +1,4 @@
-/* Views composed of slices, new axes and concatenation. They do not move data. */
+/* Functions composed of slices, new axes and concatenations. Their results are views, which do not move data. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ cubed_status cubed_roll(cubed_array *x, const int64_t *shifts, const int *axes, 
         int a = axes[i] < 0 ? axes[i] + ndim : axes[i];
         cubed_array *rolled = NULL;
         uint32_t mask;
-        /* An axis may be repeated, as in NumPy: shifts add up. */
+        /* an axis may occur repeatedly, as in NumPy: its shifts are added */
         cubed_status st = cb_op_axes("roll", ndim, &axes[i], 1, &mask, err);
         if (st == CUBED_OK) {
             int64_t extent = cb_max_i64(1, x->shape[a]), shift = shifts[i] % extent;

@@ -1,12 +1,11 @@
-/* Arrays that are computed from the positions of their elements. */
+/* Makes arrays that are computed from the positions of their elements. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* Computes op(a, b) if `st` is CUBED_OK. Drops the references to both, even after an error. Either may be NULL if `st` is an
- * error. */
+/* Computes op(a, b) if `st` is CUBED_OK. Releases a and b, even after an error. Each may be NULL if `st` is an error. */
 static cubed_status consume(cubed_status st, cubed_op op, cubed_array *a, cubed_array *b,
                             cubed_array **out, cubed_error *err)
 {

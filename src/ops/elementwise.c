@@ -1,4 +1,5 @@
-/* Elementwise operations and casts. The operands determine whether the functions for numbers, times or strings are used. */
+/* Makes elementwise operations and casts. The types of the operands determine whether the functions for numbers, times or
+ * strings are used. */
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 

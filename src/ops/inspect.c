@@ -45,7 +45,7 @@ static cubed_status codecs_text(const cb_zarr_meta *m, cb_zone *zone, const char
     return st;
 }
 
-/* Returns the number of objects if none is missing. */
+/* Returns the number of objects of a complete array. */
 static uint64_t count_objects(const cb_zarr_meta *m)
 {
     uint64_t n = 1;
@@ -194,7 +194,8 @@ cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, bool count, cu
     return st;
 }
 
-/* Members are reported after the group, whose format is known last. */
+/* List of a group's members. They are reported after the group, because the format of the group is known only after all
+ * members. */
 typedef struct member_list {
     cb_zone *zone;
     cb_zarr_entry *list;
@@ -302,7 +303,7 @@ cubed_status cubed_zarr_set_length(cubed_context *ctx, const char *url, int axis
     return st;
 }
 
-/* Dimensions with the same name in one group must have the same length. */
+/* Checks that dimensions with the same name in one group have the same length. */
 static cubed_status check_dims(const cubed_target *a, const cubed_target *b, cubed_error *err)
 {
     size_t n, m, store;

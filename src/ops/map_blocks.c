@@ -1,4 +1,4 @@
-/* Functions of the blocks that have the same number in several arrays. */
+/* Applies a function to the blocks with the same number of several arrays. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "cubed/blockwise.h"
 #include "plan/graph.h"
 
-/* The arrays' common blocks. */
+/* The blocks into which all arrays are divided. */
 typedef struct layout {
     int ndim;
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];

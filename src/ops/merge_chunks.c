@@ -1,11 +1,11 @@
-/* Chooses the chunks of a result of several arrays. */
+/* Chooses the chunks of a result that is computed from several arrays. */
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
 /* Priority of an array when the chunks of an axis are chosen. */
 typedef struct say {
-    bool real; /* the array is read, or is computed chunk by chunk */
+    bool real; /* the array is a source, or is computed chunk by chunk */
     int64_t size;
     uint8_t from;
 } say;

@@ -6,7 +6,7 @@
 cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x)
 {
     if (s->st != CUBED_OK) {
-        /* Drop the new array if an earlier step failed. */
+        /* release the new array if an earlier step failed */
         if (st == CUBED_OK) cubed_array_unref(*x);
         return NULL;
     }

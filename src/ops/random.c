@@ -1,4 +1,4 @@
-/* Random arrays: a kernel over the positions of the elements, followed by scaling. */
+/* Makes random arrays: applies a kernel to the positions of the elements, and scales the result. */
 #include <inttypes.h>
 #include <math.h>
 

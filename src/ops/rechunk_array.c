@@ -1,4 +1,4 @@
-/* Rechunking adds copies. The planner decides which of them are stored. */
+/* Makes arrays with other chunks, as copies. The planner decides which copies are stored. */
 #include <inttypes.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Records: their fields, comparisons and choices. */
+/* Operations on records: extraction of fields, comparison, and choice of elements. */
 #include "dtype/record_fields.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Reductions. The operand determines whether the functions for numbers, times or strings are used. */
+/* Makes reductions. The type of the operand determines whether the functions for numbers, times or strings are used. */
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "ops/ops_pkg.h"

@@ -1,4 +1,4 @@
-/* Running sums, products and last values along one axis. */
+/* Makes running sums, products, minima and maxima along one axis, and fills missing elements with the last value before them. */
 #include "base/error.h"
 #include "dtype/scalar.h"
 #include "ops/number_steps.h"
@@ -61,7 +61,7 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
     if (axis < 0) axis += x->node.grid->ndim;
     if (cb_kernel_has_scan(CB_REDUCE_LAST, from))
         return add_scan(CB_REDUCE_LAST, x, axis, from, out, err);
-    /* float32 can represent every half, and int64 every time. */
+    /* float32 can represent every number of half precision, and int64 every time */
     const cubed_dtype type =
         cubed_dtype_kind(from) == CUBED_KIND_TIME ? CUBED_INT64 : CUBED_FLOAT32;
     cubed_array *wide;

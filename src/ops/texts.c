@@ -1,4 +1,4 @@
-/* Operations on fixed-length strings: functions on blocks, because the register machine has no strings. */
+/* Operations on fixed-length strings. They are functions on blocks, because the virtual machine has no registers for strings. */
 #include <string.h>
 
 #include "base/error.h"

@@ -287,7 +287,8 @@ static void guess(const cb_planner *p, double share, int order, cb_chain *c)
         for (int i = 1; i <= k; i++) {
             double t = (double)i / k;
             int64_t to = w[d];
-            /* Round the length of each box between the first and the last to a multiple of the shorter of these two. */
+            /* The boxes between the first and the last have intermediate lengths, rounded to a multiple of the shorter of the
+             * first and the last length. */
             if (i < k) {
                 double mean = pow((double)r[d], 1 - t) * pow((double)w[d], t);
                 to = round_to((int64_t)mean, unit);

@@ -12,7 +12,7 @@
 #define MAX_SOURCES 8
 #define MAX_OPTIONS 20
 #define MAX_TRIED   64
-/* Number of steps after which the best result so far is used. */
+/* Maximum number of steps of the search. After this number, the best result so far is used. */
 #define MAX_STEPS 3000
 
 /* Costs are rounded, because they are sums of products in double precision. So a cost counts as smaller than another one only

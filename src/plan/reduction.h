@@ -43,7 +43,7 @@ cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced);
 cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes, int64_t span);
 /* Returns the span (number of blocks per group) for which `nblocks` blocks form `ngroups` groups; 0 if there is no such span. */
 int64_t cb_reduce_span(int64_t nblocks, int64_t ngroups);
-/* Returns the number of levels of states up to those of `span` blocks; 0 for one block. */
+/* Returns the number of levels of merges that make one state of `span` blocks; 0 if `span` is 1. */
 int cb_reduce_depth(int64_t span);
 /* Returns the number of levels of states for this many blocks, at least 1. */
 int cb_reduce_levels(int64_t nblocks);

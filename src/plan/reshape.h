@@ -12,7 +12,8 @@ typedef struct cb_reshape {
     int64_t from[CUBED_MAX_NDIM], to[CUBED_MAX_NDIM];
     int ngroups;
     struct {
-        int from, nfrom, to, nto; /* first axis, and the number of axes, possibly 0 */
+        /* first axis, and number of axes (possibly 0), in the old shape and in the new shape */
+        int from, nfrom, to, nto;
     } group[2 * CUBED_MAX_NDIM];
 } cb_reshape;
 

@@ -27,7 +27,8 @@ typedef struct vm_load {
     const char *base; /* address of element 0 of the box */
     union {
         int64_t stride[CUBED_MAX_NDIM];
-        int64_t row_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the run, in the array */
+        /* for loads CHUNK_POSITION: index in the array of element 0 of the run */
+        int64_t row_idx[CUBED_MAX_NDIM];
     };
     const char *at; /* address of element 0 of the run */
     int64_t index_at,
@@ -46,8 +47,9 @@ typedef struct vm_load {
     bool resident;
     union {
         cb_pinned pinned;
-        vm_pieces piece;                 /* PIECES */
-        int64_t box_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the box, in the array */
+        vm_pieces piece; /* PIECES */
+        /* for loads CHUNK_POSITION: index in the array of element 0 of the box */
+        int64_t box_idx[CUBED_MAX_NDIM];
     };
 } vm_load;
 

@@ -71,7 +71,7 @@ static cubed_status add_staged(void *ctx, const char *key, uint64_t size, cubed_
     return add_pair(l, key, to, err);
 }
 
-/* A selection of objects of the array in the place. */
+/* Arguments of is_old(): which objects of the old array it selects. */
 typedef struct old_objects {
     const cb_stage_place *p;
     bool documents; /* true to select metadata documents, false to select all other objects */
