@@ -1,7 +1,7 @@
 /* Computes arrays on another grid (cubed/remap.h).
  *
- * The target grid is divided into bands along its first dimension. Each band needs a range of the source's first dimension. A band
- * is one call of the function "remap" on a slice of x. So a task holds a band of a plane instead of a whole plane. */
+ * The target grid is divided into bands along its first dimension. Each band needs a range of the source's first dimension.
+ * A band is one call of the function "remap" on a slice of x. So a task holds a band of a plane instead of a whole plane. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -39,8 +39,8 @@ static bool keeps_worker(const cb_stage *s)
            cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks > LATENCY_BYTES;
 }
 
-/* Returns true if two stages without common inputs are joined, so that workers on other machines that are idle in one stage
- * run tasks of the other. */
+/* Returns true if two merges of states without common inputs must not be joined: as separate stages they end earlier, because
+ * workers on other machines that are idle in one stage run tasks of the other. */
 static bool share_workers(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
     return p->other_machines && !a->reduce->groups && a->ntasks < (int64_t)p->max_workers &&
