@@ -222,8 +222,8 @@ static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *do
     return CUBED_OK;
 }
 
-/* Replaces a stage by passes through intermediates if the planner finds faster ones. If these passes do not fit in memory
- * together with the other stages, plans them again with less memory. */
+/* Replaces a stage by the passes through intermediates that the planner finds. If a single pass is best, gives the stage its
+ * tasks instead. If the result does not fit in memory together with the other stages, plans again with less memory. */
 static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritten, cubed_error *err)
 {
     bool found = true, retiled = false;
