@@ -271,8 +271,9 @@ typedef struct cubed_promise {
     bool is_region; /* the target is a region of an existing array, so no run claims it */
     /* Number of chunks of a region that other writers may also write; 0 for whole arrays. */
     int64_t shared_chunks;
-    /* Maximum number of requests for the record of the claim. Signs of life (one in each tenth of the silence), and one request
-     * for each 1,000 replaced objects, come in addition. 0 for directories, which need no requests. */
+    /* Maximum number of requests for the record by which the run claims the target. Does not include heartbeats, one per tenth of
+     * the `silence_seconds` of the run, and one request for each 1,000 replaced objects. 0 for directories, which need no
+     * requests. */
     uint64_t claim_requests;
     uint64_t chunk_requests; /* requests for each chunk, in addition to its put */
     uint64_t bytes;          /* decoded bytes of the new array */

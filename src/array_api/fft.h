@@ -44,7 +44,7 @@ CUBED_MUST_CHECK cubed_status cb_fft_axis(const cb_transform *t, cubed_array *x,
 /* Returns the maximum bytes of a block in the algorithms for axes that do not fit. */
 int64_t cb_fft_block_bytes(const cb_transform *t);
 
-/* Functions on cb_steps (steps.h) that both algorithms use. */
+/* Steps of expressions (cb_steps) for fft_blocks.c and fft_long.c. */
 
 /* Returns all n numbers from the first n / 2 + 1; the other numbers are their conjugates. */
 cubed_array *cb_fft_mirror(cb_steps *s, cubed_array *x, int axis, int64_t n);

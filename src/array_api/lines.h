@@ -1,4 +1,5 @@
-/* Declarations shared by the two algorithms for quantiles. */
+/* Declarations shared by the two algorithms for quantiles: sorting lines (number_quantiles.c) and counting keys
+ * (count_keys.c). */
 #ifndef CB_API_LINES_H
 #define CB_API_LINES_H
 

@@ -31,8 +31,8 @@ size_t cb_merge_block_bytes(const cubed_array *x, int64_t n, bool positions);
 int64_t cb_merge_part(const cb_merge_line *l);
 /* Plans how runs of `run` elements are merged. Returns false if they are the whole line. */
 bool cb_merge_plan(const cb_merge_line *l, int64_t part, int64_t run, cb_merge_pass *out);
-/* Returns the maximum number of elements in the ranges for a part, counted in samples of step number `step`, from 0; -1: in
- * elements. */
+/* Returns the maximum size of the ranges for a part: the number of samples of p->step[step], or the number of elements if `step`
+ * is -1. */
 int64_t cb_merge_most(const cb_merge_pass *p, int64_t part, int step);
 
 #endif

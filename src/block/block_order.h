@@ -24,7 +24,8 @@ typedef struct cb_order_seen {
     bool nan, minus_zero;
 } cb_order_seen;
 
-/* Returns the order of numbers and times; for complex numbers the order of their parts. */
+/* Returns how elements of a type of numbers or times are converted to keys. For complex types, returns how one part is
+ * converted. */
 cb_order cb_order_of(cubed_dtype dtype, bool descending);
 /* Returns the size of an element's key in bytes. For complex numbers, it is the size of one part. Strings have no keys. */
 size_t cb_order_key_size(cubed_dtype dtype);

@@ -13,7 +13,8 @@
 #define CB_MOST_LAT (90 + 1e-6)
 #define CB_MOST_LON 3600.0
 
-/* Ends of messages about values and cells that are refused. The first one is a format for the largest value, twice. */
+/* Ends of messages about refused values and cells. CB_DEGREES_EXPECTED is a format string, whose two arguments are the largest
+ * allowed value. */
 #define CB_DEGREES_EXPECTED                                                                        \
     "expected degrees from -%g to %g; correct the value, or convert the coordinates to degrees"
 #define CB_CORNERS_EXPECTED                                                                        \
@@ -48,8 +49,8 @@ void cb_polygon_cut(cb_polygon *p, cb_vec normal);
 void cb_polygon_clip(cb_polygon *p, const cb_polygon *by);
 double cb_polygon_area(const cb_polygon *p);
 bool cb_polygon_is_convex(const cb_polygon *p);
-/* Returns true if two edges of the polygon with these n corners cross, as those of corners in a wrong order do. Neighbouring
- * corners differ. */
+/* Returns true if two edges of the polygon with these n corners cross, which shows that the corners are in a wrong order.
+ * Neighbouring corners must differ. */
 bool cb_corners_cross(const cb_vec *at, int64_t n);
 bool cb_polygon_crosses_itself(const cb_polygon *p);
 /* Removes corners that repeat the previous one, in place. The corner before the first one is the last one. Returns the number of
@@ -68,8 +69,9 @@ cb_band cb_band_of(double south, double north);
  * outside of p. */
 double cb_polygon_band_area(const cb_polygon *p, const cb_band *band);
 
-/* Return the integral of the position over a polygon, and over the part of a polygon in a band; that polygon spans less than 180
- * degrees of longitude, and a pole is either a corner of it or outside. The integral divided by the area is the centroid. */
+/* Return the integral of the position over a polygon, and over the part of a polygon in a band. The polygon of the second
+ * function spans less than 180 degrees of longitude, and a pole is either one of its corners or outside. The integral divided by
+ * the area is the centroid. */
 cb_vec cb_polygon_moment(const cb_polygon *p);
 cb_vec cb_polygon_band_moment(const cb_polygon *p, const cb_band *band);
 /* Returns the integral of the position over a cell between two latitudes and two longitudes in degrees. */

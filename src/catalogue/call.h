@@ -71,11 +71,12 @@ int cb_call_axis(const cb_call *c, int i);
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);
 /* Stores one axis in `*room` and returns `room`; NULL for None. */
 const int *cb_call_one_axis(const cb_call *c, int i, int *room);
-/* Gets the axis `given` by argument number i as a nonnegative number, of ndim axes; CUBED_E_AXIS if there is no such axis. */
+/* Converts the axis `given`, which comes from argument number i, to a number from 0 to ndim - 1. CUBED_E_AXIS if it is not one of
+ * the ndim axes. */
 CUBED_MUST_CHECK cubed_status cb_call_check_axis(const cb_call *c, int i, int ndim, int64_t given,
                                                  int *axis);
-/* Gets one axis of an array of ndim dimensions, which is not checked. None is the only axis: CUBED_E_ARG if the array does not
- * have exactly one dimension. */
+/* Gets one axis of an array of ndim dimensions. Does not check that the array has the axis. None means the only axis: CUBED_E_ARG
+ * if the array does not have exactly one dimension. */
 CUBED_MUST_CHECK cubed_status cb_call_only_axis(const cb_call *c, int i, int ndim, int *axis);
 /* Gets one integer or a list as *n integers, which belong to the call. */
 const int64_t *cb_call_ints(const cb_call *c, int i, int *n);

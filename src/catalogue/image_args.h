@@ -84,7 +84,7 @@ typedef struct cb_image_box {
     int64_t size[CUBED_MAX_NDIM], n;
     double *numbers;
 } cb_image_box;
-/* Free *out with cb_image_box_free, even after an error. */
+/* Gets the array of numbers in argument i. Free *out with cb_image_box_free, even after an error. */
 CUBED_MUST_CHECK cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image,
                                                 cb_image_box *out);
 /* Gets an array of numbers with *depth axes of any extents, which are stored in out->size. */
@@ -92,14 +92,15 @@ CUBED_MUST_CHECK cubed_status cb_image_table_take(const cb_call *c, int i, int *
                                                   cb_image_box *out);
 void cb_image_box_free(const cb_call *c, cb_image_box *box);
 
-/* Gets a structuring element from the parameters size, footprint and, unless `heights` is -1, structure. */
+/* A structuring element, and the memory that it points to. */
 typedef struct cb_image_structure {
     cubed_structure of;
     int64_t size[CUBED_MAX_NDIM];
     cb_image_box footprint, heights;
     uint8_t *flags;
 } cb_image_structure;
-/* Free *out with cb_image_structure_free, even after an error. */
+/* Gets a structuring element from the arguments number `size`, `footprint` and, unless it is -1, `heights` (the parameter
+ * "structure"). Free *out with cb_image_structure_free, even after an error. */
 CUBED_MUST_CHECK cubed_status cb_image_structure_take(const cb_call *c, int size, int footprint,
                                                       int heights, const cb_image *image,
                                                       cb_image_structure *out);

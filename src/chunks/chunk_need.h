@@ -34,7 +34,8 @@ size_t cb_fetch_bytes(const cubed_plan *p, int node);
 const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
 /* Returns the minimum contiguous length in bytes for which reading a part of a chunk is worthwhile; 0: never. */
 size_t cb_node_subread_run(const cubed_plan *p, int node);
-/* Returns how parts of the node's chunks can be read, including parts that are shorter than cb_node_subread_run. */
+/* Returns how parts of the node's chunks can be read without memory for whole chunks, even if the parts are shorter than
+ * cb_node_subread_run. */
 cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
 /* Returns true if parts of the node's chunks can be read only if they are contiguous. */
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);

@@ -188,7 +188,8 @@ CUBED_MUST_CHECK cubed_status cb_codec_index_find(const uint64_t *index, size_t 
                                                   uint64_t *size, cubed_error *err);
 size_t cb_codec_inner_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
 size_t cb_codec_inner_bound(const cb_codec_chain *c, const cb_codec_step *shard);
-/* Returns the memory needed in addition to the encoded and decoded index or inner chunk. */
+/* Return the memory for decoding the index of a shard, and for decoding an inner chunk, in addition to the encoded and decoded
+ * bytes. */
 cb_need cb_codec_index_need(const cb_codec_chain *c, const cb_codec_step *shard);
 cb_need cb_codec_inner_need(const cb_codec_chain *c, const cb_codec_step *shard);
 CUBED_MUST_CHECK cubed_status cb_codec_inner_decode(const cb_codec_chain *c,

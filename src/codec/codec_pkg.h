@@ -31,7 +31,7 @@ typedef cubed_status (*cb_conf_read_fn)(const json_t *doc, int format, const cub
 CUBED_MUST_CHECK cubed_status cb_conf_parse(const char *json, const char *codec, int format,
                                             const cubed_codec_ctx *ctx, cb_conf_read_fn read,
                                             void *conf, cubed_error *err);
-/* Parse and print a configuration that consists of one such integer. */
+/* Parse and print a configuration that consists of one integer (cb_conf_key). */
 CUBED_MUST_CHECK cubed_status cb_conf_parse_int(const char *json, const cb_conf_key *key,
                                                 int64_t *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_conf_print_int(int64_t value, const cb_conf_key *key, char *json,

@@ -10,7 +10,8 @@ static const double ONE_LINE = 1e-6;
 /* Centroids closer than this part of the distance to the furthest neighbour belong to copies of one cell, such as the columns
  * that overlap in grids of ocean models. */
 static const double SAME_CELL = 1e-6;
-/* The mean position of the points of a hemisphere has a distance of 1/2 from the centre of the sphere. */
+/* A cell has no gradient if its centroid is closer than this to the centre of the sphere, because the cell is then larger than
+ * about half of the sphere. The centroid of a hemisphere has a distance of 1/2. */
 static const double LEAST_RADIUS = 0.4;
 
 enum { MOST_CORNERS = CB_POLYGON_MOST / 4 };

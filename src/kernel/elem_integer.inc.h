@@ -19,8 +19,8 @@ static T FN(ipow)(T base, T exponent)
     return (T)r;
 }
 
-/* Rounds towards minus infinity. Division by 0 gives 0; the smallest number divided by -1 gives itself (wrapping), as in
- * NumPy. */
+/* Returns the quotient, rounded towards minus infinity. Division by 0 gives 0; the smallest number divided by -1 gives itself
+ * (wrapping), as in NumPy. */
 static inline T FN(floor_divide1)(T x, T y)
 {
     if (y == 0) return 0;
@@ -32,7 +32,7 @@ static inline T FN(floor_divide1)(T x, T y)
 #endif
 }
 
-/* Has the sign of the divisor. */
+/* Returns the remainder of x / y, which has the sign of y; 0 if y is 0. */
 static inline T FN(remainder1)(T x, T y)
 {
     if (y == 0) return 0;
@@ -61,7 +61,7 @@ static inline T FN(right1)(T x, T y)
 #define NAME       floor_divide
 #define EXPR(x, y) FN(floor_divide1)((x), (y))
 #include "kernel/loop2.inc.h"
-/* Rounds towards zero; the reciprocal of 0 is 0, like quotients by 0. */
+/* The reciprocal is 1 / x, rounded towards zero. The reciprocal of 0 is 0, like quotients by 0. */
 #define NAME reciprocal
 #if IS_SIGNED
 #define EXPR(x) ((x) == 1 || (x) == -1 ? (x) : 0)

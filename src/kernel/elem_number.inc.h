@@ -16,7 +16,7 @@
 #define NAME    square
 #define EXPR(x) ((W)(x) * (W)(x))
 #include "kernel/loop1.inc.h"
-/* Also used for conj and real. */
+/* The operations conj and real use this kernel as well. */
 #define NAME    positive
 #define EXPR(x) (x)
 #include "kernel/loop1.inc.h"

@@ -69,7 +69,7 @@ static inline T FN(logaddexp1)(T x, T y)
 
 #define R    T
 #define NAME atan2
-/* In double for both types: C libraries differ in the bits of atan2f, which is also slower. */
+/* float32 also uses the double function atan2, because C libraries differ in the bits of atan2f, and atan2f is slower. */
 #define EXPR(x, y) atan2((double)(x), (double)(y))
 #include "kernel/loop2.inc.h"
 #define NAME       hypot

@@ -117,11 +117,11 @@ typedef struct cb_matvec {
 } cb_matvec;
 typedef void (*cb_matvec_fn)(const cb_matvec *g);
 
-/* Two or three operations in one pass, with the same bits as one after another.
+/* Two or three operations in one pass. Results have the same bits as those of separate operations.
  *
- * Operation 0 has the operands a and, if binary, b; it is `op[0]`, or a cast from the integer type `from`. Operation k has
- * the previous result as operand number pos[k - 1]. Its other operand, if any, is c for operation 1; for operation 2
- * `place` selects the unused one of 1 (b) and 2 (c). All results have the type of the row's function. */
+ * Operation 0 has the operands a and, if binary, b; it is `op[0]`, or a cast from the integer type `from`. Operation k has the
+ * previous result as operand number pos[k - 1]. Its other operand, if any, is c for operation 1; for operation 2 `place` selects
+ * the unused one of 1 (b) and 2 (c). All results have the type of the row's function. */
 typedef struct cb_super {
     uint8_t n;     /* number of operations */
     uint8_t op[3]; /* cubed_op; the first may be CB_SUPER_CAST */

@@ -38,7 +38,7 @@ typedef struct calendar_call {
     const char *method; /* method of quantiles */
     bool
         in_time_order; /* seasons are in the order of the year, from DJF; otherwise in the order of their names */
-    int most;      /* positional arguments */
+    int most;      /* maximum number of positional arguments */
     const expr *q; /* positional quantiles; NULL if not given */
 } calendar_call;
 
@@ -85,9 +85,9 @@ const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *ax
 void calendar_call_guess(lang_guess *g);
 /* Returns whether a function of that name, such as "monmean", groups by a calendar. */
 bool calendar_call_is_function(const char *name);
-/* Calls `put` with the name of each such function. */
+/* Calls `put` with the name of each function that groups by a calendar. */
 void calendar_call_each_function(void (*put)(void *ctx, const char *name), void *ctx);
-/* Writes the usage and the purpose of such a function. Returns false for other names. */
+/* Writes the usage and the purpose of a function that groups by a calendar. Returns false for other names. */
 bool calendar_call_describe(const char *name, char *usage, size_t usage_cap, char *purpose,
                             size_t purpose_cap);
 

@@ -11,7 +11,8 @@
  * attribute. */
 void expr_put_attributes(expr_builder *b, const expr *call, json_t **attrs);
 
-/* Returns whether an attribute may be set: not if it describes how elements are stored, or names the axes. */
+/* Returns whether an expression may set an attribute. Returns false for attributes that describe how elements are stored or name
+ * the axes. */
 bool expr_may_set_attribute(const char *name);
 
 /* Returns whether units are a name of degrees Celsius. */

@@ -37,8 +37,9 @@ static T F(reflect_line)(int64_t n, T *x, int64_t step, bool conjugated, T *u)
     return tau;
 }
 
-/* Reduces row r from column c to one element. Applies the reflection to the columns in the band's next squares; their rows
- * are then reflected by the same reflector (Hermitian), or by one that clears column c. */
+/* Reduces the b (at the matrix's end fewer) elements of row r from column c on to one element, by a reflection of columns, and
+ * applies this reflection to the rows below r. Then applies a reflection to rows c to c + b - 1: with the same reflector if the
+ * matrix is Hermitian, otherwise with a reflector that clears column c below the diagonal. */
 static void F(reduce_row)(const work *s, int64_t r, int64_t c)
 {
     const int64_t n = cb_min_i64(s->b, s->n - c), last = c + n, step = s->ld - 1;
@@ -71,8 +72,8 @@ static bool F(band_one)(const cubed_block_call *call, const work *s, int64_t i)
     }
     if (cubed_block_cancelled(call)) return false;
     for (int64_t k = 0; k < n; k++) {
-        /* Iterations on tridiagonal matrices proceed upwards from the last row: they converge if rows grow smaller in that
-         * direction. */
+        /* Iterations on tridiagonal matrices proceed upwards from the last row, and converge if rows get smaller in that
+         * direction. So the rows of Hermitian matrices are stored in reverse order. */
         const int64_t row = s->hermitian ? n - 1 - k : k, next = s->hermitian ? row - 1 : row;
         s->d[k] = F(real)(*F(at)(s, row, row));
         s->e[k] = k + 1 < n ? F(real)(*F(at)(s, next, next + 1)) : 0;

@@ -1,7 +1,7 @@
-/* Reduction to bidiagonal form in panels of columns and rows: half of the work is products of matrices (Dongarra, Sorensen
- * and Hammarling, "Block reduction of matrices to condensed forms for eigenvalue computations", 1989). A panel's update of
- * the m x n matrix a, V Y^H + X U^H, is subtracted from the rest when the panel is complete. V and X are stored side by
- * side in rows of 2 b, and so are Y and U. */
+/* Reduction to bidiagonal form in panels of columns and rows: half of the work is products of matrices (Dongarra, Sorensen and
+ * Hammarling, "Block reduction of matrices to condensed forms for eigenvalue computations", 1989). The columns of V and U are the
+ * left and right reflectors of a panel. A panel's update of the m x n matrix a, V Y^H + X U^H, is subtracted from the rest of a
+ * when the panel is complete. V and X are stored side by side in rows of 2 b, and so are Y and U. */
 
 /* c (m) -= `rows` times conj(row), over the first `left` columns of the first part and the first `right` columns of the
  * second part. */
@@ -43,7 +43,8 @@ static void F(spread)(int64_t n, const T *x, T *to, int64_t step)
     for (int64_t i = 0; i < n; i++) to[i * step] = x[i];
 }
 
-/* Reduces column k, the panel's column number `done`, and extends V and Y. */
+/* Reduces column k of a, which is column number `done` of the panel, by a left reflector. Appends the reflector to V, and a
+ * column to Y. */
 static void F(reduce_column)(const work *s, T *a, int64_t b, int64_t k, int64_t done)
 {
     const int64_t n = s->n, m = s->m - k, rest = n - k - 1;
@@ -64,7 +65,8 @@ static void F(reduce_column)(const work *s, T *a, int64_t b, int64_t k, int64_t 
     F(spread)(rest, y, right + done, 2 * b);
 }
 
-/* Reduces row k, and extends X and U. */
+/* Reduces row k of a, which is row number `done` of the panel, by a right reflector. Appends the reflector to U, and a column to
+ * X. */
 static void F(reduce_row)(const work *s, T *a, int64_t b, int64_t k, int64_t done)
 {
     const int64_t n = s->n, m = s->m - k - 1, rest = n - k - 1;

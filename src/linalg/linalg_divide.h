@@ -6,14 +6,15 @@
 
 #include "linalg/linalg_shared.h"
 
-/* Memory for matrices of n rows. Rows of `u` (n x n; NULL: not computed) receive left singular vectors; rows of `v` (n + 1
- * x n + 1, without the last row and column) receive right ones. */
+/* Memory for matrices of n rows. Rows of `u` (n x n; NULL: not computed) receive the left singular vectors. The first n rows and
+ * columns of `v` (n + 1 x n + 1) receive the right singular vectors, one per row. */
 typedef struct cb_divide {
     int64_t n;
     double *u, *v;
-    /* Buffers of n x n and n x n + 1 numbers, at the end of the scratch memory; reusable afterwards. */
+    /* Buffers of n x n and n x n + 1 numbers, at the end of the scratch memory. The caller may use them for other data after the
+     * computation. */
     double *coefficients, *rows;
-    size_t scratch_from; /* their offset in the room */
+    size_t scratch_from; /* offset of these two buffers in cb_room */
     double *z, *kept_d, *kept_z, *roots, *line;
     int64_t *order, *merged, *row, *at;
     unsigned char *kinds;

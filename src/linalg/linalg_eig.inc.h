@@ -54,7 +54,7 @@ static void F(to_hessenberg)(const work *s, T *a, T *zt)
     }
 }
 
-/* Computes row k of the vectors, with length 1 and a real largest element. */
+/* Computes eigenvector number k, with length 1 and a real largest element, and stores it in row k of s->vectors. */
 static void F(make_vector)(const work *s, int64_t k, int64_t length)
 {
     const T *zt = s->zt;

@@ -21,8 +21,8 @@ static bool F(eigh_one)(const cubed_block_call *call, work *s, int64_t i)
     T *a = s->a, *q = s->q;
     double *ordered = s->e;
     cb_linalg_load(&call->in[0], i, n * n, a);
-    for (int64_t k = 0; k < n;
-         k++) { /* elements above the diagonal are ignored, including their size */
+    /* Clear the elements above the diagonal, because they are ignored and must not affect the scale. */
+    for (int64_t k = 0; k < n; k++) {
         for (int64_t j = k + 1; j < n; j++) a[k * n + j] = F(make)(0, 0);
         a[k * n + k] = F(make)(F(real)(a[k * n + k]), 0);
     }

@@ -29,7 +29,8 @@ extern const cubed_block_fn cb_block_eigvalsh;
 extern const cubed_block_fn cb_block_eig;
 extern const cubed_block_fn cb_block_eigvals;
 
-/* "cholesky": reads and computes the upper triangle, or the lower one. */
+/* Parameters of "cholesky". If `upper` is 1, the function reads the upper triangle of the input and computes an upper factor,
+ * otherwise both are lower triangles. */
 typedef struct cb_cholesky_params {
     int32_t upper; /* 0 or 1 */
 } cb_cholesky_params;

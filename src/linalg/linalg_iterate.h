@@ -1,5 +1,5 @@
-/* Iterations on real bidiagonal and tridiagonal matrices. Their vectors are rows of `width` doubles, `stride` apart, pairs
- * of which are rotated. NULL: no vectors. */
+/* Iterations on real bidiagonal and tridiagonal matrices. The vectors (cb_vectors) are rows of `width` doubles, `stride` doubles
+ * apart; each iteration rotates pairs of rows. `rows` is NULL if no vectors are computed. */
 #ifndef CB_LINALG_ITERATE_H
 #define CB_LINALG_ITERATE_H
 

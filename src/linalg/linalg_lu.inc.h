@@ -1,7 +1,7 @@
 /* Functions of whole matrices by their triangular factors, for type T; see linalg_shared.h. */
 #include "linalg/linalg_triangle.inc.h"
 
-/* Solves for b (n x m) in place, with the factors of a. */
+/* Solves a x = b, with the triangular factors of a. x (n x m) replaces b. */
 static void F(lu_solve)(const work *w)
 {
     T *b = w->b;
@@ -65,7 +65,7 @@ static bool F(cholesky_one)(const cubed_block_call *call, const work *w, int64_t
     return true;
 }
 
-/* Stores the permutation matrix P of P L U: rows of the identity. */
+/* Stores the permutation matrix P of P L U, whose rows are rows of the identity matrix. */
 static void F(store_order)(const cubed_block *out, const work *w, int64_t i)
 {
     T *row = w->b;
@@ -90,7 +90,8 @@ static void F(lu_one)(const cubed_block_call *call, const work *w, int64_t i)
     const int64_t n = w->n, m = w->m, least = cb_min_i64(n, m);
     T *a = w->a, *row = w->b;
     cb_linalg_load(&call->in[0], i, n * m, a);
-    /* A column without a pivot is 0 from there on; its column in L is that of the identity. */
+    /* If a column has no pivot, its elements from the diagonal on are 0. The column of L then equals a column of the identity
+     * matrix. */
     (void)F(lu)(&(cb_lu){a, n, least, m, w->panel, w->pivot, &w->products});
     for (int64_t k = 0; k < least && least < m; k++) {
         if (w->pivot[k] != k) F(swap)(m - least, a + k * m + least, a + w->pivot[k] * m + least);

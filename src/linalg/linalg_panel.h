@@ -15,7 +15,7 @@ typedef struct cb_panel {
     int64_t rows, n, width;
     const void *in; /* the block: `have` rows of `step` elements */
     int64_t have, step;
-    /* Number in the matrix of the block's first row; negative: the block is the top of the panel. */
+    /* Number of the matrix row at which the block begins; negative: the block is the top of a panel. */
     int64_t from;
     int64_t column; /* number of the column of blocks; 0: the panel itself */
     cb_products products;

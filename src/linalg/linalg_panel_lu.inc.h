@@ -23,7 +23,7 @@ static void F(subtract_rows)(const cb_panel *s, int64_t lo, int64_t hi, int64_t 
                              .ldc = s->width});
 }
 
-/* Swaps rows of the panel like another panel: row `first` + k with the row down[k] further down. */
+/* Swaps rows of the panel as a panel to the left swapped its rows: row `first` + k with the row that is down[k] rows below it. */
 static bool F(swap_rows)(const cb_panel *s, int64_t first, int64_t n)
 {
     const T *down = s->in;
@@ -36,7 +36,8 @@ static bool F(swap_rows)(const cb_panel *s, int64_t first, int64_t n)
     return true;
 }
 
-/* Applies a block of panel number `panel` of L; its top contains pivots. */
+/* Applies a block of panel number `panel` of L to the panel that the call computes. The top of panel number `panel` contains its
+ * pivots. */
 static bool F(forward)(const cb_panel *s, int64_t panel)
 {
     int64_t first = panel * s->step, n = cb_min_i64(s->step, s->n - first);
@@ -52,7 +53,8 @@ static bool F(forward)(const cb_panel *s, int64_t panel)
     return true;
 }
 
-/* Applies a block of panel number `panel` of U; its top is the square on the diagonal. */
+/* Applies a block of panel number `panel` of U to the panel that the call computes. The top of panel number `panel` is its square
+ * on the diagonal. */
 static void F(backward)(const cb_panel *s, int64_t panel)
 {
     int64_t first = panel * s->step, n = cb_min_i64(s->step, s->n - first);
@@ -63,8 +65,8 @@ static void F(backward)(const cb_panel *s, int64_t panel)
         F(subtract_rows)(s, s->from, cb_min_i64(s->from + s->have, first), n, x);
 }
 
-/* Applies a block of a panel of L to the left of panel number `panel`; its top contains the rows of that panel's
- * diagonal. */
+/* Applies a block of a panel of L to the left, to panel number `panel`. The top of the panel to the left contains its rows that
+ * have the diagonal of panel number `panel`. */
 static void F(subtract_square)(const cb_panel *s, int64_t panel)
 {
     T *top = s->at;

@@ -16,7 +16,8 @@ static void F(clean)(int64_t m, int64_t n, int64_t top, const T *a, int64_t ld, 
 
 /* --- Panels to the left ------------------------------------------------------------------------------- */
 
-/* Multiplies the top by T or T^H, between the two passes over a panel. */
+/* Multiplies the top of the panel by T or T^H of a panel of reflectors to the left. Called between two passes over the blocks of
+ * those reflectors: the first pass adds V^H times the panel to the top, the second subtracts V times the top from the panel. */
 static void F(turn)(const cb_panel *s, const scratch *w, bool adjoint)
 {
     const T *t = s->in, *turned = t;

@@ -28,7 +28,8 @@ static void F(qr_blocked)(work *s)
     }
 }
 
-/* Columns to the left of a block of reflectors are still those of the identity. */
+/* Forms s->q, the product of the reflectors, from the last block of reflectors to the first. A block is applied only to the
+ * columns from its first reflector on, because the columns to the left still equal the identity matrix. */
 static void F(form_q_blocked)(work *s)
 {
     T *q = s->q, *a = s->a, *tau = s->tau;

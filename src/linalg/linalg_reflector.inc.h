@@ -77,7 +77,7 @@ static inline void F(form_q)(int64_t m, int64_t n, F(reflectors) r, T *q, T *v, 
         int64_t top = k + r.below;
         v[0] = F(make)(1, 0);
         for (int64_t i = top + 1; i < m; i++) v[i - top] = r.a[i * r.ld + k];
-        /* Rows above and columns to the left of `top` are still those of the identity. */
+        /* The rows above `top` and the columns to the left of `top` still equal the identity matrix. */
         F(reflect_rows)(m - top, n - top, r.tau[k], v, q + top * n + top, n, w);
     }
 }

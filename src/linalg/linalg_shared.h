@@ -13,7 +13,7 @@
 #include "kernel/kernel.h"
 
 #define CB_EPSILON 0x1p-52
-/* Limit below which numbers are negligible relative to numbers near 1. Matrices are scaled to have numbers near 1. */
+/* Numbers of smaller magnitude are negligible. Matrices are scaled so that their largest numbers are near 1. */
 #define CB_TINY 0x1p-966
 
 typedef struct cb_complex {
@@ -83,7 +83,7 @@ static inline double mul_d(double x, double y) { return x * y; }
 static inline double scaled_d(double a, double x) { return a * x; }
 static inline double div_d(double x, double y) { return x / y; }
 static inline double abs_d(double x) { return fabs(x); }
-/* Return the size by which pivots are chosen, as in LAPACK. */
+/* Return the magnitude by which pivots are compared, as in LAPACK: |x| of real numbers, |re| + |im| of complex numbers. */
 static inline double size_d(double x) { return fabs(x); }
 
 static inline double real_z(cb_complex x) { return x.re; }

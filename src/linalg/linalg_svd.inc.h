@@ -10,7 +10,7 @@ static void F(load)(const cubed_block *x, int64_t i, const work *s, T *a)
 }
 
 /* Copies rows of real vectors, in descending order of their values, to the first columns of an m x n matrix. The remaining
- * columns are those of the identity. */
+ * columns equal columns of the identity matrix. */
 static void F(take_vectors)(const cb_divide *w, const double *rows, int64_t stride, int64_t m,
                             int64_t n, T *to)
 {

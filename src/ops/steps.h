@@ -17,10 +17,11 @@ cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
 cubed_array *cb_step_reshaped(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
 cubed_array *cb_step_permuted(cb_steps *s, cubed_array *x, const int *order);
 cubed_array *cb_step_broadcast(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
-/* Returns true for a signed integer type and uint64, which have no common integer type. */
+/* Returns true if one type is a signed integer type and the other is uint64, because they have no common integer type. */
 bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b);
-/* Returns true for elements of x beyond the range of the other type, uint64, or int64 for all signed types. For types without a
- * common integer type. */
+/* Returns which elements of x another integer type cannot represent, for two types without a common integer type. If x is signed,
+ * the other type is uint64, so these are the negative elements. If x is uint64, the other type counts as int64, even if it is a
+ * shorter signed type. */
 cubed_array *cb_step_beyond(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
                             const cubed_reduce_options *options);

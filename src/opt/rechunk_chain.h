@@ -16,15 +16,16 @@ typedef struct cb_chain {
     uint64_t bytes, requests; /* sum of reading and writing */
     size_t need;              /* memory of a worker: the largest task, and the run's metadata */
     double seconds;           /* predicted seconds; INFINITY: the chain does not fit in memory */
-    /* seconds, plus a penalty for more bytes or requests than `no_worse`, or fewer requests than the floor */
+    /* seconds, plus a penalty for more bytes or requests than `no_worse`, or fewer requests than cb_chain_floor */
     double score;
 } cb_chain;
 
 typedef struct cb_planner {
     cb_rechunk_in in; /* the input, with defaults filled in */
     cb_pass_memo *memo;
-    size_t mem;   /* memory limit of the search, in place of in.mem */
-    double floor; /* fraction of the limit that cb_chain_floor returns */
+    size_t mem; /* memory limit of the search, in place of in.mem */
+    /* factor from 0 to 1 by which cb_chain_floor multiplies its minimum number of requests */
+    double floor;
     /* the search finds only chains with at most as many bytes and as many requests as this chain; NULL: no limit */
     const cb_chain *no_worse;
     int trials; /* number of trials of the tile search that are left */

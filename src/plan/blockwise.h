@@ -54,9 +54,9 @@ typedef struct cb_symbols {
         [CUBED_MAX_NDIM]; /* true if an output has the symbol; calls sum over the other symbols */
 } cb_symbols;
 
-/* Returns the maximum number of elements that a call gets of a block of an input along the axis. */
+/* Returns the maximum number of elements along the axis that a call gets from an input. */
 int64_t cb_block_most(const cb_block_operand *x, int axis);
-/* Returns true if the blocks with their halos cover an array of that grid. */
+/* Returns true if the operand's blocks with their halos cover an array with the grid `array`. */
 bool cb_block_covers(const cb_block_operand *x, const cb_grid *array);
 bool cb_block_has_halo(const cb_block_operand *x);
 /* Returns true if blocks of an input may overlap: it has a halo or a reach. */

@@ -169,8 +169,9 @@ static inline void cb_node_shape(const cb_node *n, int64_t *shape)
 
 /* Returns the grid of the input of a reduction, even for the node of either half of a split reduction. */
 const cb_grid *cb_ir_reduced_grid(const cb_ir *ir, const cb_node *reduction);
-/* Sets the map of an input of a node that is seen through `map`. An input without axes is one element; a function on blocks
- * reads along its own axes. */
+/* Sets *out to the map through which an input of a node is read if the node is read through `map`. The map of an input without
+ * axes leads to its only element. The map of an input of a function on blocks is the identity, whatever the map of the node
+ * is. */
 CUBED_MUST_CHECK cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n, int input,
                                               const cb_map *map, cb_map *out, cubed_error *err);
 /* Returns the node that is read if `node` is read: `node` itself or, if it is a copy that is not stored, the first other node

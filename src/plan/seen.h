@@ -9,7 +9,7 @@ typedef struct cb_seen_item {
     const cb_map *map;      /* map that the node is seen through, from cb_map_own */
     const int64_t *lo, *hi; /* the box; NULL: no box */
     int node;
-    int value; /* the caller's */
+    int value; /* value of the item, for the caller */
 } cb_seen_item;
 
 typedef struct cb_seen {
@@ -20,7 +20,7 @@ typedef struct cb_seen {
     int nslots;
 } cb_seen;
 
-/* Returns the value of a node, or NULL if it was not visited. `box` is NULL in both functions or in neither. */
+/* Returns the value of a node, or NULL if it was not visited. `box` must be NULL in all calls for a cb_seen, or in no call. */
 const int *cb_seen_find(const cb_seen *s, int node, const cb_map *map, const cb_box *box);
 /* Adds a node that was not visited. */
 CUBED_MUST_CHECK cubed_status cb_seen_add(cb_seen *s, int node, const cb_map *map,

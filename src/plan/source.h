@@ -12,7 +12,7 @@ typedef struct cb_source {
     const cubed_source_fn *fn;
     void *handle;
     uint64_t token;     /* identifies the source; part of the ID of plans */
-    const char *name;   /* of fn */
+    const char *name;   /* name of `fn` */
     const void *params; /* parameters to open the source of a loaded plan */
     size_t params_size;
     bool opened; /* opened by a loaded plan, which closes it */

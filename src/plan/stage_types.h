@@ -129,7 +129,9 @@ typedef struct cb_stage_reduce {
     int slice_axis;
     /* number of steps in a slice; 0 if there are no slices. Set together with the flags of loads. */
     int64_t slice;
-    bool apart; /* the branches cover all reduced axes, so each block is reduced branch by branch */
+    /* each branch of `body` has the full extent of every reduced axis, so the part of a block in one branch is reduced without
+     * the other branches */
+    bool apart;
     /* Number of rows that are reduced together if all loads are decoded piecewise; otherwise 1. */
     int rows;
     /* The reductions' input; its blocks along reduced axes fix the order of the reduction. */
@@ -176,7 +178,7 @@ typedef struct cb_moves {
  * reads count as ceil(n / per) * times. */
 typedef struct cb_reads {
     uint64_t *chunks, *bytes; /* one number for each node */
-    /* One entry for each node: when its chunks are uploaded in parts. */
+    /* One entry for each node: the size above which its chunks are uploaded in parts, and the size of a part. */
     struct cb_upload_sizes *uploads;
     uint64_t times, per;
 } cb_reads;
@@ -206,8 +208,9 @@ typedef struct cb_stage {
      * more, each uses less memory. */
     unsigned coop;
 
-    cb_program
-        tail; /* empty for stages on whole blocks, and for stages whose outputs are states of reductions */
+    /* The program that computes the outputs, from the results of reductions if the stage has any. Empty in stages on whole
+     * blocks, and in stages whose outputs are states of reductions. */
+    cb_program tail;
 
     /* The nodes whose chunks, states or memory the stage reads, in order. */
     int ninputs, *inputs;

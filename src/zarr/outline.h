@@ -27,7 +27,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_outline(cubed_store *store, const cha
 /* Checks whether the array can be copied, and gets the size in bytes of its largest object. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_copy(cubed_store *from, const char *path, int to_format,
                                                  uint64_t *largest, cubed_error *err);
-/* Checks whether the array at TO_PATH has the metadata of such a copy. */
+/* Checks whether the array at TO_PATH has the metadata that a copy of the array at PATH would have. */
 CUBED_MUST_CHECK cubed_status cb_zarr_is_copy(cubed_store *from, const char *path, cubed_store *to,
                                               const char *to_path, int format, bool *same,
                                               cubed_error *err);

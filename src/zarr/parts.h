@@ -68,7 +68,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_blocks(const cb_zarr_meta *m, cb_code
 
 /* Chunks that are decoded sequentially (streamed.c). */
 cb_need cb_zarr_streamed_need(const cb_zarr_meta *m, cb_codec_subread part);
-/* A part of such a chunk. */
+/* Destination of a part of a chunk that is decoded sequentially. */
 typedef struct cb_zarr_streamed {
     cb_codec_subread codecs;
     const cb_codec_layout *layout;

@@ -136,8 +136,8 @@ cubed_scalar cb_fill_default(cubed_dtype dtype);
 /* Returns true if the fill value is NaN or NaT, which marks missing values regardless of attributes. */
 bool cb_fill_is_nan(cubed_dtype dtype, const cubed_scalar *v);
 
-/* The marker of missing values (CF's _FillValue), as Xarray reads and writes it: in format 2 it is the fill value, in
- * format 3 an attribute; there the fill value is only for missing chunks. */
+/* The marker of missing values (CF's _FillValue), as Xarray reads and writes it: in format 2 it is the fill value, in format 3 an
+ * attribute. In format 3 the fill value is only the value of missing chunks. */
 typedef struct cb_zarr_missing {
     cubed_dtype dtype;
     int from; /* format from which attributes and fill value were read; 0: not from an array */
@@ -145,8 +145,8 @@ typedef struct cb_zarr_missing {
     bool has_fill;     /* the fill value is defined and must be kept */
     cubed_scalar fill;
 } cb_zarr_missing;
-/* Converts the marker to another format or normalises it in the same: changes `attrs` and the fill value. Strings are
- * allocated in the zone. */
+/* Converts the marker from the format m->from to the format `to`, which may be the same: changes `attrs` and the fill value.
+ * Strings are allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_zarr_convert_missing(cb_zarr_missing *m, int to, cb_zone *zone,
                                                       cubed_error *err);
 /* Return the number of stored objects along axis `d`, and the index of the one that contains position `at`. */
@@ -248,7 +248,8 @@ typedef enum cb_zarr_parts {
     CB_ZARR_STREAM, /* the whole chunk is decoded, in pieces */
 } cb_zarr_parts;
 cb_zarr_parts cb_zarr_parts_of(const cb_zarr_meta *meta, bool inner);
-/* Returns the memory needed in addition to the part and the shard's index. */
+/* Returns the memory that cb_zarr_subread uses in addition to the part and, for an inner chunk (`inner`), to the shard's
+ * index. */
 cb_need cb_zarr_part_need(const cb_zarr_meta *meta, bool inner);
 /* Reads a part of chunk idx[ndim]. */
 CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx,
@@ -375,9 +376,9 @@ CUBED_MUST_CHECK cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *z
 CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const cb_zarr_fence *fence,
                                                    const char *path, int format, const char *attrs,
                                                    bool overwrite, cubed_error *err);
-/* Copies all metadata at and below a group, of the group's format, into the group's own metadata, which other libraries
- * read first. cb_zarr_prepare and cb_zarr_create_group remove it when they add something. `fence`: as above. A damaged
- * .zmetadata is replaced, because it contains only copies. */
+/* Copies all metadata at and below a group, of the group's format, into the group's own metadata, which other libraries read
+ * first. cb_zarr_prepare and cb_zarr_create_group remove it when they add something. If `fence` is not NULL, the metadata is put
+ * only if it has not changed since fence->check succeeded. A damaged .zmetadata is replaced, because it contains only copies. */
 CUBED_MUST_CHECK cubed_status cb_zarr_consolidate(cubed_store *store, const cb_zarr_fence *fence,
                                                   const char *path, cubed_error *err);
 /* Changes the length of an array along an axis from `from` to `to` in its metadata. CUBED_E_EXISTS if the array has another

@@ -138,9 +138,9 @@ typedef struct cubed_codec_vtable {
     cubed_status (*decode_runs)(const cubed_codec_call *call, const cubed_codec_range *range,
                                 cubed_error *err);
     cubed_codec_need (*range_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
-    /* Finds the bytes of an encoded chunk that decode_runs reads. call->src has the chunk's first src_size bytes; dst and
-     * scratch are NULL. If src_size is less than out->head, the caller calls again with more bytes. In the final result
-     * out->head <= out->lo, and every value is at most the bound. */
+    /* Finds the bytes of an encoded chunk that decode_runs reads. call->src has the chunk's first src_size bytes; dst and scratch
+     * are NULL. If src_size is less than out->head, the caller calls again with more bytes. In the final result out->head <=
+     * out->lo, and `head`, `lo`, `hi` and `total` are at most the result of `bound`. */
     cubed_status (*locate)(const cubed_codec_call *call, const cubed_codec_range *range,
                            cubed_codec_extent *out, cubed_error *err);
     /* Returns the maximum size in bytes of one decoded block. NULL: chunks are not decoded block by block. */

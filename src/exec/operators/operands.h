@@ -12,7 +12,8 @@ void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t
 /* Returns the blocks of the contracted symbols: a box over all symbols, in which the kept symbols have block 0 only. Empty if
  * there are no blocks. */
 cb_box cb_block_contracted(const cb_stage_call *c);
-/* Returns true if an output needs memory even if the plan does not use it, because the calls of a task pass its block on. */
+/* Returns true if an output needs memory even if the plan does not use it, because each call of a task reads the output block of
+ * the previous call. */
 bool cb_block_is_carried(const cb_stage_call *c, int out);
 /* Return the maximum bytes of the tile of an input or output of the operation. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in);

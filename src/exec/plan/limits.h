@@ -42,9 +42,10 @@ uint64_t cb_plan_metadata(const cubed_plan *p);
 /* Like cb_plan_metadata, if the maximum number of tasks waits for chunks. A copy that is split into passes can have so many
  * waiting tasks. Requires projected stages. */
 uint64_t cb_plan_most_metadata(const cubed_plan *p);
-/* CB_PLAN_FREE_BYTES: size of metadata in bytes that every reserved_mem includes. cb_plan_uncounted_metadata returns the size
- * of metadata that the given reserved_mem includes: CB_PLAN_FREE_BYTES, or a quarter of reserved_mem if that is more. The
- * second function returns the remaining size, which is counted in addition to reserved_mem. */
+/* Metadata that reserved_mem includes, and metadata that is counted in addition to it, in bytes. CB_PLAN_FREE_BYTES: every
+ * reserved_mem includes this size. cb_plan_uncounted_metadata returns the size that the given reserved_mem includes:
+ * CB_PLAN_FREE_BYTES, or a quarter of reserved_mem if that is more. cb_plan_counted_metadata returns the remaining size of
+ * `metadata`, which is counted in addition. */
 #define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);
 uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);

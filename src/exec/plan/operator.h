@@ -97,8 +97,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_keep(const cb_ir *ir, cb_stage *s, const 
 /* Compiles the tail of a stage. */
 CUBED_MUST_CHECK cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                                   cubed_error *err);
-/* cb_stage_compile_tail is `compile` for stages whose only program is a tail. The other two are `prepare` and `reads` for these
- * stages, and for stages that also have a body. */
+/* Functions of operators. cb_stage_compile_tail is the `compile` of stages whose only program is a tail. cb_stage_prepare_tail is
+ * the `prepare`, and cb_stage_read_tail the `reads`, of these stages and of stages that also have a body. */
 CUBED_MUST_CHECK cubed_status cb_stage_compile_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                                     cubed_error *err);
 void cb_stage_prepare_tail(const cubed_plan *p, cb_stage *s);

@@ -15,7 +15,7 @@
 CUBED_MUST_CHECK cubed_status cb_kind_check_same_shape(const cb_ir *ir, const cb_node *n,
                                                        cubed_error *err);
 
-/* For cb_kind.fix_axes: every axis may grow. */
+/* A cb_kind.fix_axes for kinds whose axes may all grow: marks no axis. */
 void cb_fix_no_axes(const cb_ir *ir, int node, cb_fixed_axes *fixed);
 
 /* Functions for cb_kind.find_chunks_from (chunks_from.c). */

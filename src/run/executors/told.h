@@ -35,7 +35,7 @@ CUBED_MUST_CHECK cubed_status cb_answer_read(const void *bytes, size_t size, cb_
 
 /* Appends {"cubed": "BASE64"}, for services that transport JSON. */
 void cb_told_put_json(cb_buf *out, const void *bytes, size_t size);
-/* Appends the bytes that such JSON encodes. CUBED_E_FORMAT if the JSON has another form. */
+/* Appends the bytes that a JSON text from cb_told_put_json encodes. CUBED_E_FORMAT if the text has another form. */
 CUBED_MUST_CHECK cubed_status cb_told_take_json(const char *text, size_t size, cb_buf *out,
                                                 cubed_error *err);
 

@@ -176,8 +176,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, const cb_cl
 CUBED_MUST_CHECK cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err);
 /* Suffix of the directory in which one process at a time creates a file (new_file.c). */
 #define CB_NEW_FILE_SUFFIX ".cubed-new"
-/* Returns the name of the array that an array with such a staged name will replace. `name` may continue with the rest of a
- * key. NULL for other names. */
+/* Returns the name of the array that the array with the staged name `name` will replace (cb_stage_place). `name` may continue
+ * with the rest of a key. Returns NULL if `name` is not a staged name. */
 const char *cb_stage_replaces(const char *name);
 
 #endif

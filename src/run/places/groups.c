@@ -99,7 +99,8 @@ typedef struct removal {
     cubed_store *store;
 } removal;
 
-/* Removes a batch of objects, which were listed before the run's claims are checked. */
+/* Removes a batch of listed objects. If the run has a fence, first checks again that the run still owns its target, because
+ * another run may have taken the target since the objects were listed. */
 static cubed_status remove_batch(void *ctx, const char *const *keys, const char *const *versions,
                                  size_t n, cubed_error *err)
 {

@@ -40,18 +40,18 @@ CUBED_MUST_CHECK cubed_status cb_io_commit(cb_io *io, cubed_error *err);
 void cb_io_keep(cb_io *io);
 /* Removes unfinished files of workers that ended unexpectedly. */
 void cb_io_sweep(const cb_io *io);
-/* Closes the run's places. Drivers remove intermediates and, unless committed, their output. */
+/* Closes the run's places. A driver also removes intermediates and, if the run was not committed, its output. */
 void cb_io_close(cb_io *io);
-/* cb_io_rest prepares an idle worker's places to stay open, without memory for chunks. cb_io_go_on returns true if the run
- * still has its places and can continue as if just opened. On false the caller closes them.
+/* cb_io_rest prepares an idle worker's places to stay open, without memory for chunks. cb_io_go_on returns true if the run still
+ * has its places and can continue as if just opened. On false the caller closes them.
  *
- * own_name  the name of the run is used only once, so a check of places whose puts are conditional is valid for a second */
+ * own_name  no other run has the name of this run; then a check of the places whose puts are conditional is valid for a second */
 void cb_io_rest(cb_io *io);
 bool cb_io_go_on(cb_io *io, bool own_name);
 /* Returns the broker of the chunks that tasks read and write. */
 cb_chunks *cb_io_chunks(const cb_io *io);
-/* For a run in parts. cb_io_note creates an empty object in the folder of the run. cb_io_notes lists the names below a folder
- * in it. cb_io_spill opens it. */
+/* For a run in parts. cb_io_note creates an empty object in the folder of the run. cb_io_notes lists the names below `folder` in
+ * the folder of the run. cb_io_spill opens the folder of the run. */
 CUBED_MUST_CHECK cubed_status cb_io_note(cb_io *io, const char *name, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn,
                                           void *ctx, cubed_error *err);

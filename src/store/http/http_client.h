@@ -96,7 +96,7 @@ struct cb_http_call {
     uint64_t total;
     /* Content length, even of the reply to a HEAD request, which has no body; -1 if unknown. */
     int64_t length;
-    bool too_long; /* the object exceeds the piece of `whole` */
+    bool too_long; /* `whole` is set, and the object is longer than the only piece */
     int attempts;
     /* kind of the farthest server in the last attempt, if the call follows redirects */
     cb_address_kind farthest;

@@ -166,8 +166,8 @@ CUBED_MUST_CHECK cubed_status cb_remote_around(cubed_store *store, const char *p
 CUBED_MUST_CHECK cubed_status cb_remote_sweep(cubed_store *store, const char *prefix,
                                               unsigned flags, cubed_store_list_fn fn, void *ctx,
                                               cubed_error *err);
-/* Makes one call for each of n <= CB_REMOTE_AT_ONCE requests, which have operation and key, and waits for all. Returns the
- * status of the first failure. */
+/* Makes one call for each of n <= CB_REMOTE_AT_ONCE requests, and waits for all of them. The operation and the key of each
+ * request must be set. Returns the status of the first failure. */
 enum { CB_REMOTE_AT_ONCE = 64 };
 CUBED_MUST_CHECK cubed_status cb_remote_do(cb_remote *s, cb_remote_what what,
                                            cubed_store_request *requests,

@@ -12,7 +12,7 @@ CUBED_MUST_CHECK cubed_status cb_s3_read_entries(const cb_remote *s, cb_remote_c
                                                  cubed_store_request *r, const char *element,
                                                  cubed_error *err);
 
-/* Helpers for other lists. */
+/* Helpers for lists of objects and of unfinished uploads. */
 
 /* Appends the query that limits a list to names with the call's prefix. */
 void cb_s3_put_prefix(const cb_remote *s, const cb_remote_call *c, cb_buf *query);

@@ -60,7 +60,8 @@ class PrefectEngine(Engine):
 
 
 def _settle(future: Future[bytes], done: Any) -> None:
-    """Sets the result of a future to that of a task, or its exception to one of Prefect."""
+    """Sets the result of a future to the reply of a task. If the task has no reply, sets the
+    exception of the future to the exception that Prefect raises."""
     try:
         reply = done.result(raise_on_failure=False)
     except BaseException as e:
