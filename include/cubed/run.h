@@ -271,9 +271,9 @@ typedef struct cubed_promise {
     bool is_region; /* the target is a region of an existing array, so no run claims it */
     /* Number of chunks of a region that other writers may also write; 0 for whole arrays. */
     int64_t shared_chunks;
-    /* Maximum number of requests for the record by which the run claims the target. Does not include heartbeats, one per tenth of
-     * the `silence_seconds` of the run, and one request for each 1,000 replaced objects. 0 for directories, which need no
-     * requests. */
+    /* Maximum number of requests for the record by which the run claims the target. Does not include heartbeats, which update the
+     * record once per tenth of `silence_seconds`, and one request for each 1,000 replaced objects. 0 for directories, which need
+     * no requests. */
     uint64_t claim_requests;
     uint64_t chunk_requests; /* requests for each chunk, in addition to its put */
     uint64_t bytes;          /* decoded bytes of the new array */
@@ -312,7 +312,8 @@ typedef struct cubed_run_stats {
     uint64_t measured_mem; /* peak memory of a task, over all tasks */
     /* Largest amount of memory that a user-defined function reported as its own. */
     uint64_t function_mem;
-    /* Largest excess of such a function's memory over its projection, and the number of the stage where it occurred. */
+    /* Largest excess of the memory that a user-defined function reported over its projection, and the number of the stage where
+     * it occurred. */
     uint64_t function_excess;
     int function_excess_stage;
     uint64_t process_mem;   /* largest cubed_task_report.process_mem */

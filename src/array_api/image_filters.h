@@ -16,7 +16,7 @@ CUBED_MUST_CHECK cubed_status cb_filter_correlate(const char *name, cubed_array 
                                                   const cubed_filter_options *options,
                                                   cubed_array **out, cubed_error *err);
 
-/* Correlates x with the same weights, an odd number of them, along all axes whose bit is set. */
+/* Correlates x along all axes whose bit is set, with the same odd number of weights along each axis. */
 CUBED_MUST_CHECK cubed_status cb_filter_correlate_axes(const char *name, cubed_array *x,
                                                        uint32_t axes, const double *weights, int n,
                                                        const cubed_filter_options *options,

@@ -42,8 +42,8 @@ typedef struct cb_fetch_what {
     cb_cache_key key;
     cubed_store *store;
     const char *path;
-    cubed_range range; /* range of the object; size 0: the whole object */
-    size_t cap;        /* maximum size in bytes of an object that such a buffer receives */
+    cubed_range range;                   /* range of the object; size 0: the whole object */
+    size_t cap;                          /* maximum size in bytes of the object */
     const cubed_object_version *version; /* NULL: any version */
     /* No request is made if any thread has requested the object, or if it is in the cache. */
     bool cached;

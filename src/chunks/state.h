@@ -86,8 +86,8 @@ struct cb_chunks {
     atomic_int cut;
 };
 
-/* Values of chunks_kept.kept for a chunk in the work folder, and for a piece that was written to its target. These
- * addresses differ from those of all chunks. */
+/* Values of chunks_kept.kept for a chunk in the work folder, and for a piece that was written to its target. These addresses
+ * differ from the addresses of all chunks. */
 static inline void *cb_chunks_in_work(const cb_chunks *c) { return (void *)(uintptr_t)c; }
 static inline void *cb_chunks_in_target(const cb_chunks *c) { return (void *)(uintptr_t)&c->lock; }
 

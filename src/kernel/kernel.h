@@ -13,8 +13,8 @@
  * bandwidth, unless the evaluator mixes them (execute_paced). Variances are reduced one vector at a time and shorter runs
  * in their own order, so this number determines bits: changing it changes results. */
 #define CB_VECTOR 128
-/* Number of lanes of a reduction, and number of elements after which the lanes are joined. Sums of long runs are therefore
- * sums of sums: their rounding errors are those of a few hundred additions. Both determine bits. */
+/* Number of lanes of a reduction, and number of elements after which the lanes are joined. Sums of long runs are therefore sums
+ * of sums: their rounding errors are those of a few hundred additions. Changing either number changes the bits of results. */
 #define CB_LANES       32
 #define CB_STRETCH     4096
 #define CB_LANES_BYTES ((size_t)CB_LANES * 16)

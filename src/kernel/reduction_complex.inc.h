@@ -1,5 +1,5 @@
-/* Minimum and maximum of complex numbers, compared by real part, then by imaginary part. Parameters: C, the type, REAL,
- * that of its parts, and the tags MIN and MAX; all are undefined at the end. Both parts of a NaN result are NaN, so that it
+/* Minimum and maximum of complex numbers, compared by real part, then by imaginary part. Parameters: C, the complex type; REAL,
+ * the type of its parts; and the tags MIN and MAX. All are undefined at the end. Both parts of a NaN result are NaN, so that it
  * does not depend on the order of several NaN. */
 #define FN(name) CB_PASTE(name, MIN)
 

@@ -64,7 +64,7 @@ static inline T FN(extreme)(const T *v, size_t n)
     return nans ? NOT_A_NUMBER : lane[0];
 }
 
-/* Reduces n contiguous elements into one state; `position` is that of the first element. First only the extreme value is
+/* Reduces n contiguous elements into one state; `position` is the position of the first element. First only the extreme value is
  * computed, because that loop is vectorised. Its position is searched for only if the state changes, which is rare. */
 static void FN(run)(void *const *s, const void *x, size_t n, int64_t position)
 {

@@ -22,8 +22,8 @@ typedef struct cb_rolling_fns {
     /* Make the states of n single elements: plane k of a state is at to + k * plane. */
     void (*take_f4)(double *to, size_t plane, const void *x, size_t n);
     void (*take_f8)(double *to, size_t plane, const void *x, size_t n);
-    /* Joins a and b, whose elements follow those of a, into `to`, which may be a or b. M2: Chan, Golub and LeVeque,
-     * "Updating formulae and a pairwise algorithm for computing sample variances" (1979). */
+    /* Joins the states a and b into `to`, which may be a or b. The elements of b follow the elements of a. M2: Chan, Golub and
+     * LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979). */
     void (*join)(double *to, const double *a, const double *b, size_t plane, size_t n);
 } cb_rolling_fns;
 

@@ -34,8 +34,8 @@ struct expr_builder {
         const cubed_cf_packing
             *packing; /* packing of `stored`; while a node is built: packing of its result */
         expr_reduced reduced;
-        const expr *
-            body; /* expression that replaces a call of a definition; NULL: the node is not such a call */
+        /* expression that replaces a call of a definition; NULL: the node does not call a definition */
+        const expr *body;
     } * built;
     bool
         no_memory; /* memory for a string or a note ran out: the expression fails with CUBED_E_NOMEM */

@@ -12,7 +12,7 @@ json_t *expr_json_object(expr_builder *b);
 json_t *expr_json_copy(expr_builder *b, const json_t *v);
 /* Returns the attributes of x, a new reference; NULL if out of memory. */
 json_t *expr_json_attrs(expr_builder *b, const cubed_array *x);
-/* Sets a member to a value, whose ownership passes, or to a string. */
+/* Set a member of an object to a value, which the object then owns, or to a string. */
 void expr_json_put(expr_builder *b, json_t *object, const char *name, json_t *value);
 void expr_json_put_text(expr_builder *b, json_t *object, const char *name, const char *fmt, ...)
     CUBED_PRINTF(4, 5);

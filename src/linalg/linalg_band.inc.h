@@ -1,6 +1,6 @@
 /* Band matrices for type T; see linalg_band.c. */
 
-/* Address of element (i, j) of the band. Elements of a row are adjacent, those of a column s->ld - 1 apart. */
+/* Address of element (i, j) of the band. Elements of a row are adjacent. Elements of a column are s->ld - 1 elements apart. */
 static inline T *F(at)(const work *s, int64_t i, int64_t j)
 {
     return (T *)s->a + i * s->ld + j - i + s->b;

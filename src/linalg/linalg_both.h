@@ -1,5 +1,5 @@
-/* Includes CB_LINALG_FILE, and the templates that such files share, with T = double and with T = cb_complex. At most once
- * per file. */
+/* Includes the file CB_LINALG_FILE with T = double and with T = cb_complex, after the templates that the file uses. A .c file may
+ * include this header only once. */
 #include "linalg/linalg_wy.h"
 
 #define T   double

@@ -12,8 +12,8 @@ bool cb_schur_d(int64_t n, double *h, double *zt, cb_complex *values, const cube
 bool cb_schur_z(int64_t n, cb_complex *h, cb_complex *zt, cb_complex *values,
                 const cubed_cancel *cancel);
 
-/* Computes the eigenvector of the triangular matrix t for values[k] in y[0..k]. For a pair of conjugate values `k` is the
- * number of the second one, and `value` either of them. `norm` is the largest element of t. */
+/* Computes the eigenvector of the triangular matrix t for values[k] in y[0..k]. For a pair of conjugate values, `k` is the number
+ * of the second value, and `value` is either value. `norm` is the largest element of t. */
 void cb_schur_vector_d(int64_t n, const double *t, double norm, int64_t k, cb_complex value,
                        cb_complex *y);
 void cb_schur_vector_z(int64_t n, const cb_complex *t, double norm, int64_t k, cb_complex value,

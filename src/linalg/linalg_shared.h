@@ -41,8 +41,8 @@ typedef struct cb_linalg_types {
     uint32_t real, complex;
 } cb_linalg_types;
 
-/* Checks the number of operands and the size of parameters, types, and that the axes before the last core[operand] ones
- * agree. Inputs may have extent 1 there. */
+/* Checks the number of operands, the size of the parameters, and the types. Operand i has core[i] axes per matrix, vector or
+ * number; checks that all operands have the same extents along the axes before these, where inputs may also have extent 1. */
 CUBED_MUST_CHECK cubed_status cb_linalg_check(const cubed_block_call *call, int nin, int nout,
                                               size_t params_size, const int *core,
                                               cb_linalg_types types, cubed_error *err);
@@ -121,7 +121,7 @@ static inline double size_z(cb_complex x) { return fabs(x.re) + fabs(x.im); }
 /* Factors of up to this many rows or columns are computed without recursion. */
 #define CB_LINALG_BASE 16
 
-/* Functions for products of matrices of T, and scratch for the largest of them. */
+/* Functions for products of matrices of T, and scratch for the largest product. */
 typedef struct cb_products {
     cb_gemm_fn gemm_d, gemm_z;
     cb_matvec_fn matvec_d, matvec_z;

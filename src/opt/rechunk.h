@@ -87,7 +87,8 @@ typedef struct cb_rechunk_in {
 /* Seconds of latency of a request: a tenth of the time for transferring CB_RECHUNK_BETA bytes. */
 #define CB_RECHUNK_LATENCY CUBED_ASSUMED_LATENCY
 
-/* Bytes are those of decoded chunks as stored: whole chunks, except the clipped last chunks of intermediates. */
+/* One pass and its cost. Bytes are bytes of decoded chunks. All chunks count as whole chunks, except the clipped last chunks of
+ * intermediates. */
 typedef struct cb_rechunk_pass {
     cb_grid target;
     int64_t task_chunks[CUBED_MAX_NDIM]; /* number of target chunks that a task makes, by axis */

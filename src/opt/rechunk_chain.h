@@ -1,4 +1,4 @@
-/* Chains of passes from one grid to another with a given memory: their costs, and the search for good ones. For rechunk.c,
+/* Chains of passes from one grid to another with a given memory: their costs, and the search for good chains. For rechunk.c,
  * which varies the memory. */
 #ifndef CB_OPT_RECHUNK_CHAIN_H
 #define CB_OPT_RECHUNK_CHAIN_H

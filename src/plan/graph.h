@@ -52,7 +52,7 @@ cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype
 /* Sets x->chunks_from and x->listed from its kind and inputs. */
 void cb_graph_find_chunks_from(cubed_array *x);
 
-/* Serialises an array, the last of these nodes (serial.h). */
+/* Serialises the array x, which is the last node of `ir` (serial.h). */
 CUBED_MUST_CHECK cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data,
                                             size_t *size, cubed_error *err);
 /* Creates the array made[i] from a deserialised node, whose inputs are among made[0..i-1]. The array then owns the node. */

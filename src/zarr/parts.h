@@ -9,8 +9,8 @@ typedef struct cb_zarr_encoded {
     cubed_store *store;
     const char *key;
     uint64_t offset; /* offset in the object */
-    uint64_t
-        size; /* size in bytes; UINT64_MAX: that of the whole object, until the first reply returns it */
+    /* size in bytes; UINT64_MAX: the unknown size of the whole object, until the first reply returns it */
+    uint64_t size;
     cubed_object_version
         version; /* version of the object; "" until the first reply, unless it is already known */
     const cubed_cancel *cancel;

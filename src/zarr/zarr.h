@@ -69,7 +69,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_probe(cubed_store *store, const char *path
 CUBED_MUST_CHECK cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path,
                                                 cb_zarr_kind *kind, int *format, json_t **doc,
                                                 cubed_object_version *version, cubed_error *err);
-/* Creates missing groups above `path`, and at it if `self`. Removes the consolidated metadata of existing ones. */
+/* Creates missing groups above `path` and, if `self` is set, at `path`. Removes the consolidated metadata of existing groups. */
 CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format,
                                                    bool self, cubed_error *err);
 /* Gets the version of the metadata of an array in this format, for comparisons; "" if it does not exist. */

@@ -15,7 +15,7 @@ enum { CUBED_RAISED_BYTES = 1 << 20 };
 
 #define CUBED_RAISED_VERSION 1
 
-/* Functions that save and load such objects. Called from any thread. */
+/* Functions that save and load the objects of errors. Called from any thread. */
 typedef struct cubed_raised_fn {
     size_t struct_size; /* sizeof(cubed_raised_fn) */
     uint32_t version;   /* CUBED_RAISED_VERSION */

@@ -48,8 +48,8 @@ typedef struct cb_operator {
     CUBED_MUST_CHECK cubed_status (*reads)(const cubed_plan *p, const cb_stage *s,
                                            const cb_box *kept, cb_chunks_fn fn, void *ctx,
                                            cubed_error *err);
-    /* Calls fn for the chunks of one step of a task (cb_chunks_options.visit). If NULL, no chunks of such stages are
-     * prefetched, and no worker decodes chunks for another worker. */
+    /* Calls fn for the chunks of one step of a task (cb_chunks_options.visit). If `visit` is NULL, no chunks are prefetched for
+     * stages with this operator, and no worker decodes chunks for another worker. */
     CUBED_MUST_CHECK cubed_status (*visit)(const cubed_plan *p, const cb_stage *s,
                                            const cb_visited_step *v, bool *there, cubed_error *err);
     CUBED_MUST_CHECK cubed_status (*run)(const struct cb_task *t, int64_t task, cubed_error *err);

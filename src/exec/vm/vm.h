@@ -56,7 +56,7 @@ CUBED_MUST_CHECK cubed_status cb_vm_open(const cb_task *t, const cb_program *pro
 /* Sets the run (a contiguous stretch of elements along the axes from `inner` on) that the next calls evaluate. `idx` is its
  * position in the box along the axes before `inner`; entries for the other axes are ignored. */
 void cb_vm_seek(cb_vm *vm, const int64_t *idx);
-/* Prefetches the vector that is evaluated next into the processor's cache: the one from element p on of the run at idx. */
+/* Prefetches the vector that is evaluated next into the processor's cache. The vector begins at element p of the run at idx. */
 void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
 /* Loads pieces of chunks that are decoded piecewise: elements from p on of the run, in steps of `step`, up to *end. There is
  * one piece of each chunk at a time, so *end may be reduced. Pieces are valid until the next call or cb_vm_unpin. Call

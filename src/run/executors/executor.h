@@ -6,7 +6,7 @@
 #include "cubed/sys/executor.h"
 #include "run/executors/runner.h"
 
-/* Arguments to open an executor of this library: the public ones and internal ones. */
+/* Arguments to open an executor of this library: the public arguments, and internal arguments. */
 typedef struct cb_executor_args {
     cubed_executor_args head;
     cb_task_env env;

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 
 #define CB_STUCK_NS ((int64_t)5000000000)
-/* Exit status of a process that ended because a task was stuck: that of timeout(1). */
+/* Exit status of a process that ended because a task was stuck. timeout(1) has the same exit status. */
 #define CB_STUCK_STATUS 124
 
 typedef struct cb_watchdog cb_watchdog;

@@ -59,7 +59,8 @@ bool cb_takeover_must_wait(const cb_run_self *self, const cb_run_record *r);
 /* Sets *safe to false if processes of the record's run may still write and the store cannot refuse their writes. Tests
  * whether the store honours conditions with an object that it deletes again. */
 CUBED_MUST_CHECK cubed_status cb_takeover_is_safe(const cb_claim *c, bool *safe, cubed_error *err);
-/* Fails with CUBED_E_UNSUPPORTED if it is not safe to take the place and `self` does not force it. */
+/* Fails with CUBED_E_UNSUPPORTED if a takeover of the place is not safe (cb_takeover_is_safe), unless self->take_over forces
+ * it. */
 CUBED_MUST_CHECK cubed_status cb_takeover_check(const cb_claim *c, const cb_run_self *self,
                                                 cubed_error *err);
 /* Fails with CUBED_E_EXISTS if another run is working at the place; the message names that run. */

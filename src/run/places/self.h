@@ -33,7 +33,7 @@ void cb_run_folder(const char *plan, const char *run, char folder[CB_RUN_FOLDER_
 bool cb_run_is_folder(const char *name, const cb_run_record *r);
 /* Returns true if `key` begins with the name of a run's folder that contains a plan ID. */
 bool cb_run_names_folder(const char *key);
-/* Returns true if `name` is that of a result in the work directory (python/cubed/planning/_results.py). */
+/* Returns true if `name` is the name of a result in the work directory (python/cubed/planning/_results.py). */
 bool cb_run_names_result(const char *name);
 /* Removes the folder of a run whose processes have ended and whose plan was another plan with the same goal. */
 CUBED_MUST_CHECK cubed_status cb_run_forget_folder(cubed_store *work, const char *plan,

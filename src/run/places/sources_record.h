@@ -38,8 +38,8 @@ typedef struct cb_sources_record {
     cb_recorded_array *sources;
 } cb_sources_record;
 
-/* Reads the record at a path. *found is false if there is none, or if it is damaged or of another version of its format.
- * Everything is in the zone. `*hash` identifies the bytes that were read; zeros if there are none. */
+/* Reads the record at a path. *found is false if there is none, or if it is damaged or of another version of its format. The
+ * record is allocated in the zone. `*hash` identifies the bytes that were read; zeros if there are none. */
 CUBED_MUST_CHECK cubed_status cb_sources_record_read(cubed_store *store, const char *path,
                                                      cb_zone *zone, cb_sources_record *out,
                                                      bool *found, cb_chunk_version *hash,

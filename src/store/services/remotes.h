@@ -27,7 +27,7 @@ CUBED_MUST_CHECK cubed_status cb_remote_get_upload_sizes(cb_net *net, cb_zone *z
                                                          const char *url, cb_upload_sizes *out,
                                                          cubed_error *err);
 /* Gets the sizes for uploads in parts to Google Cloud Storage from the options of a URL. Emulators rarely support uploads in
- * parts, so they use them only if an option requests it. */
+ * parts, so objects are uploaded to an emulator in parts only if an option requests it. */
 CUBED_MUST_CHECK cubed_status cb_gcs_get_upload_sizes(cb_net *net, cb_zone *zone, const char *url,
                                                       cb_upload_sizes *out, cubed_error *err);
 

@@ -77,8 +77,8 @@ unsigned cb_store_at_once(const cb_stores *s, const char *url);
 size_t cb_store_root_length(const char *url);
 /* Returns true if the store is visible in this process only. */
 bool cb_store_is_of_process(const cb_stores *s, const char *url);
-/* Return the memory of a request in flight to the URL's store in addition to its buffers, and the memory per process for such
- * requests, or 0 for local stores. */
+/* Return the memory of a request in flight to the URL's store in addition to its buffers, and the memory per process for requests
+ * to the store. Both are 0 for local stores. */
 size_t cb_store_request_bytes(const cb_stores *s, const char *url);
 size_t cb_store_process_bytes(const cb_stores *s, const char *url);
 /* Sizes of uploads in parts. */
