@@ -10,7 +10,7 @@
  *
  * A caller that was compiled when the structure was shorter keeps the defaults of the members that it does not know.
  *
- * name   of the function, for errors
+ * name   name of the function, for errors
  * given  NULL leaves the defaults
  * out    has `size` bytes and contains the defaults; its struct_size is `size` afterwards
  * least  size of the structure in the first release that had it

@@ -28,7 +28,7 @@ typedef struct batch_job {
     char name[24];      /* "stage-0", "finish" */
     char args[192];     /* arguments of `cubed worker` after the plan */
     int64_t n;          /* number of array tasks */
-    int nafter, *after; /* jobs that must be complete before this one starts */
+    int nafter, *after; /* jobs that must be complete before this job starts */
 } batch_job;
 
 typedef struct batch_submission {

@@ -41,9 +41,9 @@ typedef struct cb_piece_params {
     int32_t unit;
 } cb_piece_params;
 
-/* "replace": strings that broadcast with the result, whose strings may have another length; optionally a mask, and second
- * strings, which replace the first strings where the mask is true; or records of one type. No parameters. "text" creates a
- * single string or record from the bytes of its parameters. */
+/* "replace": strings that broadcast with the result, which may have strings of another length. Optional inputs are a mask and
+ * second strings; the second strings replace the first strings where the mask is true. Records of one type are also possible. No
+ * parameters. "text" creates a single string or record from the bytes of its parameters. */
 
 /* "join_texts": two strings that broadcast with the result, whose length is at least the sum of their lengths. No
  * parameters. */

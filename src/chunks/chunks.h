@@ -69,7 +69,7 @@ CUBED_MUST_CHECK cubed_status cb_chunks_open_work(cb_chunks *c, cubed_error *err
 bool cb_chunks_resumes(const cb_chunks *c, int node);
 /* Returns true if the run updates its targets: cb_chunks_find_whole then finds the chunks that do not change. */
 bool cb_chunks_updates(const cb_chunks *c);
-/* Checks whether the run that is resumed has left the chunk, and whether it is complete. Never true for results in memory.
+/* Sets *found to true if the run that is resumed has left the chunk, and the chunk is complete. Never true for results in memory.
  * Deletes a damaged chunk of a target. Call it before the task that makes the chunk. */
 CUBED_MUST_CHECK cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk,
                                                    bool *found, cubed_error *err);

@@ -42,8 +42,9 @@ typedef struct cb_fetch_what {
     cb_cache_key key;
     cubed_store *store;
     const char *path;
-    cubed_range range;                   /* range of the object; size 0: the whole object */
-    size_t cap;                          /* maximum size in bytes of the object */
+    cubed_range range; /* range of the object; size 0: the whole object */
+    /* capacity in bytes of the request's buffer: the maximum size of the object, or at least the size of the range */
+    size_t cap;
     const cubed_object_version *version; /* NULL: any version */
     /* No request is made if any thread has requested the object, or if it is in the cache. */
     bool cached;

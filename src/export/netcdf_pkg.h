@@ -28,7 +28,7 @@ typedef struct cb_netcdf_writer {
     cb_netcdf_library nc;
     cubed_store *from;
     const char *path; /* path of the file being written */
-    int file;         /* -1: closed */
+    int file;         /* ID of the open file in libnetcdf; -1: the file is not open */
     bool created;     /* this writer created the file */
     cb_zone *zone;
     cb_netcdf_entry *list; /* parents first */

@@ -39,7 +39,8 @@ struct expr_builder {
     } * built;
     bool
         no_memory; /* memory for a string or a note ran out: the expression fails with CUBED_E_NOMEM */
-    int fresh;     /* number for the next node of a definition; numbers of the text are below */
+    /* number for the next node of a definition; nodes of the text have lower numbers */
+    int fresh;
     int nbodies;
     /* The parsed statements of each call of a definition (a function that is written in this language). They are freed after
      * the results are described, because `built[i].body` and the coordinates of results point into them. */
@@ -230,8 +231,9 @@ cubed_status expr_call_given(expr_builder *b, const expr *e, const cubed_functio
                              const expr_given *given, int n, cubed_array **out);
 /* Maximum number of names that a statement assigns: a, b = f(x). */
 #define EXPR_MAX_TUPLE CUBED_MAX_NDIM
-/* Computes now the numbers on which a shape depends, through the host (cubed_expr_host.count). *numbers is an array of them,
- * *last the last number, at most `most`. x has at most one dimension. Takes ownership of x. */
+/* Computes now, by cubed_expr_host.count, the int64 elements of x, on which a shape depends. x has at most one dimension.
+ * *numbers receives an array of the elements, and *last the last element; `most` is its maximum. Takes ownership of x, even after
+ * an error. */
 cubed_status expr_count_now(expr_builder *b, const expr *e, cubed_array *x, int64_t most,
                             cubed_array **numbers, int64_t *last);
 

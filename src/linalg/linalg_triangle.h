@@ -4,8 +4,9 @@
 
 #include "linalg/linalg_shared.h"
 
-/* a (rows x columns, rows >= columns, `ld` apart), and room for CB_LINALG_BASE of its columns, which are copied there to be
- * contiguous while they are factored (NULL: factored in place). */
+/* Arguments of F(lu). `a` is rows x columns, with rows >= columns; its rows are `ld` apart. `panel` has room for CB_LINALG_BASE
+ * columns of `a`, which are copied there, so that they are contiguous while they are factored. NULL: they are factored in
+ * place. */
 typedef struct cb_lu {
     void *a;
     int64_t rows, columns, ld;
@@ -14,8 +15,8 @@ typedef struct cb_lu {
     const cb_products *products;
 } cb_lu;
 
-/* Rows of matrices are `ld` apart. `spare` has room for a quarter of the factor, and for CB_LINALG_BASE columns of a
- * right-hand side. */
+/* Arguments of F(cholesky). Rows of matrices are `ld` apart. `spare` has room for a quarter of the factor, and for CB_LINALG_BASE
+ * columns of a right-hand side. */
 typedef struct cb_cholesky {
     int64_t ld;
     void *spare;

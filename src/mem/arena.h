@@ -80,7 +80,8 @@ void cb_arena_may_keep(cb_arena *ar, size_t size);
 /* Allocates uninitialised memory, aligned to 64 bytes. `what` names the buffer in errors and must be a literal. */
 CUBED_MUST_CHECK cubed_status cb_arena_alloc(cb_arena *ar, size_t size, const char *what,
                                              void **out, cubed_error *err);
-/* Returning to a mark frees all allocations made after it. Deferred calls made after it run first, in reverse order. */
+/* Returning to a mark frees all allocations made after the mark. Calls that were deferred after the mark run first, in reverse
+ * order. */
 size_t cb_arena_mark(const cb_arena *ar);
 void cb_arena_release(cb_arena *ar, size_t mark);
 /* Calls fn(ctx, what) when the arena returns to a mark before this call. Uses CB_ARENA_DEFER_BYTES. If this fails, fn has

@@ -20,8 +20,7 @@ cubed_resident cb_resident_kinds(void);
 /* Memory of this process for code: programs, libraries and their tables, without data. Thread-safe. */
 typedef struct cb_code_memory {
     _Atomic uint64_t anonymous; /* counted bytes that are not backed by a file */
-    /* All resident bytes of a process that was measured before it had data, plus those of later imports; 0: not
-     * measured. */
+    /* All resident bytes of a process that was measured before it had data, plus the bytes of later imports; 0: not measured. */
     _Atomic uint64_t measured;
     /* State when mappings were last read: the resident KiB of files in the upper half, and the KiB of them that are code in the
      * lower half. 0: never read. */

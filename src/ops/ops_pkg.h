@@ -85,7 +85,8 @@ CUBED_MUST_CHECK cubed_status cb_op_reduce_numbers(cubed_reduction reduction, cu
                                                    cubed_array **out, cubed_error *err);
 /* Returns the number of elements that are reduced into one element. INT64_MAX on overflow, which is possible for empty arrays. */
 int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced);
-/* Reduces x, which has the type of the state, over these axes; over a new axis if there are none. */
+/* Reduces x over the axes in `reduced` (bit d). The type of x is the type of the reduction's state. If `reduced` is 0, reduces
+ * over a new last axis of extent 1. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind,
                                            uint32_t reduced, cubed_array **out, cubed_error *err);
 /* Applies an elementwise operation with a time operand other than the condition of CUBED_OP_WHERE. Arguments are those of

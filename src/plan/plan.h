@@ -158,7 +158,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err)
 /* Records the request without extents, so that a later plan of the same request, with sources that have grown, can be
  * recognised. Call it with the flattened nodes. */
 CUBED_MUST_CHECK cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err);
-/* Hashes the request without extents, and the contents of arrays in memory. "" if the growth is unknown. */
+/* Sets `name` to a hash of the request without extents, and of the contents of arrays in memory. Sets it to "" if the growth is
+ * unknown (cb_growth). */
 CUBED_MUST_CHECK cubed_status cb_plan_identify_growth(const cubed_plan *p,
                                                       char name[CB_PLAN_ID_CAP], cubed_error *err);
 typedef enum cb_grown {

@@ -20,20 +20,20 @@ typedef struct record_mark {
     int stage; /* the stage with the most time in the mark */
     bool mixed;
     int64_t task;   /* number of the task, if the mark is a single task */
-    int host;       /* -1: several */
+    int host;       /* number of the host; -1: several hosts */
     int64_t tasks;  /* successful tasks */
     int64_t failed; /* failed attempts */
     /* number of tasks that several workers ran together and that are counted in `tasks` of another worker's mark */
     int64_t shared;
     int64_t start_ns, end_ns;   /* start of the first and end of the last task */
     int64_t busy_ns, leader_ns; /* total time of the tasks, and the time of `stage` */
-    uint64_t measured;          /* peak */
+    uint64_t measured;          /* peak memory in bytes of a task */
 } record_mark;
 
 /* Counts of tasks with adjacent numbers. */
 typedef struct record_bin {
     int64_t ended, resumed;
-    uint64_t measured; /* peak */
+    uint64_t measured; /* peak memory in bytes of a task */
 } record_bin;
 
 typedef struct record_stage {
@@ -41,7 +41,7 @@ typedef struct record_stage {
     int first_bin, nbins;
     int64_t ended, resumed, failed;
     int64_t start_ns, end_ns, busy_ns;
-    uint64_t measured; /* peak */
+    uint64_t measured; /* peak memory in bytes of a task */
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
 } record_stage;
 
