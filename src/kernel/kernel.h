@@ -157,7 +157,7 @@ typedef struct cb_kernels {
         reduce_float32[CB_REDUCTIONS]; /* reduces float32 values into float64 states; may be NULL */
     cb_product_fns sum_of_products
         [CUBED_DTYPE_COUNT]; /* indexed by the type of the factors: float32 or float64 */
-    /* Sums, products, last values other than NaN, maxima and minima. */
+    /* Running sums, running products, last values other than NaN, running maxima and running minima. */
     cb_scan_fns scan[5][CUBED_DTYPE_COUNT];
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
     cb_matvec_fn matvec[CUBED_DTYPE_COUNT];

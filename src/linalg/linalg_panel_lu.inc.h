@@ -65,8 +65,8 @@ static void F(backward)(const cb_panel *s, int64_t panel)
         F(subtract_rows)(s, s->from, cb_min_i64(s->from + s->have, first), n, x);
 }
 
-/* Applies a block of a panel of L to the left, to panel number `panel`. The top of the panel to the left contains its rows that
- * have the diagonal of panel number `panel`. */
+/* Subtracts from panel number `panel` the product of a block of an earlier panel of L and the adjoint of some rows of that panel:
+ * the rows at the diagonal of panel number `panel`. The top of the earlier panel contains these rows. */
 static void F(subtract_square)(const cb_panel *s, int64_t panel)
 {
     T *top = s->at;

@@ -1,6 +1,6 @@
 #include "linalg/linalg_bidiagonal.inc.h"
 
-/* Loads the matrix, or its adjoint if it is wide, to a. */
+/* Loads matrix number i to `a`. If the matrix has fewer rows than columns, loads its adjoint. */
 static void F(load)(const cubed_block *x, int64_t i, const work *s, T *a)
 {
     T *as_is = s->wide ? s->out_left : a;

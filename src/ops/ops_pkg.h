@@ -97,19 +97,20 @@ CUBED_MUST_CHECK cubed_status cb_op_time(cubed_op op, cubed_array *const *args, 
 bool cb_op_is_time_cast(cubed_dtype from, cubed_dtype to);
 CUBED_MUST_CHECK cubed_status cb_op_cast_time(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                               cubed_error *err);
-/* Returns int64 whose first largest (smallest) element is at the first NaT or, without NaT, at x's largest (smallest)
- * element. */
+/* Returns an int64 array. Its first largest (or smallest) element is at the position of the first NaT of x. If x has no NaT, it
+ * is at the position of the first largest (or smallest) element of x. */
 CUBED_MUST_CHECK cubed_status cb_op_ordered_time(cubed_array *x, bool largest, cubed_array **out,
                                                  cubed_error *err);
-/* Reductions of times that do or do not skip NaT: minimum and maximum, and for time differences also sums and means, which
- * are truncated. Options as in cubed_reduce. CUBED_E_TYPE for other reductions. */
+/* Reduces times: computes the minimum or the maximum and, for time differences, also the sum or the mean, which is truncated.
+ * Skips NaT if `skip_nan` is set. Options as in cubed_reduce. CUBED_E_TYPE for other reductions. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x,
                                                 bool skip_nan, const cubed_reduce_options *options,
                                                 cubed_array **out, cubed_error *err);
-/* Operations on strings. cb_op_text: CUBED_OP_WHERE, CUBED_OP_ADD and comparisons of operands that broadcast; the result
- * has this type and these dimension names. cb_op_cast_text: to other lengths, truncated or padded, and to bool.
- * cb_op_reduce_text: minimum and maximum, options as in cubed_reduce. cb_op_arg_text: their positions, for CB_REDUCE_ARGMIN
- * and CB_REDUCE_ARGMAX; axis NULL: in C order. */
+/* Operations on strings. cb_op_text applies CUBED_OP_WHERE, CUBED_OP_ADD or a comparison to operands that broadcast. Its result
+ * has the type `dtype` and the dimension names `names`. cb_op_cast_text casts strings to strings of another length, truncated or
+ * padded, or to bool. cb_op_reduce_text computes the minimum or the maximum, with options as in cubed_reduce. cb_op_arg_text
+ * computes the position of the minimum (CB_REDUCE_ARGMIN) or of the maximum (CB_REDUCE_ARGMAX) along `axis`; if `axis` is NULL,
+ * the position in C order. */
 CUBED_MUST_CHECK cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs,
                                          cubed_dtype dtype, const char *const *names,
                                          cubed_array **out, cubed_error *err);

@@ -57,7 +57,7 @@ const void *cb_get_params(cb_reader *r, size_t *size);
 const cb_map *cb_get_map(cb_reader *r);
 int64_t *cb_get_list(cb_reader *r, int n);
 const int64_t *cb_get_numbers(cb_reader *r, int n);
-/* Reads a grid. Only the number of dimensions is checked here, the other fields with the node. Lists are allocated in the
+/* Reads a grid. Checks only the number of dimensions; the other fields are checked with the node. Lists are allocated in the
  * zone. */
 void cb_get_grid(cb_reader *r, cb_grid *g);
 

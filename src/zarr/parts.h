@@ -57,8 +57,8 @@ cubed_range cb_zarr_runs_next(cb_zarr_runs *r);
 /* Moves elements from stored order to their places in the result. */
 void cb_zarr_runs_place(cb_zarr_runs *r, const char *from, size_t bytes, char *dst);
 
-/* Chunks that a codec encodes in blocks (codec_ranges.c). If a chunk is too long to keep its encoded bytes in memory, a
- * decoded block is kept for several runs. */
+/* Functions for chunks that a codec encodes in blocks (codec_ranges.c). cb_zarr_keeps_block returns true if the encoded bytes of
+ * a chunk may not fit in the buffer for them. Then a decoded block is kept in memory, and used for several runs. */
 bool cb_zarr_keeps_block(const cb_zarr_meta *m, cb_codec_subread part);
 cb_need cb_zarr_blocks_need(const cb_zarr_meta *m, cb_codec_subread part);
 CUBED_MUST_CHECK cubed_status cb_zarr_read_blocks(const cb_zarr_meta *m, cb_codec_subread part,
@@ -66,7 +66,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_blocks(const cb_zarr_meta *m, cb_code
                                                   cb_arena *scratch, uint64_t *stored,
                                                   cubed_error *err);
 
-/* Chunks that are decoded sequentially (streamed.c). */
+/* Functions for chunks that are decoded sequentially (streamed.c). */
 cb_need cb_zarr_streamed_need(const cb_zarr_meta *m, cb_codec_subread part);
 /* Destination of a part of a chunk that is decoded sequentially. */
 typedef struct cb_zarr_streamed {

@@ -89,7 +89,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *pat
 /* Prevents late requests of a run from changing the result of another run that took over its place. For stores in which a place
  * is only a name. */
 typedef struct cb_zarr_fence {
-    /* CUBED_E_EXISTS if the place no longer belongs to the caller. Called from any thread. */
+    /* Fails with CUBED_E_EXISTS if the place no longer belongs to the caller. Called from any thread. */
     cubed_status (*check)(const void *ctx, cubed_error *err);
     const void *ctx;
     /* Put each chunk without conditions after a check, because the chunks are uploaded in parts and the store supports no

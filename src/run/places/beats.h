@@ -5,7 +5,7 @@
 
 #include "run/places/claim.h"
 
-/* Renews one claim (cb_claim_beat). CUBED_E_EXISTS: another run has taken the claim. */
+/* Renews one claim (cb_claim_beat). Fails with CUBED_E_EXISTS if another run has taken the claim. */
 typedef cubed_status (*cb_beat_fn)(cb_claim *c);
 
 /* Starts a thread that calls `beat` ten times per `silence` seconds for each added claim. Ownership: *out is the
