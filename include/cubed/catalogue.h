@@ -115,7 +115,9 @@ typedef enum cubed_coords_rule {
     /* No coordinates along the axes of the CUBED_PARAM_AXIS parameter; without such a parameter, no coordinates at all */
     CUBED_COORDS_CUT,
     CUBED_COORDS_REVERSED, /* the coordinates in reverse order along the axes of the CUBED_PARAM_AXIS parameter */
-    CUBED_COORDS_LATER, /* the last coordinates along these axes, because a difference has the coordinate of its second element */
+    /* the last coordinates along the axes of the CUBED_PARAM_AXIS parameter, because a difference has the coordinate of its
+     * second element */
+    CUBED_COORDS_LATER,
     CUBED_COORDS_JOINED, /* the coordinates of all arrays, joined along the axis */
     CUBED_COORDS_RESIZED, /* no coordinates along axes whose extent changes; axes are matched from the last one */
     CUBED_COORDS_WINDOWS /* coordinates of windows: each window has `window` elements around its coordinate along `axis` */

@@ -128,10 +128,10 @@ typedef struct cubed_plan_options {
     /* Workers run on other machines, so the memory of this machine does not limit them. Executors whose workers are on this
      * machine check its memory when they run the plan. */
     bool other_machines;
-    unsigned
-        machine_workers; /* number of workers on each of these machines; 0: all workers share one machine */
-    uint64_t
-        machine_mem; /* memory of each of these machines in bytes; 0: unknown, so it is not checked */
+    /* number of workers on each of the other machines; 0: all workers share one machine */
+    unsigned machine_workers;
+    /* memory of each of the other machines in bytes; 0: unknown, so it is not checked */
+    uint64_t machine_mem;
     /* Replaces the parameters of functions on blocks; may be NULL. Called at least once for each function; must replace equal
      * parameters by equal parameters. *out is borrowed until the plan is made; set it to `params` if nothing changes. */
     cubed_status (*params)(void *ctx, const char *function, const void *params, size_t size,
@@ -293,7 +293,7 @@ typedef struct cubed_stage_info {
     const char *name; /* description for people: "mean(u*v) -> uv" */
     int64_t num_tasks;
     unsigned coop; /* number of workers that execute a task together; 1 unless share_tasks is set */
-    uint64_t projected_mem; /* projection of the largest task, for each of these workers */
+    uint64_t projected_mem; /* projection of the largest task, for each worker that executes it */
     uint64_t bytes_read;
     uint64_t bytes_written;
     uint64_t chunks_read; /* number of chunks that are read, with one request each */

@@ -271,9 +271,9 @@ typedef struct cubed_promise {
     bool is_region; /* the target is a region of an existing array, so no run claims it */
     /* Number of chunks of a region that other writers may also write; 0 for whole arrays. */
     int64_t shared_chunks;
-    /* Maximum number of requests for the record by which the run claims the target. Does not include heartbeats, which update the
-     * record once per tenth of `silence_seconds`, and one request for each 1,000 replaced objects. 0 for directories, which need
-     * no requests. */
+    /* Maximum number of requests for the record by which the run claims the target. Does not include the run's signs of life,
+     * which update the record ten times in the period `silence_seconds`, and one request for each 1,000 replaced objects. 0 for
+     * directories, which need no requests. */
     uint64_t claim_requests;
     uint64_t chunk_requests; /* requests for each chunk, in addition to its put */
     uint64_t bytes;          /* decoded bytes of the new array */
@@ -318,7 +318,7 @@ typedef struct cubed_run_stats {
     int function_excess_stage;
     uint64_t process_mem;   /* largest cubed_task_report.process_mem */
     uint32_t process_tasks; /* largest cubed_task_report.process_tasks */
-    /* Bytes by which the process may exceed allowed_mem for each of these tasks. */
+    /* Bytes by which the memory of the process may exceed process_tasks times allowed_mem; 0 if it may not. */
     uint64_t process_excess;
     uint64_t projected_mem;        /* largest projection of a task that ran */
     uint64_t intermediate_peak;    /* peak bytes of intermediates in memory */
