@@ -25,9 +25,9 @@ def engine_chunks(x: _core.Array) -> Chunks:
 
 
 def in_chunks(x: _core.Array, chunks: Chunks, asked: Any = None) -> _core.Array:
-    """Returns a new array in the requested chunks. `x` has regular chunks, so it is rechunked if the
-    requested chunks are irregular. If the request `asked` is "auto", operations with other arrays
-    use the chunks of the other arrays."""
+    """Returns a new array in the requested chunks. `x` has regular chunks, so it is rechunked if
+    the requested chunks are irregular. If the request `asked` is "auto", operations with other
+    arrays use the chunks of the other arrays."""
     if is_auto(asked):
         _core.yield_chunks(x)
     return x if longest(chunks) == chunks else _core.rechunk(x, chunks)
