@@ -32,6 +32,7 @@ typedef struct answer {
     cubed_cancel *stuck;
     /* arrival of this message, and deadline of its answer; end_ns 0: no deadline */
     int64_t begin_ns, end_ns;
+    int64_t longest; /* duration in ns of the message's longest task so far */
 } answer;
 
 static cubed_status append(void *sink, const void *data, size_t size, cubed_error *err)
@@ -81,12 +82,12 @@ static int64_t last_moment(const answer *to)
     return to->end_ns - kept;
 }
 
-/* Returns true if a task might miss the deadline, because it may take a quarter longer than the longest task before it (`longest`
- * nanoseconds). If `longest` is 0, no task came before, and this task may use all of the time. */
-static bool is_too_late(const answer *to, int64_t longest)
+/* Returns true if a task might miss the deadline, because it may take a quarter longer than the longest task before it. The first
+ * task of a message may use all of the time. */
+static bool is_too_late(const answer *to)
 {
-    if (to->end_ns == 0 || longest == 0) return false;
-    return cb_clock_ns() + longest + longest / 4 > last_moment(to);
+    if (to->end_ns == 0 || to->longest == 0) return false;
+    return cb_clock_ns() + to->longest + to->longest / 4 > last_moment(to);
 }
 
 /* Reports a task that was not begun, because the time is too short. Another worker will get the task, and the attempt is not
@@ -102,19 +103,19 @@ static cubed_status put_too_late(answer *to, const cubed_task_range *range, int6
     return put_report(to, &r, err);
 }
 
-/* Runs the tasks of a range, and puts their reports. On return, *next is the first task without a report. */
+/* Runs the tasks of a range from task *next on, and puts their reports. On return, *next is the first task that was not run. It
+ * has a report only if the time was too short to begin it. */
 static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                               const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
     cb_arena *arena;
     cb_ahead ahead = {.chunks = NULL};
     cubed_status st = CUBED_OK;
-    int64_t longest = 0;
     CB_TRY(cb_arena_new(&env->plan->ctx->alloc, env->plan->need, &arena, err));
     cb_runner_expect(env, &ahead, range);
     while (st == CUBED_OK && *next < range->last) {
         cubed_task_report r = {.token = range->token};
-        if (is_too_late(to, longest)) {
+        if (is_too_late(to)) {
             st = put_too_late(to, range, *next, err);
             break;
         }
@@ -131,7 +132,7 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
             if (!failed) r.error.status = noted;
         }
         st = r.error.status;
-        longest = cb_max_i64(longest, r.end_ns - r.start_ns);
+        to->longest = cb_max_i64(to->longest, r.end_ns - r.start_ns);
         /* The task was cancelled because the machine was preempted. If the run had been cancelled, it would not have requested
          * the task. */
         if (st == CUBED_E_CANCELLED && cubed_cancel_is_set(env->cancel))
@@ -146,8 +147,7 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
     return st;
 }
 
-/* Runs the tasks of a range that are not noted as done, and puts their reports. On return, *next is the first task without a
- * report. */
+/* Runs the tasks of a range that are not noted as done, and puts their reports. *next is set as by run_tasks. */
 static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                                 const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
@@ -163,6 +163,7 @@ static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog 
             part.last++;
         *next = part.first;
         st = run_tasks(to, env, watchdog, &part, next, err);
+        if (*next < part.last) break; /* the time is too short for more tasks */
         part.first = cb_notes_missing(notes, stage, part.last);
     }
     cb_notes_free(notes);
