@@ -156,10 +156,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ct
  * for which cubed_array_open fails with CUBED_E_UNSUPPORTED. Reads all elements now, into an array in memory whose elements
  * have the length of the longest.
  *
- * most  maximum size in bytes of a chunk, and of all elements together; 1 to 2^31, else CUBED_E_ARG
+ * most  maximum size in bytes of a chunk, of its stored object (a whole shard), and of all elements together; 1 to 2^31, else
+ *       CUBED_E_ARG
  *
- * Errors: CUBED_E_UNSUPPORTED if the array has elements of another type, or is stored in shards within shards; CUBED_E_BUDGET
- * if a chunk, or all elements, exceed `most`. */
+ * Errors: CUBED_E_UNSUPPORTED if the array has elements of another type, or codecs with which strings cannot be read;
+ * CUBED_E_BUDGET if a chunk, an object, or all elements, exceed `most`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_texts(cubed_context *ctx, const char *url,
                                                                size_t most, cubed_array **out,
                                                                cubed_error *err);

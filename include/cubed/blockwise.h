@@ -73,8 +73,8 @@ typedef struct cubed_block_operation {
  * op    borrowed
  * outs  receives op->nout arrays, which the caller owns
  *
- * Errors: CUBED_E_UNSUPPORTED for a function that the context does not know; CUBED_E_ARG for operands that break the rules
- * above or belong to another context; the errors of the function's `check`. */
+ * Errors: CUBED_E_UNSUPPORTED for a function that the context does not know; CUBED_E_TYPE for an output of an invalid type;
+ * CUBED_E_ARG for operands that break the rules above or belong to another context; the errors of the function's `check`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise(cubed_context *ctx,
                                                         const cubed_block_operation *op,
                                                         cubed_array **outs, cubed_error *err);

@@ -114,14 +114,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_members(cubed_context *ctx, c
 /* Flags of cubed_zarr_make_group. */
 #define CUBED_GROUP_OVERWRITE 1u /* removes everything in an existing group */
 #define CUBED_GROUP_DURABLE   2u /* the group survives a power failure */
-/* Makes an empty group at `url`, and groups above it. An existing group is kept; its attributes are replaced by `attrs` if
- * `attrs` is not NULL and the format is the same.
+/* Makes an empty group at `url`, and groups above it. An existing group is kept, unless CUBED_GROUP_OVERWRITE is set; its
+ * attributes are replaced by `attrs` if `attrs` is not NULL and the format is the same.
  *
  * zarr_format  2 or 3
  * attrs        text of a JSON object, or NULL
  *
- * Errors: CUBED_E_ARG for another format, for unknown flags, and if `attrs` is not an object; CUBED_E_FORMAT if `attrs` is
- * not JSON. */
+ * Errors: CUBED_E_EXISTS if an array is at `url` and CUBED_GROUP_OVERWRITE is not set; CUBED_E_ARG for another format, for
+ * unknown flags, and if `attrs` is not an object; CUBED_E_FORMAT if `attrs` is not JSON. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
                                                               int zarr_format, const char *attrs,
                                                               unsigned flags, cubed_error *err);

@@ -75,7 +75,7 @@ static const cubed_param triangle_params[] = {
               "Length of chunks. None: chunks of about 128 MiB.")},
 };
 
-/* Calls cubed_tril_indices, or cubed_triu_indices if c->which is true. */
+/* Computes the results of tril_indices, or of triu_indices if c->which is true. */
 static cubed_status call_triangle(const cb_call *c)
 {
     const int64_t rows = cb_call_int(c, 0), columns = cb_call_int(c, cb_call_has(c, 2) ? 2 : 0);

@@ -469,8 +469,8 @@ static const cubed_param repeat_params[] = {
     COUNTED_PARAMS,
 };
 
-/* If repeats are an array, the extent of the result is their sum, which must be computed first. *most is the number of elements
- * of x, although the sum may be larger. */
+/* If repeats are an array, the extent of the result is the sum of the repeats of all positions along the axis, which must be
+ * computed first. *most is the number of elements of x, although the sum may be larger. */
 static cubed_status count_repeat(const cb_call *c, int64_t *most)
 {
     cubed_array *x = cb_call_array(c, 0), *repeats = cb_call_array(c, REPEATS);

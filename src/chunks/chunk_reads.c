@@ -26,7 +26,7 @@ typedef struct stored_read {
     void *dst;
     cb_zarr_extract part; /* the part to read; used only if want->subread is set */
     cb_pinned *out;
-    uint64_t stored; /* number of bytes that were read from the store */
+    uint64_t stored; /* number of bytes that were read from the store or the source function */
 } stored_read;
 
 /* Reads from a source function, and charges its library memory. */
@@ -161,8 +161,8 @@ static cubed_status read_stored(cb_chunks *c, const cb_chunk_reader *r, const cb
 
 static void unpin(void *cache, void *entry) { cb_cache_unpin(cache, entry); }
 
-/* Finds a chunk in the cache, or reads it into the cache, or into w->buffer if the cache does not keep it. A chunk in the cache is
- * copied to w->buffer or pinned as long as the arena's data lives. */
+/* Finds a chunk in the cache, or reads it into the cache, or into w->buffer if the cache does not keep it. A chunk in the cache
+ * is copied to w->buffer or pinned as long as the arena's data lives. */
 static cubed_status want_kept(cb_chunks *c, const cb_chunk_reader *r, const cb_want *w,
                               cb_pinned *out, cubed_error *err)
 {

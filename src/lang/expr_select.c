@@ -482,7 +482,8 @@ static cubed_status get_method(expr_builder *b, const expr *e, bool *nearest)
     return CUBED_OK;
 }
 
-/* Applies keyword argument `a` of the call. Either replaces *x by its selected elements, or sets the axis's entry of `slices`. */
+/* Applies keyword argument `a` of the call. Either replaces *x by its selected elements, and the axis's entry of `slices` by the
+ * whole new axis, or sets this entry to the selected slice. */
 static cubed_status select_along(expr_builder *b, const expr *e, const expr *a, bool nearest,
                                  cubed_array **x, cubed_slice *slices)
 {

@@ -22,8 +22,7 @@ cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array
     if (e->kind != EXPR_TUPLE) {
         expr_value v = {.array = NULL};
         EXPR_TRY(expr_build_value(b, e, &v));
-        /* If `like` has an integer type, an integer literal is not converted to this type, because the type may not represent
-         * its value. */
+        /* If `like` has a bool or integer type, an integer keeps its own type, because that type may not represent its value. */
         bool whole = like && v.kind == EXPR_INT &&
                      cubed_dtype_kind(cubed_array_dtype(like)) <= CUBED_KIND_UINT;
         EXPR_TRY(expr_operand(b, e, &v, whole ? NULL : like));

@@ -179,7 +179,7 @@ cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out
     return st;
 }
 
-/* Computes where(column <= row + k, x, 0), or where(column > row + k, x, 0). */
+/* Computes where(column <= row + k, x, 0) for tril, or where(column >= row + k, x, 0) for triu. */
 static cubed_status triangle(const char *what, cubed_op keep, cubed_array *x, int64_t k,
                              cubed_array **out, cubed_error *err)
 {

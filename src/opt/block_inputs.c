@@ -241,8 +241,8 @@ static uint64_t most_kept(const cubed_plan *p) { return (p->allowed_mem - p->res
 /* --- More tasks ----------------------------------------------------------------------------------- */
 
 /* Divides blocks along the first possible axis of the results, unless that reads much more data. Tries pieces[0] pieces, then
- * pieces[1], a smaller number. If chunks are encoded, each piece decodes some bytes that it does not need, so a smaller number
- * may be acceptable if the larger is not. Sets *done if the blocks were divided. */
+ * pieces[1], a smaller number. If chunks are encoded, each piece reads and decodes some bytes that it does not need, so a smaller
+ * number may be acceptable if the larger is not. Sets *done if the blocks were divided. */
 static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                const int64_t pieces[2], uint64_t most_read, bool *done,
                                cubed_error *err)

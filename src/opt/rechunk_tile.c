@@ -552,8 +552,8 @@ static void polish(const search *s, cb_tile *best)
     } while (reads_less(best, &before) && ++round < 3);
 }
 
-/* Adds chunks to the tasks as long as the total number of reads does not grow. Starts with the last axis, whose chunks are
- * adjacent. */
+/* Adds chunks to the tasks as long as the stage reads no more bytes or, for equal bytes, makes no more requests. Starts with the
+ * last axis, whose chunks are adjacent. */
 static void group(const cb_tile_in *in, cb_tile *best)
 {
     for (int d = in->out->ndim - 1; d >= 0; d--) {

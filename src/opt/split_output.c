@@ -18,8 +18,9 @@
 
 /* GETs per second of a prefix of an object store (Amazon S3 User Guide: at least 5,500). */
 #define PREFIX_GETS 5500.0
-/* Maximum ratio of the time of a task's requests to the time of its transfers. FULL: if all workers read during the whole
- * stage. FREE: if there is a worker for each task, so that smaller tasks shorten the stage. */
+/* Maximum ratio of the time that the stage's requests to a prefix take (PREFIX_GETS) to the time of its bytes. FULL: the bytes
+ * that all workers read during the whole stage. FREE: the bytes of one task, if there is a worker for each task, so that smaller
+ * tasks shorten the stage. */
 #define REQUEST_SHARE_FULL 0.75
 #define REQUEST_SHARE_FREE 4
 

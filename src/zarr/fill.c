@@ -1,5 +1,5 @@
-/* Parses and prints fill values: numbers, names of values that JSON cannot represent, hexadecimal bits, and pairs of these for
- * complex numbers. */
+/* Parses and prints fill values: numbers, names of values that JSON cannot represent, hexadecimal bits, pairs of these for
+ * complex numbers, strings, and records. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

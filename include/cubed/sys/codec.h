@@ -151,8 +151,9 @@ typedef struct cubed_codec_vtable {
  * program whose context does not know the codec, such as a worker, can neither read such an array nor load such a plan. `vt`
  * must outlive the context.
  *
- * Errors: CUBED_E_ARG if `vt` was compiled for another version of this header, or lacks a name or a required function;
- * CUBED_E_EXISTS if a codec has this name in either format. Thread-safe. */
+ * Errors: CUBED_E_ARG if `vt` was compiled for another version of this header, lacks a name or a required function, has an
+ * unknown kind, or has only some of the functions for ranges; CUBED_E_EXISTS if a codec has this name in either format.
+ * Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_codec(cubed_context *ctx,
                                                                 const cubed_codec_vtable *vt,
                                                                 cubed_error *err);

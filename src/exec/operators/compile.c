@@ -145,7 +145,7 @@ static bool is_copy(const cb_stage *s)
     return true;
 }
 
-/* Lists the stored nodes that the stage's programs load, and the nodes whose states the stage merges. */
+/* Lists the nodes whose chunks or memory the stage's programs load, and the nodes whose states the stage merges. */
 static cubed_status find_inputs(const cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                 cubed_error *err)
 {

@@ -97,7 +97,7 @@ static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, cons
     }
 }
 
-/* Returns true if the partial results of the lanes are combined after element `end`. This is done at the end of each stretch
+/* Returns true if the partial results of the lanes are combined before element `end`. This is done at the end of each stretch
  * of a run and at the end of the run. */
 static bool joins(const block_loop *b, int64_t end)
 {

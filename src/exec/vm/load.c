@@ -5,7 +5,8 @@
 #include "exec/plan/operator.h"
 #include "exec/vm/vm.h"
 
-/* Returns true if the chunk extends beyond the current block, so that other blocks will read it as well. */
+/* Returns true if other blocks will read the chunk: always with CB_REUSE_ALL, and with CB_REUSE_CUT if the chunk extends beyond
+ * the current block. */
 static bool is_reused(const cb_load *load, const cb_box *chunk, const cb_box *image)
 {
     bool cut = false;

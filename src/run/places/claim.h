@@ -138,8 +138,8 @@ typedef struct cb_stage_place {
     char staged[CB_RUN_STAGED_CAP];
 } cb_stage_place;
 /* Gets the place in which the array that will replace the array at `path` is created. `staged` is the name of this place from
- * a run's record, or NULL for a new name of this run. CUBED_E_UNSUPPORTED if the store cannot replace arrays, CUBED_E_FORMAT
- * if `staged` is not a name of such a place. */
+ * a run's record; NULL or "": a new name of this run, CUBED_E_ARG if it is too long. CUBED_E_UNSUPPORTED if the store cannot
+ * replace arrays, CUBED_E_FORMAT if `staged` is not a name of such a place. */
 CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
                                             const char *staged, cb_stage_place *out,
                                             cubed_error *err);

@@ -527,7 +527,7 @@ static int hedge(cb_http *h, int wait)
             if (left / MS < wait) wait = (int)(left / MS) + 1;
             continue;
         }
-        c->may_hedge = false; /* a second request is sent at most once per call */
+        c->may_hedge = false; /* a second request is sent at most once per attempt */
         if (atomic_load(&c->cancelled) || !cb_hedge_spend(h->hedge)) continue;
         if (make_ready(c) == CB_HTTP_GO) c->second = begin_transfer(h, c);
     }

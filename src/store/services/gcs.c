@@ -38,7 +38,8 @@ typedef struct gcs_store {
     const char *endpoint, *payer;
     const char *id, *secret; /* HMAC keys; NULL: not set */
     bool anonymous;
-    cb_credentials *who; /* source of bearer tokens; NULL: requests are signed with HMAC keys */
+    cb_credentials
+        *who; /* source of bearer tokens; NULL: HMAC keys sign requests, or access is anonymous */
 } gcs_store;
 
 /* --- Requests ----------------------------------------------------------------------------------------- */
