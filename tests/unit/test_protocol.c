@@ -594,6 +594,62 @@ static void test_runs_stay_open_while_they_last(void **state)
     assert_int_equal(rmdir(f->work), 0);
 }
 
+static cubed_status copy_slowly(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    if (call->out[0].data) (void)usleep(*(const useconds_t *)ctx);
+    return copy_block(call, NULL, err);
+}
+
+/* A worker that skips completed tasks compares the time that is left with its longest task, also after a skipped task. */
+static void test_no_task_begins_late_after_a_skipped_one(void **state)
+{
+    static useconds_t pause;
+    static const cubed_block_fn fn = {.struct_size = sizeof(cubed_block_fn),
+                                      .version = CUBED_BLOCK_VERSION,
+                                      .name = "copy slowly",
+                                      .ctx = &pause,
+                                      .run = copy_slowly};
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan *plan = new_copy(f, &fn);
+    char name[CUBED_RUN_NAME_CAP];
+    cubed_worker_options o = CUBED_WORKER_OPTIONS_INIT;
+    cubed_worker *worker;
+    uint8_t bytes[CUBED_RANGE_BYTES];
+    const void *reports;
+    void *data;
+    size_t data_size, size, used;
+    cubed_task_report first, last;
+    must(cubed_run_begin(plan, "open", NULL, name, &err), &err);
+    assert_int_equal(work_on_task(f, plan, 1, false), CUBED_OK);
+    o.skip_done = true;
+    must(cubed_worker_new(f->ctx, &o, &worker, &err), &err);
+    cubed_range_write(&(cubed_range_message){.range = {.first = 0, .last = 3}, .run = "open"},
+                      bytes);
+    must(cubed_plan_save(plan, &data, &data_size, &err), &err);
+    cubed_work_input in = input(data, data_size, bytes);
+    in.time_ms = 4000;
+    pause = 1800000; /* in us: task 0 ends in time on a busy machine too, and task 2 would not */
+    must(cubed_work(worker, &in, &reports, &size, &err), &err);
+    must(cubed_report_read(f->ctx, reports, size, &first, &used, &err), &err);
+    assert_int_equal(first.error.status, CUBED_OK);
+    assert_int_equal(first.task, 0);
+    must(cubed_report_read(f->ctx, (const char *)reports + used, size - used, &last, &used, &err),
+         &err);
+    assert_int_equal(last.task, 2);
+    assert_int_equal(last.error.failure, CUBED_FAILURE_PREEMPTED);
+    assert_non_null(strstr(last.error.message, "task 2 did not start"));
+    pause = 0;
+    assert_int_equal(work_on_task(f, plan, 0, false), CUBED_OK);
+    assert_int_equal(work_on_task(f, plan, 2, false), CUBED_OK);
+    must(cubed_run_finish(plan, name, &err), &err);
+    cubed_worker_free(worker);
+    cubed_plan_free_bytes(plan, data, data_size);
+    cubed_plan_unref(plan);
+    assert_int_equal(remove_dir(f->out), 0);
+    assert_int_equal(rmdir(f->work), 0);
+}
+
 /* A worker writes its note to the folder that it opened, not to a folder that has the name now. */
 static void test_late_notes(void **state)
 {
@@ -699,6 +755,7 @@ int main(void)
         cmocka_unit_test(test_what_workers_are_told_wrong),
         cmocka_unit_test(test_plans_are_loaded_once),
         cmocka_unit_test(test_runs_stay_open_while_they_last),
+        cmocka_unit_test(test_no_task_begins_late_after_a_skipped_one),
         cmocka_unit_test(test_late_notes),
         cmocka_unit_test(test_ranges_fit_messages),
     };
