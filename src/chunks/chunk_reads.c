@@ -248,8 +248,8 @@ static void add_cost(cb_map_costs *costs, size_t bytes, int64_t begun)
     atomic_fetch_add(&costs->bytes, bytes);
 }
 
-/* Makes a chunk available by mapping its file into memory. If only a part is requested, maps it only if mappings were faster
- * than copies so far. Sets *there to false if the chunk must be read instead. */
+/* Makes a chunk available by mapping its file into memory. If only a part is requested, either maps or copies it, as the costs
+ * measured so far suggest (cb_map_pays). Sets *there to false if the chunk must be read instead. */
 static cubed_status want_mapped(cb_chunks *c, const cb_chunk_reader *r, const cb_want *w,
                                 cb_pinned *out, bool *there, cubed_error *err)
 {

@@ -39,7 +39,7 @@ typedef struct cb_chunks_options {
     size_t spare; /* memory in bytes for intermediates; the cache uses the remainder */
     /* Total number of reads of a chunk that tasks read again; SIZE_MAX: unknown. */
     size_t (*reads)(const cubed_plan *p, int node, const int64_t *idx);
-    /* Calls fn for each chunk that one step of a task reads, in access order. Steps count from 0. Sets *there to false if the
+    /* Calls fn for the chunks that one step of a task reads, in access order. Steps count from 0. Sets *there to false if the
      * task has no such step. Any thread may call `visit`. It may omit chunks, or list chunks that the task does not read. If
      * `visit` is NULL, no chunks are prefetched, and no worker decodes chunks for another. */
     cubed_status (*visit)(const cubed_plan *p, int stage, int64_t task, int64_t step, bool *there,

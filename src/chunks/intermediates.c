@@ -64,8 +64,8 @@ void cb_intermediates_free(cb_chunks *c, int node) CB_UNCHECKED_LOCKS
 
 enum { KEY_CAP = CB_INTERMEDIATE_KEY_CAP };
 
-/* Writes the key FOLDER/NODE/CHUNK or FOLDER/PREFIX/NODE/CHUNK. NODE and CHUNK are digits, so that a takeover moves these objects
- * as chunks (cb_zarr_may_be_chunk). */
+/* Writes the key FOLDER/NODE/CHUNK or FOLDER/PREFIX/NODE/CHUNK. PREFIX, NODE and CHUNK are digits, so that a takeover moves
+ * these objects as chunks (cb_zarr_may_be_chunk). */
 static void chunk_key(const cb_chunks *c, const cb_work *work, int node, int64_t chunk,
                       char key[KEY_CAP])
 {

@@ -148,7 +148,7 @@ cubed_status cb_chunks_take_offer(cb_chunks *c, const cb_chunk_reader *r, const 
 typedef struct search {
     const cb_helper *of;
     int64_t step;
-    bool behind; /* the search has passed the last chunk that the worker has read */
+    bool behind; /* the search has passed the last chunk that the worker requested */
     /* the search has skipped one chunk, which the worker will decode itself, so that it does not wait */
     bool left;
     int looked;

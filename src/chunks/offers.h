@@ -58,8 +58,8 @@ struct cb_helper {
     cb_offer held[CB_OFFERS_EACH];
 };
 
-/* Returns true if idle workers decode chunks of a node for other workers. These chunks are encoded, are read as a whole, and
- * take longer to decode than another worker needs to wake up. */
+/* Returns true if idle workers decode chunks of a node for other workers, provided that a task reads them as a whole. These
+ * chunks are encoded, and take longer to decode than another worker needs to wake up. */
 bool cb_node_is_offered(const cubed_plan *p, int node);
 /* Begins offers among the workers of an executor, which ends them before its lock and condition are destroyed. Requires
  * cb_chunks_options.visit. */

@@ -47,14 +47,14 @@ static plane plane_of(const cb_blosc_block *b, size_t s, size_t j)
     return (plane){b->streams == 1 ? j : s, b->elem, b->size / b->elem};
 }
 
-/* Returns the first byte of the plane that is not in front of byte `at` of the block. */
+/* Returns the index in the plane of its first byte that is not in front of byte `at` of the block; its size if there is none. */
 static size_t index_in(const plane *p, size_t at)
 {
     const size_t i = at <= p->first ? 0 : (at - p->first + p->step - 1) / p->step;
     return cb_min_size(i, p->size);
 }
 
-/* Returns how many bytes of the plane the parts need. Parts ascend, so that the last one decides unless the plane ends before it. */
+/* Returns how many bytes of the plane the parts need. Parts ascend, so that the last one with a byte of the plane decides. */
 static size_t needed(const cb_blosc_block *b, const plane *p, cb_blosc_cursor parts)
 {
     size_t most = 0;

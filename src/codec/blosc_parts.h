@@ -35,8 +35,8 @@ cubed_range cb_blosc_next_part(cb_blosc_cursor *c, size_t from, size_t end, unsi
  * states. */
 bool cb_blosc_has_parts(const cb_blosc_block *b, unsigned flags);
 
-/* Decodes the parts of the cursor's runs within a block, and moves the cursor past them. Each LZ4 stream is decoded up to the last
- * byte needed. `buffer` has b->size bytes. Returns false if the block is damaged. */
+/* Decodes the parts of the cursor's runs within a block, and moves the cursor past them. Each LZ4 stream is decoded at least up
+ * to the last byte needed. `buffer` has b->size bytes. Returns false if the block is damaged. */
 bool cb_blosc_copy_parts(const cb_blosc_block *b, cb_blosc_cursor *c, unsigned char *buffer);
 
 #endif

@@ -27,7 +27,7 @@
 #define MAX_RETRIES 256
 
 /* A backup is a copy of a slow range that an idle worker runs (find_straggler). At most one worker in WORKERS_PER_BACKUP runs
- * a backup. */
+ * a backup, but one backup is always allowed. */
 #define WORKERS_PER_BACKUP 20
 /* A range is slow if it takes SLOW_TIMES the mean of its stage, until SLOW_KNOWN tasks have ended. From then on it is slow if it
  * takes SLOW_MORE times the time within which all but SLOW_SHARE of the ranges end. So copies start early in stages whose tasks
@@ -286,9 +286,10 @@ static void release_slot(cb_driver *d, unsigned slot)
     if (d->busy-- == d->a.workers && (d->a.backups || d->a.start_ms)) d->calm_ns = now_of(d);
 }
 
-/* Counts the duration of a range of n tasks. Also adjusts s->most, the estimated duration that a share SLOW_SHARE of the tasks
- * exceeds. If the range took longer per task, the estimate grows by the fraction SLOW_GAIN * (1 - SLOW_SHARE). Otherwise it
- * shrinks by the fraction SLOW_GAIN * SLOW_SHARE (H. Robbins and S. Monro, A Stochastic Approximation Method, 1951). */
+/* Counts the duration of a range of n tasks. Also adjusts s->most, the estimated duration per task that a share SLOW_SHARE of the
+ * ranges exceeds. If the range took longer per task, the estimate grows by the fraction SLOW_GAIN * (1 - SLOW_SHARE).
+ * Otherwise it shrinks by the fraction SLOW_GAIN * SLOW_SHARE (H. Robbins and S. Monro, A Stochastic Approximation Method,
+ * 1951). */
 static void count_duration(stage_state *s, int64_t n, int64_t ns)
 {
     const double seconds = (double)ns * 1e-9 / (double)n;
@@ -311,7 +312,8 @@ static double usual_ns(const stage_state *s, int64_t n)
     return (double)s->timed_ns / (double)s->timed * (double)n;
 }
 
-/* Returns the time by which a range exceeds the usual duration of ranges of its stage, or 0 if the range is not slow. */
+/* Returns the time by which a range exceeds the mean duration of ranges of its stage, or 0 if the range is not slow or has a
+ * copy. */
 static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
 {
     const stage_state *s = &d->stages[f->stage];
@@ -429,8 +431,8 @@ static int64_t due_ns(cb_driver *d, const in_flight *f)
            nanoseconds((double)before * (double)d->most_ns / 1e6);
 }
 
-/* Returns true if the range's worker should have reported by now. If any worker is idle, assumes that this worker runs no other
- * range before this one. */
+/* Returns true if the range should have ended by now. If any worker is idle, assumes that the worker of this range runs no other
+ * range before it. */
 static bool is_overdue(const cb_driver *d, const in_flight *f, int64_t now)
 {
     if (!f->used || f->due_ns == INT64_MAX) return false;

@@ -30,7 +30,7 @@ typedef struct cb_driver_args {
     bool retries; /* retry ranges that fail with a transient error */
     /* give ranges that take much longer than other ranges of their stage to a second worker as well */
     bool backups;
-    /* maximum number of tasks in memory that wait for chunks (ready.c); 0: CB_RUN_WINDOW */
+    /* maximum number of tasks that are held in memory until they run (ready.c); 0: CB_RUN_WINDOW */
     int64_t window;
     const cb_run_clock *clock; /* NULL: the clock of this machine */
     /* completed tasks of a run in parts; NULL for a whole run, in which the driver frees intermediates */

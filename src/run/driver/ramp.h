@@ -1,4 +1,4 @@
-/* Estimates the number of workers that a service has started, if the service starts workers step by step (ramp.c). Used by one
+/* Decides how many workers of a service a driver may use, while the service starts workers step by step (ramp.c). Used by one
  * thread. */
 #ifndef CB_RUN_RAMP_H
 #define CB_RUN_RAMP_H
@@ -17,7 +17,7 @@ typedef struct cb_ramp {
     unsigned asked;  /* workers that the service was asked to start */
     unsigned seen;   /* workers that have reported a task */
     double usual_ns; /* moving average of the time in nanoseconds that a worker needs for a range */
-    int64_t second;  /* the last second for which asked_at has an entry */
+    int64_t second;  /* the current second; asked_at has entries for the seconds before it */
     unsigned asked_at
         /* `asked` at the end of each second; the index is the second modulo CB_RAMP_SECONDS. */
         [CB_RAMP_SECONDS];

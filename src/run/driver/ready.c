@@ -236,9 +236,9 @@ static cubed_status has_remains(cb_ready *r, int stage, int64_t task, bool known
 
 /* --- Preparation before the run ----------------------------------------------------------------------- */
 
-/* Finds, before the run, the tasks of a stage that have to run, if they wait for chunks or if other tasks wait for their
- * chunks. Records these tasks by their chunks, so that only their reads are counted. Tasks of other stages are examined when
- * they are next. */
+/* Decides whether to find the tasks of a stage that have to run before the run starts: *look is set if tasks of the stage wait
+ * for chunks, or if other tasks wait for their chunks. Prepares the records of the existing chunks, so that only reads of tasks
+ * that have to run are counted. Tasks of other stages are examined when they are next. */
 static cubed_status note_outputs(cb_ready *r, const cb_stage *s, bool *look, cubed_error *err)
 {
     *look = s->level > 0;

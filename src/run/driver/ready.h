@@ -13,7 +13,7 @@ typedef struct cb_ready_args {
     int64_t most_tasks; /* maximum tasks per range */
     unsigned workers;
     unsigned range_ms; /* intended duration of a range (cubed_executor_caps) */
-    /* maximum number of tasks in memory that wait for chunks; more if there are more stages */
+    /* maximum number of tasks that are held in memory until they run; more if there are more stages */
     int64_t window;
     const cubed_cancel *cancel; /* may be NULL */
     /* Completed tasks of a run in parts. Its intermediates are kept until the run is finished, because their readers are not

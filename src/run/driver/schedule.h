@@ -11,7 +11,7 @@ typedef struct cb_schedule_args {
     cubed_executor *executor;
     const cubed_run_options *options;
     cubed_run_stats *stats; /* statistics to which counters are added */
-    /* maximum number of tasks in memory that wait for chunks (ready.c); 0: CB_RUN_WINDOW */
+    /* maximum number of tasks that are held in memory until they run (ready.c); 0: CB_RUN_WINDOW */
     int64_t window;
     const cb_run_clock *clock; /* NULL: the clock of this machine */
 } cb_schedule_args;

@@ -179,7 +179,8 @@ static void close_opened(cubed_plan *plan)
 }
 
 /* Loads the user-defined functions of the plan. If this process then has too little memory for a task, records the memory that
- * its code uses. That memory is known before the first run, when a worker has only code and the plan in memory. */
+ * its code uses. Measures it before the first run, when a worker has only code and the plan in memory. Does not measure a
+ * process that drives runs, because it may have data in memory. */
 static void load_functions(cubed_plan *plan)
 {
     cb_code_memory *code = &plan->ctx->code;

@@ -4,8 +4,8 @@
  * The driver never waits for a single worker. Connections are non-blocking: unsent bytes (the bytes of the plan, which all
  * connections share, and one range) stay in memory here, and reports are assembled as they arrive.
  *
- * A range is assigned when a worker is ready for it, so the first worker that has started gets the first range. The number of
- * workers that are starting or idle is kept equal to the number of unassigned ranges. */
+ * A range is assigned when a worker is ready for it, so the first worker that has started gets the first range. A worker
+ * is started for an unassigned range only if fewer workers are starting than ranges are unassigned. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +77,7 @@ typedef struct processes {
     cb_shared *shared;
     int nshared;
     unsigned turn; /* index of the worker that is checked first after the next poll */
-    /* value of cb_oom_kills() at the last kill that was attributed to a worker */
+    /* number of kills in cb_oom_kills() that happened before the run, or are attributed to a worker */
     uint64_t oom_kills;
 } processes;
 

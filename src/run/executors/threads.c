@@ -1,6 +1,6 @@
 /* Executor with a pool of threads, each with its own arena. A bounded queue contains the ranges for the threads, and another
  * one their reports. If the next range consists of cooperative tasks, each worker that asks for work becomes a member of these
- * tasks. A task starts when all workers are members; if there are more members than planned, each holds fewer chunks. */
+ * tasks. A task starts when all workers are members; if there are more members than planned, the share of each is smaller. */
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "exec/vm/helping.h"
 #include "run/executors/executor.h"
 
-/* Maximum number of ranges per worker in the queue: the worker runs one range, prefetches chunks of the next, and a third one
- * waits. So no worker is idle while the driver is busy. */
+/* Maximum number of ranges in flight per worker: the worker runs one range, prefetches chunks of the next, and a third one waits
+ * in the queue. So no worker is idle while the driver is busy. */
 #define RANGES_PER_WORKER 3
 /* Capacity of the queue of reports for the driver; workers wait when it is full. */
 #define REPORTS_PER_WORKER 64

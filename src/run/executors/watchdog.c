@@ -39,7 +39,8 @@ static void wait_at_most(cb_watchdog *w, int64_t ns) CB_REQUIRES(&w->lock)
     cb_cond_wait_until(&w->changed, &w->lock, cb_clock_ns() + ns);
 }
 
-/* Handles a deadline of the current task. At the first deadline, the task is asked to end. */
+/* Handles a deadline of the current task. At the first deadline, the task is asked to end. At the second one, the task is
+ * stuck: ends the process, or sets `stuck`. */
 static void act(cb_watchdog *w, int64_t now) CB_REQUIRES(&w->lock)
 {
     if (!w->told) {

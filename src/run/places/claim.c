@@ -305,7 +305,7 @@ static cubed_status check_fence(const void *ctx, cubed_error *err)
     cubed_status st = cb_run_record_read(f->store, f->path, zone, &r, &version, err);
     cb_zone_free(zone);
     if (st != CUBED_OK) return st;
-    /* Compares run and owner, because a run that resumes another run has the same name but another owner. */
+    /* Also compares owner and start time, because a run that resumes another run has the same name but another owner. */
     if (!cb_version_is_none(&version) && is_of(&r, f->run, f->owner) &&
         strcmp(r.since, f->since) == 0)
         return CUBED_OK;
@@ -416,8 +416,8 @@ void cb_claim_drop(cb_claim *c)
     cb_beats_unlock(c->beats);
 }
 
-/* Removes plan, goal and sources from the record. Does not change the time of the last heartbeat, because the owner may have
- * ended, and the caller be another run. */
+/* Removes plan, goal and sources from the record if the store needs a fence; otherwise only checks the claim. Does not change
+ * the time of the last heartbeat, because the owner may have ended, and the caller be another run. */
 cubed_status cb_claim_close(cb_claim *c, cubed_error *err)
 {
     if (!cb_claim_needs_fence(c->store)) return cb_claim_check_own(c, err);

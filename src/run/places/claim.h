@@ -15,7 +15,7 @@ typedef struct cb_run_self {
     char plan[CB_RUN_PLAN_CAP]; /* "" if the run cannot be resumed; the goal is then also "" */
     char goal[CB_RUN_PLAN_CAP];
     char run[CB_RUN_NAME_CAP];
-    /* Owner of the run (this process), and its start time. Both are "" until the first claim, because determining the owner
+    /* Owner of the run (this process), and the time of its first claim. Both are "" until then, because determining the owner
      * reads files. */
     char owner[CB_OWNER_CAP];
     char since[CB_RUN_TIME_CAP];

@@ -61,7 +61,7 @@ typedef struct cleaning {
     cubed_store *store;
     cb_zone *zone;
     unsigned flags;
-    /* identity of this process; determines which runs of other machines count as ended */
+    /* only the options of takeovers are set; they determine which runs of other machines count as ended */
     cb_run_self self;
     cubed_clean_fn fn;
     void *fn_ctx;
@@ -89,7 +89,8 @@ static cubed_status sweep(const cleaning *c, cubed_store *s, const char *path, u
     return cb_store_sweep(s, path, flags | dry, tell_file, (void *)(uintptr_t)c, err);
 }
 
-/* Removes unfinished writes of a run that has ended. Without the name of the run, the store would keep them for a day. */
+/* Removes unfinished writes of a run that has ended. Without CUBED_SWEEP_ALONE, stores that do not know the writer would keep
+ * them for a day. */
 static cubed_status sweep_of_run(const cleaning *c, const char *path, cubed_error *err)
 {
     return c->store->vt->flags & CUBED_STORE_AT_ONCE
@@ -102,8 +103,8 @@ static bool may_write(const cleaning *c, const cb_claim *claim)
     return cb_store_has_places(c->store) && cb_run_record_may_write(&claim->record);
 }
 
-/* Removes an array next to its final place: an unfinished new array, or the old array that was replaced. Reports the path of
- * the final place. */
+/* Removes an array next to its final place: an unfinished new array, or the old array that was replaced. Before that, completes
+ * the copy of a complete new array to the final place. Reports the path of the final place. */
 static cubed_status discard_beside(const cleaning *c, cb_claim *claim, cubed_error *err)
 {
     cb_stage_place p = {.store = NULL};

@@ -13,11 +13,11 @@ cubed_status cb_folder_open_work(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Opens the folder itself, after its record was checked. Later puts reach this folder even if another folder gets its name. */
+/* Opens the folder itself, and checks the record in it. Later puts reach this folder even if another folder gets its name. */
 static cubed_status open_place(cb_io *io, cubed_error *err)
 {
     cb_claim c = io->folder;
-    /* close only the place, because another broker of this run has opened the folder */
+    /* close the place that an earlier broker of this run may have opened */
     cb_store_close(io->folder_place);
     io->folder_place = NULL;
     CB_TRY(cb_store_anchor(io->work, io->prefix, false, &io->folder_place, err));

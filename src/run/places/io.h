@@ -19,7 +19,7 @@ typedef enum cb_io_mode {
 typedef struct cb_io_options {
     cb_io_mode mode;
     bool resume; /* resume an earlier run of the plan; for workers: it began all targets */
-    /* for drivers: workers get no messages with the plan, but find the run by its name and the plan's ID (cubed_work) */
+    /* for drivers: workers find the run by its name and the plan's ID (cubed_work) */
     bool joined;
     unsigned keep; /* CUBED_KEEP_*: output that may be kept if the run ends early (cb_io_keep) */
     bool update;   /* for drivers: recompute only chunks whose sources changed (update.h) */

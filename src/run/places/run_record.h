@@ -59,8 +59,8 @@ typedef struct cb_run_record {
     const char *sources;       /* versions of the sources, in order; in the zone */
 } cb_run_record;
 
-/* Reads the record at a path and its version, which is "" if there is no record. For a record that cannot be read, sets all
- * fields to zero, and *version to its version. */
+/* Reads the record at a path and its version, which is "" if there is no record. For a record that is damaged or of another
+ * version of the format, sets all fields to zero, and *version to its version. */
 CUBED_MUST_CHECK cubed_status cb_run_record_read(cubed_store *store, const char *path,
                                                  cb_zone *zone, cb_run_record *out,
                                                  cubed_object_version *version, cubed_error *err);

@@ -183,7 +183,8 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Removes a replacement array that a run created before it ended early. */
+/* Removes the array that a run which has ended left at `left->staged`: the array that it created to replace another, or the
+ * array that it has replaced. Before that, completes a copy to the final place, and keeps the chunks if this run resumes. */
 static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *left,
                                  cubed_error *err)
 {
@@ -750,7 +751,7 @@ cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err)
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const target_io *t = made(io, i);
         if (!t || !t->claimed || t->begun) continue;
-        /* Compare only the names of runs, because the store may have executed a put that this run considers failed. */
+        /* Compare run and owner, not the version, because the store may have executed a put that this run considers failed. */
         if (cb_claim_check_place(&t->claim, NULL, io->zone, &lost) != CUBED_E_EXISTS) continue;
         if (err) *err = lost;
         return CUBED_E_EXISTS;

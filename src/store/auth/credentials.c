@@ -157,7 +157,7 @@ cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call)
 bool cb_credentials_renew(cb_credentials *c)
 {
     cb_mutex_lock(&c->fetcher->lock);
-    /* Other calls in flight that used the same keys do not renew them again. */
+    /* Until the new keys arrive, further calls in flight that used the old keys request no second renewal. */
     const bool can = c->fetch && c->ends != INT64_MAX;
     if (can) c->ends = 0;
     cb_mutex_unlock(&c->fetcher->lock);

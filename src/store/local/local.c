@@ -343,7 +343,7 @@ static int remove_contents(int fd)
         int why = errno;
         int below = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (below < 0) {
-            /* The name is not a directory either, so reports why unlink failed. */
+            /* If the name is not a directory either, reports why unlinkat failed; otherwise, why the directory did not open. */
             if (errno != ENOENT) e = errno == ENOTDIR || errno == ELOOP ? why : errno;
             continue;
         }

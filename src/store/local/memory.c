@@ -21,7 +21,7 @@ typedef struct memory_store {
     cb_memory own; /* the objects, if the store shares them with no other store */
     size_t size;   /* size of this struct including the string */
     char *url;
-    char root[]; /* prefix of all keys in `objects`; may be "" */
+    char root[]; /* prefix of this store's keys in `objects`; may be "" */
 } memory_store;
 
 cubed_status cb_memory_init(cb_memory *m, const cubed_allocator *a, cubed_error *err)

@@ -30,8 +30,8 @@ enum { TIMEOUT_MS = 30000, SIZES_AT_ONCE = 500 };
  * about 10^9 keys. */
 enum { MOST_EMPTY = 1000000 };
 
-/* Redis script: puts an object if its version equals ARGV[1], or differs from ARGV[2]. The put always succeeds if the object is
- * the one that an earlier attempt of this put has written. */
+/* Redis script: puts an object if its version equals ARGV[1], or differs from ARGV[2] ("*": if there is no object). "" means no
+ * condition. The put always succeeds if the object is the one that an earlier attempt of this put has written. */
 #define PUT_IF                                                                                     \
     "local v=redis.call('GETRANGE',KEYS[1],0,15) local new=string.sub(ARGV[3],1,16) "              \
     "if v~=new then if ARGV[1]~='' and v~=ARGV[1] then return 0 end "                              \

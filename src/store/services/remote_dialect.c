@@ -21,7 +21,7 @@ void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const c
     cb_uri_put(out, key, kept);
 }
 
-/* Returns the text after "PREFIX/", or NULL if the text does not start with it. */
+/* Returns the text after the prefix and the '/' that follows it, "" if the text is the prefix, or NULL if it is not below it. */
 static const char *skip_prefix(const char *text, const char *prefix)
 {
     const size_t n = strlen(prefix);

@@ -46,8 +46,8 @@ typedef struct cb_resp_reply {
     char text[256]; /* text of '+' and '-' */
 } cb_resp_reply;
 
-/* Opens a connection. Errors of this and the following functions are CUBED_E_IO and transient. The connection cannot be used
- * after an error. */
+/* Opens a connection. Errors of this and the following functions are CUBED_E_IO. Errors of the network are transient; unknown
+ * hosts and invalid replies are not. The connection cannot be used after an error. */
 CUBED_MUST_CHECK cubed_status cb_resp_open(const char *host, const char *port, int timeout_ms,
                                            cb_resp *c, cubed_error *err);
 void cb_resp_close(cb_resp *c);

@@ -15,7 +15,7 @@
 #define WHO      "username"
 #define SECRET   "password"
 
-/* Kinds of versions. A reply is identified by the first kind, from the store's current kind on, that the reply has. */
+/* Kinds of versions. The version in a reply is of the first kind that the reply has, from the kind in the store's setting on. */
 typedef enum web_versions { BY_ETAG, BY_DATE, BY_SIZE } web_versions;
 
 typedef struct web_store {
@@ -24,7 +24,7 @@ typedef struct web_store {
     atomic_bool no_head; /* the server refuses HEAD or sends no length: one byte is read instead */
     /* value of the header "authorization"; NULL: the header is not sent */
     const char *authorization;
-    /* Nearest kind of address that may be contacted. A redirect to a nearer address is refused (store/http/http_redirect.h). */
+    /* no server at a nearer address is contacted; CB_ADDRESS_ANY: no nearer one than the first (store/http/http_redirect.h) */
     cb_address_kind limit;
     /* farthest kind of the servers that sent objects; CB_ADDRESS_ANY: none yet */
     _Atomic(cb_address_kind) farthest;
