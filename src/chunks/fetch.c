@@ -31,7 +31,7 @@ struct cb_fetch {
     /* taken: bytes of the buffer including this struct; cap: maximum size of the object */
     size_t taken, cap;
     unsigned users; /* number of threads that wait for the buffer, use it or cancel it */
-    unsigned left;  /* number of parts that readers have not finished with, and that were not given up */
+    unsigned left;  /* number of parts that readers have not finished with or given up */
     unsigned nparts;
     int node;
     cb_cache_kind kind;

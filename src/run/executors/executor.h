@@ -10,7 +10,8 @@
 typedef struct cb_executor_args {
     cubed_executor_args head;
     cb_task_env env;
-    bool resume; /* the run resumes an earlier run of the plan, which began all targets */
+    /* an earlier run of the plan began all targets in stores; true if there are none */
+    bool resume;
 } cb_executor_args;
 
 extern const cubed_executor_vtable cb_executor_threads;

@@ -10,7 +10,7 @@ typedef struct cb_wire_hello {
     uint64_t plan_size;
     /* number of descriptors of shared memory, which follow the connection's descriptor */
     uint32_t nshared;
-    /* the run resumes an earlier run of the plan, which began all targets */
+    /* an earlier run of the plan began all targets in stores; true if there are none */
     bool resume;
     uint32_t timeout_ms;    /* see cubed_run_options */
     char plan[40], run[40]; /* ID of the plan and name of the driver's run (run/places/self.h) */

@@ -1,5 +1,5 @@
 /* A thread that renews the claims of holds and new files, while their owners do other work. Runs renew their claims between
- * tasks. */
+ * tasks, and by this thread while they take over places and while they commit. */
 #ifndef CB_RUN_BEATS_H
 #define CB_RUN_BEATS_H
 

@@ -129,8 +129,8 @@ void cb_io_rest(cb_io *io)
     io->chunks = NULL;
 }
 
-/* Time in nanoseconds for which a check of the claims is valid. During a range, a worker does not check claims at all. So it
- * may write after another run has taken over the place; then the conditions of its puts protect the place. */
+/* Time in nanoseconds for which a check of the claims is valid. A worker does not repeat this check during a range, so it may
+ * write after another run has taken over the place. Then the conditions of its puts protect the place. */
 #define CHECK_NS ((int64_t)1000000000)
 
 bool cb_io_go_on(cb_io *io, bool own_name)

@@ -16,7 +16,7 @@ typedef struct array_state {
     int node;
     cb_recorded_array now;      /* current state, with the array `versions` */
     cb_chunk_version *versions; /* versions of the chunks that exist */
-    /* for targets: a bit for each chunk that the run does not replace; NULL if the run replaces all chunks */
+    /* for targets: a bit for each chunk that the run does not replace; only used if the update is in place */
     uint64_t *keep;
     cb_sources_record record; /* targets */
     bool found;               /* for targets: a record of sources exists */

@@ -17,7 +17,7 @@ typedef enum cb_remote_what {
     CB_REMOTE_GET,
     CB_REMOTE_HEAD,
     CB_REMOTE_PUT,
-    /* HEAD request without conditions, to check whether the stored object is the one that an earlier request put */
+    /* like CB_REMOTE_HEAD, but without conditions, to check whether the stored object is the one that an earlier request put */
     CB_REMOTE_CHECK,
     CB_REMOTE_DELETE,
     CB_REMOTE_DELETE_MANY,
