@@ -151,7 +151,7 @@ static cubed_status remake(search *s, cubed_error *err)
     }
     if (!o->remake) return CUBED_OK;
     cubed_status st = o->remake(o->remake_ctx, o->allowed_mem, s->arrays, err);
-    /* If an array cannot be recreated for another amount of memory, the original array is planned. */
+    /* If the arrays cannot be recreated for this amount of memory, the original arrays are planned. */
     if (st != CUBED_OK) return st == CUBED_E_BUDGET || st == CUBED_E_NOMEM ? st : CUBED_OK;
     for (int i = 0; i < n; i++) s->targets[i].array = s->arrays[i];
     return CUBED_OK;
@@ -193,8 +193,9 @@ static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t t
                                        : UINT64_MAX;
 }
 
-/* Returns the first sufficient amount of memory that is found, from `guess` on, or 0 if there is none. Sets *refused to the
- * largest insufficient amount. */
+/* Returns the first sufficient amount of memory that is found, from `guess` on, or 0 if there is none. If the chunks of the
+ * arrays grow with the memory (trial.grows), returns a seventh more, if that is also sufficient. Sets *refused to the largest
+ * insufficient amount. */
 static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial *found)
 {
     uint64_t enough = 0;

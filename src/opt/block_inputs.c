@@ -194,7 +194,8 @@ static bool is_worth_storing(const cubed_plan *p, cb_stage *s, int input)
     return detour < (1 - WORTH) * direct;
 }
 
-/* Returns the memory of a call whose blocks are read directly: its blocks, and the scratch memory of the function. */
+/* Returns the memory of a call whose blocks are read directly: its blocks, and the memory of the function and its
+ * libraries. */
 static uint64_t block_bytes(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = input_bytes(p, s);

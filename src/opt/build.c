@@ -141,7 +141,8 @@ typedef struct plan_room {
     uint64_t library, metadata;
 } plan_room;
 
-/* Makes a plan whose tasks leave `room` free. On return, `room` is the memory that this plan needs for libraries and metadata. */
+/* Makes a plan whose tasks leave `room` free. On return, `room` is the memory that this plan needs for
+ * libraries and, with a margin of an eighth, for metadata. */
 static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room, cubed_plan **out,
                              cubed_error *err)
 {

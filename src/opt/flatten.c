@@ -307,8 +307,8 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     return st;
 }
 
-/* Keeps irregular chunks of an array that is stored. In a store, they are kept only along axes for which the user specified
- * them. The other axes get regular chunks, which all readers support. */
+/* Keeps irregular chunks of an array that is stored. In a store, they are kept only along axes for which the user or a
+ * stored array specified them (`listed`). The other axes get regular chunks, which all readers support. */
 static void keep_irregular(const cubed_array *x, bool in_memory, cb_grid *grid)
 {
     for (int d = 0; d < grid->ndim; d++) {

@@ -52,8 +52,8 @@ static bool is_faster(const void *ctx, const cubed_plan *now, const cubed_plan *
     return seconds_of(now) < WORTH_GATHERING * seconds_of(before);
 }
 
-/* Returns true if pieces are large enough to be read by one request each. In a store with latency, a request for a small piece
- * takes much longer than the transfer of its bytes. */
+/* Returns true if pieces are large enough to be read by one request each, or if the store has no latency. In a store with
+ * latency, a request for a small piece takes much longer than the transfer of its bytes. */
 static bool are_large(const cubed_plan *p, const last_pass *l)
 {
     size_t bytes = cubed_dtype_size(p->ir.nodes[l->middle].dtype);
@@ -62,8 +62,8 @@ static bool are_large(const cubed_plan *p, const last_pass *l)
     return bytes >= CB_OPT_TASK_BYTES || !cb_node_waits_for(p, l->middle);
 }
 
-/* Divides the chunks of the intermediate at the borders of blocks. Returns false if blocks or chunks are irregular, or if
- * neither of their lengths is a multiple of the other. */
+/* Divides the chunks of the intermediate at the borders of blocks. Returns false if blocks or chunks are irregular or have a
+ * shorter first one, or if neither of their lengths is a multiple of the other. */
 static bool divide(const cubed_plan *p, last_pass *l)
 {
     const cb_node *middle = &p->ir.nodes[l->middle];

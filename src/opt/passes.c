@@ -71,7 +71,7 @@ static cb_grid seen_grid(const cubed_plan *p, const cb_load *l, const cb_grid *s
         const int64_t first = cb_axis_find(a, at);
         seen->first =
             l->map->dim[k].stride > 0 ? cb_axis_hi(a, first) - at : at - cb_axis_lo(a, first) + 1;
-        /* If the view is within one chunk of the source, use the length of that chunk. */
+        /* If the view begins in the last chunk of the source, use the nominal length of that chunk. */
         if (first == cb_axis_count(a) - 1 && l->map->dim[k].stride > 0) seen->first = a->chunk;
     }
     return to;
@@ -148,7 +148,7 @@ static cb_rechunk_run kept_by_run(const cubed_plan *p)
                             .unreserved = cb_plan_uncounted_metadata(p->reserved_mem)};
 }
 
-/* Plans the passes that make the output of stage `s` with at most `mem` bytes per task (rechunk.h). Sets *found to false if
+/* Plans the passes that make the output of stage `s` with at most `mem` bytes per worker (rechunk.h). Sets *found to false if
  * there is no such plan. */
 static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t mem, detour *d,
                                 bool *found, cubed_error *err)
@@ -310,7 +310,7 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 
 /* --- Warnings ----------------------------------------------------------------------------------------- */
 
-/* Users are warned if a stage reads an array at least this many times. */
+/* Users are warned if a stage reads its inputs more than this many times. */
 #define MANY_READS 8.0
 
 /* Returns how often a stage reads its inputs. Returns 0 if it reads little relative to its output, or if a block function causes

@@ -26,7 +26,7 @@ typedef struct cb_planner {
     size_t mem; /* memory limit of the search, in place of in.mem */
     /* factor from 0 to 1 by which cb_chain_floor multiplies its minimum number of requests */
     double floor;
-    /* the search finds only chains with at most as many bytes and as many requests as this chain; NULL: no limit */
+    /* the search penalises chains with more bytes or more requests than this chain; NULL: no penalty */
     const cb_chain *no_worse;
     int trials; /* number of trials of the tile search that are left */
     /* last judged chain of each length, with its projected cost */
@@ -35,7 +35,7 @@ typedef struct cb_planner {
 
 /* Sets a chain of one pass whose tasks make one chunk each, even if it does not fit. */
 void cb_chain_single(const cb_planner *p, cb_chain *out);
-/* Sets bytes, requests, memory, seconds and score of a chain from its projected cost. */
+/* Sets bytes, requests, memory, seconds and score of a chain from its cost, which may be estimated or projected. */
 void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c);
 /* Finds the best single pass from the source to the target. */
 void cb_chain_direct(cb_planner *p, cb_chain *out);

@@ -404,7 +404,7 @@ static void list_options(const search *s, int d, int64_t most, axis_options *a)
                 worse = worse && a->option[j].touched[k] <= o.touched[k];
         }
         if (worse) continue;
-        /* If there are too many options, drop the shortest. Short options differ little from each other. */
+        /* If there are too many options, keep the shortest and drop the second. Short options differ little from each other. */
         if (a->n == MAX_OPTIONS)
             memmove(a->option + 1, a->option + 2, (size_t)(--a->n - 1) * sizeof o);
         a->option[a->n++] = o;

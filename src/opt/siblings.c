@@ -108,8 +108,8 @@ typedef struct sibling {
     int level;
     bool gone;    /* this stage was joined into another one, and no longer exists */
     bool pending; /* outputs were joined to the stage, but the stage was not compiled since */
-    /* Each program of the stage has one branch. If this holds for two stages, their joined stage needs at most the sum of
-     * their memory. */
+    /* Each program of the stage has at most one branch, and the operator has `adds_up`. If this holds for two stages, their
+     * joined stage needs at most the sum of their memory. */
     bool straight;
     /* Upper bounds of the numbers of loads and of instructions of the stage's two programs: [0] for the body of its
      * reductions, [1] for its tail. */

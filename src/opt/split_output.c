@@ -238,8 +238,9 @@ static int64_t tasks(const cubed_plan *p)
     return n;
 }
 
-/* Accepts the new plan if it has more tasks, and moves hardly more data than the old plan and the copies of the pieces. States
- * are not copied, but their padding grows with the number of chunks. */
+/* Accepts the new plan if it has more tasks, and moves hardly more data than the old plan and the copies of the pieces. The
+ * copies must move less than a quarter of the bytes that the stage reads. States are not copied, but their padding grows with
+ * the number of chunks. */
 static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     const spread *s = ctx;

@@ -146,8 +146,8 @@ static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int
                    axis, number, halo->before, halo->after, most);
 }
 
-/* Checks axis d, if an earlier axis of the operand has the same symbol. Only two axes of an input may have the same symbol,
- * and only if their blocks are equal. */
+/* Checks axis d, if an earlier axis of the operand has the same symbol. Only axes of an input may have the same symbol, and
+ * only if their blocks are equal. The input must not be gathered, and must have neither a halo nor a reach. */
 static cubed_status check_repeated(const cb_block_operand *x, int d, bool output, const char *what,
                                    int number, cubed_error *err)
 {
@@ -186,7 +186,7 @@ static cubed_status check_operand(const cb_block_operand *x, bool output, const 
 }
 
 /* Records the number of blocks of an operand along each symbol. Along a symbol, every operand must have the same number of
- * blocks, or one block. */
+ * blocks, or one block. The axis of a gathered input is ignored. */
 static cubed_status count_blocks(const cb_block_operand *x, bool output, int number,
                                  cb_symbols *out, bool *known, cubed_error *err)
 {

@@ -6,7 +6,8 @@
 /* Margin, so that rounding of a root does not make the side of a cube shorter by 1. */
 #define ROUNDING 1e-9
 
-/* Gives each axis that is shorter than `side` one chunk of its whole extent. Returns true if there was such an axis. */
+/* Gives each undecided axis that is at most as long as `side` one chunk of its whole extent. Returns true if there was such an
+ * axis. */
 static bool take_short(int ndim, const int64_t *shape, double side, double *room, int64_t *chunks)
 {
     bool found = false;

@@ -97,8 +97,9 @@ cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n);
 CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset,
                                             int64_t stride, int64_t extent, cb_axis *out,
                                             cubed_error *err);
-/* Adds elements before and after the axis, in chunks of its nominal length. If the axis is irregular, its chunks do not
- * change, and new chunks are at most as long as its longest chunk. Lists are allocated in the zone. */
+/* Adds elements before and after the axis. A regular axis gets chunks of its nominal length. An irregular axis keeps its
+ * chunks, except that elements are added to its first and last chunk if these then are no longer than its longest chunk. New
+ * chunks are at most that long. If too many chunks would be added, the result is regular. Lists are allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before,
                                              int64_t after, cb_axis *out, cubed_error *err);
 /* Returns true if the list of an irregular axis is valid. The list may have arbitrary contents. */

@@ -249,7 +249,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     return kind->check(ir, n, err);
 }
 
-/* Checks that no chain of virtual nodes is deeper than CB_MAX_DEPTH. */
+/* Checks that no chain of virtual nodes is deeper than CB_MAX_DEPTH + 2, including the node at the top of the chain. */
 static cubed_status check_depth(const cb_ir *ir, cubed_error *err)
 {
     const cubed_allocator *a = cb_zone_allocator(ir->zone);

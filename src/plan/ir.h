@@ -1,5 +1,6 @@
 /* The nodes of a plan. A node is an array and the operation that computes it; a node's inputs precede it in the list. The list
- * does not change after planning. It is plain data that can be serialised (serial.h). All pointers point into the owning zone. */
+ * does not change after planning. It is plain data that can be serialised (serial.h). Pointers point into the owning
+ * zone, except pointers to the caller's memory and to borrowed objects. */
 #ifndef CB_PLAN_IR_H
 #define CB_PLAN_IR_H
 
@@ -40,7 +41,7 @@ typedef struct cb_node {
         };
         struct {
             const cb_map *map; /* for VIEW and RESHAPE: map to the input; see cb_map_own */
-            /* For RESHAPE: the shape before the reshape, to which the map leads. */
+            /* For RESHAPE: the shape before the reshape, from which the map leads to the input. */
             const int64_t *from;
         };
         struct {                    /* MEMORY */
@@ -144,7 +145,8 @@ static inline bool cb_node_leaves_states(const cb_node *n)
 {
     return n->kind == CB_NODE_PARTIAL || n->kind == CB_NODE_MERGE_PARTIAL;
 }
-/* Returns true for scans and for outputs of functions on blocks. Such a node is always stored if another node reads it. */
+/* Returns true for scans, selections by a mask, and outputs of functions on blocks. Such a node is always stored if another node
+ * reads it. */
 static inline bool cb_node_stores_itself(const cb_node *n)
 {
     return cb_node_is(n, CB_KIND_STORES_ITSELF);

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "plan/geom.h"
 
-/* Maximum number of chunks that cb_axis_extend adds to the list of an axis, to limit the size of the list. */
+/* Maximum number of chunks that cb_axis_extend adds at each end of an irregular axis, to limit the size of the list. */
 #define MOST_FILLED ((int64_t)1 << 20)
 
 static size_t list_bytes(const cb_axis *a) { return ((size_t)a->n + 1) * sizeof *a->starts; }

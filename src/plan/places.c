@@ -1,5 +1,5 @@
-/* Lists the places of a plan's sources, results, groups and intermediates, and checks that no place that is written overlaps
- * another place. */
+/* Lists the places of a plan's sources, results, groups and intermediates, and checks that writing one of them does not
+ * destroy another one. */
 #include <string.h>
 
 #include "base/error.h"

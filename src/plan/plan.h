@@ -137,7 +137,7 @@ cb_grid cb_plan_object_grid(const cb_zarr_meta *m);
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
 /* Maximum sizes in bytes of the tables that a run keeps: for each node, target and stage; for each chunk of an intermediate
  * (its place and number of readers, in addition to a bit for its existence); and for each task that waits for chunks. At most
- * CB_RUN_WINDOW tasks wait at the same time, or one per stage. src/run and src/chunks assert these sizes. */
+ * CB_RUN_WINDOW tasks wait at the same time, or one per stage if that is more. src/run and src/chunks assert these sizes. */
 #define CB_RUN_NODE_BYTES   ((size_t)96)
 #define CB_RUN_TARGET_BYTES ((size_t)3072)
 #define CB_RUN_STAGE_BYTES  ((size_t)80)

@@ -68,8 +68,8 @@ static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error
 /* A stage's name lists at most this many outputs. */
 enum { NAMED_OUTPUTS = 4 };
 
-/* Writes the title of each output. If all titles are equal, writes the title only once. The outputs of one call have equal
- * titles. */
+/* Writes the titles of the first NAMED_OUTPUTS outputs. Omits a title that equals the title before it, because all outputs of
+ * one call have equal titles. */
 static void put_titles(cubed_plan *p, const cb_stage *s, cb_buf *text)
 {
     size_t before = 0;
@@ -116,7 +116,8 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
     return s->name ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-/* Returns the operator for the node's kind. This operator may choose another one when it compiles or prepares the stage. */
+/* Returns the operator for the kind of the stage's nodes. This operator may choose another one when it compiles or prepares the
+ * stage. */
 static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
 {
     int node = s->reduce ? s->reduce->list[0].node : s->outs[0].node;
@@ -135,7 +136,7 @@ static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
     }
 }
 
-/* Returns true if the stage only moves elements and computes nothing. */
+/* Returns true if the stage has one output, only moves elements and computes nothing. */
 static bool is_copy(const cb_stage *s)
 {
     if (s->nouts != 1) return false;

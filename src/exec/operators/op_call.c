@@ -1,5 +1,6 @@
 /* Operator for functions on whole blocks. A task calls the function once for each combination of blocks along the contracted
- * symbols, in C order. For each call it loads the inputs' blocks, and the function adds to the outputs' blocks. */
+ * symbols, in C order. Before a call it loads the inputs' blocks that the previous call did not use. The function adds to the
+ * outputs' blocks. */
 #include <string.h>
 
 #include "base/error.h"
@@ -116,7 +117,8 @@ static int sibling_key(const cubed_plan *p, const cb_stage *s)
 }
 
 /* Reports the chunks of the inputs of a task's calls, in the order of the calls. For each call, reports only inputs whose
- * block differs from the block of the previous call. */
+ * block differs from the block of the previous call, or whose block the function overwrites (`clobbers`). Does not report
+ * gathered inputs. */
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_visited_step *v,
                           bool *there, cubed_error *err)
 {

@@ -131,7 +131,7 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
         roots[k].map = cb_map_identity(r->domain->ndim);
         roots[k].summed = r->list[k].kind == CB_REDUCE_SUM && r->list[k].dtype == CUBED_FLOAT64;
         r->list[k].value = p->ir.nodes[roots[k].node].dtype;
-        /* The program loads stored inputs. It computes only the outputs of this stage itself. */
+        /* The program loads this value if it is stored (load_roots), and computes it otherwise. */
     }
     const cb_lower_request q = {.ir = &p->ir,
                                 .zone = p->ir.zone,

@@ -148,8 +148,8 @@ bool cb_block_is_carried(const cb_stage_call *c, int out)
     return out < 32 && c->fn->carried >> out & 1;
 }
 
-/* Returns the size in bytes of an output's buffer. It has the size of a whole chunk, because a block that is smaller than its
- * chunk is unpacked in place. */
+/* Returns the size in bytes of an output's buffer. If the output is stored, it is the size of a whole chunk, because a block
+ * that is smaller than its chunk is unpacked in place. If the output is unused and not carried, the size is 0. */
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 {
     int o = s->call->outs[out];
@@ -160,8 +160,8 @@ size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 
 /* --- Reads of tasks ------------------------------------------------------------------------------- */
 
-/* Sets the blocks of an input along each axis. For an input with a halo (blocks that include neighbouring elements), sets
- * adjacent blocks of the largest size. `largest` receives the axes of such blocks. */
+/* Sets the blocks of an input along each axis. For an input with a reach (plan/reach.h), sets adjacent blocks of the largest
+ * size. `largest` receives the axes of such blocks. */
 static void input_axes(const cb_block_operand *x, cb_blocks *axes, cb_axis *largest)
 {
     const bool halo = cb_block_has_halo(x);
@@ -187,7 +187,8 @@ static void mark_overlap(const cb_program *prog)
     }
 }
 
-/* Returns how often a task loads each block of the input. A call loads its block unless the previous call used the same block. */
+/* Returns how often all tasks load each block of the input. A call loads its block unless the previous call used the same
+ * block. */
 static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint32_t has = 0;

@@ -333,8 +333,8 @@ static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_a
     return CUBED_OK;
 }
 
-/* Sets the block for which memory is measured: the first block of a task or, for projections, a block of the maximum extents.
- * Returns false if the task has no block. */
+/* Sets the block for which memory is measured: the first block of the task for a lower bound (CB_ARENA_LEAST), otherwise a
+ * block of the maximum extents. Returns false for a lower bound of a task without blocks. */
 static bool measured_block(const cb_frame *f, cb_box *block)
 {
     const cb_stage_reduce *r = f->stage->reduce;
@@ -444,7 +444,8 @@ static const cb_branch *single_branch(const cb_program *prog, const cb_box *bloc
     return NULL;
 }
 
-/* Reduces a part of a block that is within `branch`. If `branch` is NULL, reduces values that were evaluated before. */
+/* Reduces a part of a block that is within `branch`. If `branch` is NULL, first evaluates the values of the part into dense
+ * arrays, and then reduces them. */
 static cubed_status reduce_part(cb_reducer *f, const cb_box *block, const cb_box *part,
                                 const cb_branch *branch, cubed_error *err)
 {

@@ -94,7 +94,7 @@ static const struct {
     {"subtract_product", 1, EACH}, {"lu", 0.005, LINE},
 };
 
-/* Costs of codecs at their default levels, for data with four significant digits, like measured data. The cost of "bytes" is
+/* Costs of codecs at their usual levels, for data with four significant digits, like measured data. The cost of "bytes" is
  * the cost of writing and reading a file of a Zarr array. */
 static const struct {
     const char *name;

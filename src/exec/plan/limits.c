@@ -143,9 +143,9 @@ static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *besi
     return most;
 }
 
-/* Returns the part of the free memory that prefetches may use. Subtracts the memory for intermediates, or half of it if
- * intermediates can also be stored in the work directory. Also subtracts the memory for the cache of decoded chunks, or half
- * of it. */
+/* Returns the part of the free memory that prefetches may use. Subtracts the memory for intermediates, but at most half of
+ * the free memory if intermediates can also be stored in the work directory. Then subtracts the memory for the cache of
+ * decoded chunks, but at most half of the remaining memory. */
 static uint64_t fetch_room(const cubed_plan *p)
 {
     uint64_t spare = cb_plan_spare(p, false), needed = 0;

@@ -8,7 +8,7 @@
  * first-level cache when the second reduction reads it. */
 #define CB_LONGEST_VECTOR ((size_t)4 * CB_VECTOR)
 
-/* Returns true if the branch has a single load and no instructions. */
+/* Returns true if the branch only loads a stored array: without instructions, and not through a reshape and a view. */
 bool cb_branch_is_bare(const cb_branch *b);
 /* Returns the maximum number of elements along axis d of a load's array from the first to the last element that a block of these
  * extents needs from one chunk. */

@@ -19,7 +19,7 @@ bool cb_programs_share_a_load(const cb_program *a, const cb_program *b);
 /* Sets the range *first to *last - 1 of branches that may have elements of a box. */
 void cb_program_branches(const cb_program *prog, const cb_box *box, int *first, int *last);
 
-/* Returns true if the stage loads an array through a reshape. */
+/* Returns true if the tail of the stage loads an array through a reshape. */
 bool cb_stage_reshapes(const cb_stage *s);
 
 /* Calls fn for each reduction below a root that is not stored, with the map from the root's axes to the axes of the reduction.

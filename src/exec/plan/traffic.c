@@ -262,9 +262,9 @@ static bool is_small_part(const cubed_plan *p, const cb_load *l, size_t bytes, s
     return false;
 }
 
-/* Returns true if a load reads parts of chunks. It does if a block of these extents needs at most two thirds of a chunk, and
- * the needed bytes are in few or long runs. It also does if the chunk does not fit in memory. Parts of an intermediate are
- * read only if they are one contiguous run. */
+/* Returns true if a load reads parts of chunks. This requires that a block of these extents needs at most two thirds of a
+ * chunk. In addition, the needed bytes must be in few or long runs, or the chunk must not fit in memory. Parts of an
+ * intermediate are read only if they are one contiguous run. */
 static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents,
                        const visits *v)
 {
@@ -284,8 +284,9 @@ static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *ext
     return has_to_subread(p, l, bytes, run, v);
 }
 
-/* Returns the number of requests for the part of a chunk that a block of these extents needs. There is one request for each
- * contiguous run. In a store with latency, one request reads several runs if the gaps between them are short. */
+/* Returns the number of requests for the part of a chunk that a block of these extents needs. In a store with latency, a part
+ * that is read as byte ranges needs one request for each contiguous run; one request reads several runs if the gaps between
+ * them are short. All other parts count as one request. */
 static uint64_t requests_of_part(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
     const cb_grid *g = p->ir.nodes[l->node].grid;

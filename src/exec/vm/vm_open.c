@@ -190,9 +190,9 @@ static bool has_strides(const vm_load *l)
     return l->how != LOAD_INDEX && l->how != LOAD_BLOCKS && l->how != LOAD_CONST;
 }
 
-/* Returns the first axis of the longest run over which every load and result is contiguous or has a single value. Returns 0 if
- * that run has fewer than 32 elements, because its overhead would be too high. Then vectors extend over several runs, and
- * their elements are gathered. */
+/* Returns the first axis of the longest run over which every result is contiguous, and every load is contiguous or has a
+ * single value. Returns 0 if that run has fewer than 32 elements, because its overhead would be too high. Then vectors extend
+ * over several runs, and their elements are gathered. */
 static int choose_inner(const cb_vm *vm)
 {
     int inner = vm->ndim;

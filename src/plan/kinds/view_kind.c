@@ -3,7 +3,7 @@
 
 #include "plan/kinds/kind_rows.h"
 
-/* Checks that a node's map leads to positions in a shape with `ndim` axes. */
+/* Checks that a node's map leads from the positions of `shape`, which has `ndim` axes, to positions in the input. */
 static cubed_status check_map(const cb_ir *ir, const cb_node *n, int ndim, const int64_t *shape,
                               cubed_error *err)
 {
