@@ -81,7 +81,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn ea
 uint64_t cb_opt_traffic(const cubed_plan *p);
 /* Predicts the time of a stage in the same way as the planner of rechunks (rechunk.h). */
 double cb_opt_stage_seconds(const cb_stage *s);
-/* Returns the memory that a worker needs for the whole plan; the final check compares it with allowed_mem. */
+/* Returns the memory that a worker needs for the whole plan in addition to reserved_mem. The final check compares the sum with
+ * allowed_mem. */
 uint64_t cb_opt_whole_need(const cubed_plan *p);
 
 /* Chunks are grouped into larger tasks, if that has no disadvantage, up to this output size of a task in bytes. */

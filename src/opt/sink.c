@@ -1,7 +1,7 @@
 /* Moves reshapes down in the graph, to stored nodes. A stage can reshape only an array that it loads. So elementwise
  * operations between a reshape and a stored array are moved above the reshape, because they work in any shape. Views become
- * part of the reshape. All other nodes below a reshape are stored. This includes copies, unless the plan is tried without
- * copies below reshapes. */
+ * part of the reshape. Constants, and arrays in memory in C order, get the new shape without a reshape. All other nodes below
+ * a reshape are stored. This includes copies, unless the plan is tried without copies below reshapes. */
 #include <string.h>
 
 #include "base/error.h"

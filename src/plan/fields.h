@@ -50,7 +50,8 @@ int64_t cb_get_i(cb_reader *r);
 int cb_get_n(cb_reader *r, uint64_t limit);
 /* Returns a pointer into the reader's bytes. */
 const void *cb_get_bytes(cb_reader *r, size_t n);
-/* The following functions allocate in the reader's zone. They return NULL if the bytes are invalid or out of memory. */
+/* The following functions allocate in the reader's zone. If out of memory, they set `bad` and return NULL. If the bytes are
+ * invalid, they set `bad`, and all except cb_get_numbers return NULL. cb_get_string also returns NULL if NULL was written. */
 const char *cb_get_string(cb_reader *r);
 /* Reads the parameters of a function, which may have any size. */
 const void *cb_get_params(cb_reader *r, size_t *size);

@@ -29,7 +29,7 @@ typedef struct block_loop {
     how how;
     int64_t reduced_run; /* RUN, RUNS */
     /* Index of the state of element 0 among the states of the block, and the distance from it to the next state along each
-     * axis. */
+     * axis. The states of a run are adjacent. */
     int64_t first_state, state_stride[CUBED_MAX_NDIM];
     /* `origin`: position of element 0 in C order of the reduced axes of the whole domain. `place`: distance between positions
      * along each axis. */

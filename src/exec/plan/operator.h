@@ -58,7 +58,7 @@ typedef struct cb_operator {
     const struct cb_operator *joined;
     /* Reason why stages of this operator are not joined with other stages; NULL: stages with the same inputs are joined. */
     const char *apart;
-    /* Returns a key. Stages with equal keys are joined, even if they have no input in common. A key is at least 0 and at most
+    /* Returns a key. Stages with equal keys may be joined, even if they have no input in common. A key is at least 0 and at most
      * the number of the plan's nodes. */
     int (*sibling_key)(const cubed_plan *p, const cb_stage *s);
     bool adds_up; /* the memory of joined stages is at most the sum of their memory */
