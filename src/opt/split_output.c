@@ -191,7 +191,7 @@ static cubed_status insert_reduce(const spread *s, cb_ir *to, int i, const cb_no
 }
 
 /* Inserts an intermediate whose chunks are the pieces of an output. If the output is a target, a copy writes it from the
- * pieces. If the output is an intermediate, the new intermediate replaces it. */
+ * pieces. If the output is an intermediate, the new intermediate replaces it. States only get the smaller chunks. */
 static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                            cubed_error *err)
 {

@@ -404,8 +404,8 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
     return r->apart ? branches_frame(f, extents, err) : evaluated_frame(f, extents, err);
 }
 
-/* Chooses the longest possible vectors. The order in which values are reduced depends on the run, and not on the length of
- * vectors. */
+/* Chooses the longest possible vectors, if their length does not change the order in which values are reduced. This is so for
+ * ROWS, and for a RUN whose reductions all have lanes. Otherwise the length stays as set_walk() has set it. */
 static void set_step(block_loop *b)
 {
     if (!b->from.vm || b->how == RUNS) return;

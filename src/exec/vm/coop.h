@@ -40,7 +40,7 @@ void cb_coop_begin(cb_coop *t, unsigned size);
 void cb_coop_fail(cb_coop *t, cubed_status st, const cubed_error *why);
 /* Waits until all members have called it. Returns false to all members if one of them has failed. */
 bool cb_coop_meet(cb_coop *t);
-/* Returns the status and the error of the first member that failed. Call it after a meeting. */
+/* Returns the status and the error of the first member that failed, or CUBED_OK if none failed. Call it after a meeting. */
 cubed_status cb_coop_result(const cb_coop *t, cubed_error *err);
 
 #endif

@@ -54,7 +54,10 @@ typedef struct cb_evaluation {
 
 /* Allocates views of the parts of the box that belong to branches. A measuring arena also measures the evaluation of the
  * branches, one after another. It measures the branches that overlap the box. If the box may be `anywhere`, it measures all
- * branches; an arena that measures the least memory (CB_ARENA_LEAST) then measures none. */
+ * branches; an arena that measures the least memory (CB_ARENA_LEAST) then measures none.
+ *
+ * views  on entry, *views points to memory for one view, which is used if the program has one result and reads no states;
+ *        otherwise *views is set */
 CUBED_MUST_CHECK cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e,
                                                 const cb_box *box, bool anywhere, cb_arena *arena,
                                                 cb_view **views, cubed_error *err);
