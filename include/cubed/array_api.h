@@ -137,8 +137,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_round(cubed_array *x, int decimals
 
 /* Unwraps angles along an axis: subtracts whole periods, so that no angle is more than half a period from the angle before
  * it. Steps of less than `discont` (NULL: half a period) do not change. `period` and `discont` are constant real numbers
- * (0-d, cubed_array_full), else CUBED_E_ARG. Integers with a whole period give int64, all other numbers float64. CUBED_E_TYPE
- * unless p has real numbers. */
+ * (0-d, cubed_array_full), else CUBED_E_ARG. If p and `period` have integers, the result is int64. Otherwise integers and bools
+ * count as float64, and the result has the type that p and `period` promote to. CUBED_E_TYPE unless p has real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array *period,
                                                      cubed_array *discont, int axis,
                                                      cubed_array **out, cubed_error *err);
@@ -623,8 +623,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
 
 /* Functions of matrices in the last two axes. They compute in double precision: float32 and complex64 are rounded once,
  * integers are cast to float64. The same matrix gives the same bits at any position. If a function has several outputs, any
- * of them may be NULL. CUBED_E_LINALG for matrices that are not square, if the function needs square ones; CUBED_E_ARG for
- * fewer than two axes.
+ * of them may be NULL. CUBED_E_LINALG for fewer than two axes, and for matrices that are not square if the function needs
+ * square ones.
  *
  * `task_mem` is the number of bytes that tasks may use; 0: unknown. A block holds a whole matrix if a task has memory for
  * about four of them. Larger matrices are handled as follows:

@@ -176,9 +176,9 @@ CUBED_API bool cubed_op_takes_any_integer(cubed_op op);
  * an integer that the array's type cannot represent. */
 CUBED_API cubed_dtype cubed_number_dtype(const cubed_value *number, cubed_dtype beside,
                                          bool any_integer);
-/* Converts a number to an element of a type. Returns false if the type has no such value: an integer out of range, a fraction
- * in an integer type, or a complex number in a real type. Floating-point types round. For times, the number must be whole, in
- * the type's unit, or NaN for "not a time". */
+/* Converts a number to an element of a type. Returns false if the type has no such value: an integer out of range, a float
+ * in an integer type (even 2.0), or a complex number in a real type. Floating-point types round. For times, the number must
+ * be an integer, in the type's unit, or NaN for "not a time". */
 CUBED_API bool cubed_number_scalar(const cubed_value *number, cubed_dtype dtype, cubed_scalar *out);
 
 /* --- Calls -------------------------------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ typedef struct cubed_filter_options {
  *
  * sigma     standard deviation in elements for each axis, 0 or more; axes with 0 are not filtered
  * order     order of the derivative for each axis; NULL: 0
- * truncate  number of standard deviations at which Gaussians end; truncate * sigma is at most 2^20 */
+ * truncate  number of standard deviations at which Gaussians end; truncate * sigma is less than 2^20 */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian(cubed_array *x, const double *sigma,
                                                               const int *order, double truncate,
                                                               const cubed_filter_options *options,

@@ -361,7 +361,7 @@ static const cubed_param insert_params[] = {
     AXIS_OR_FLAT("Axis of the positions."),
 };
 
-/* Prepares values to be inserted at one position: moves their first axis to `axis`. */
+/* Prepares values to be inserted at one position: adds axes in front, up to `ndim` axes, and moves the first axis to `axis`. */
 static cubed_status turn_values(cubed_array *values, int ndim, int axis, cubed_array **out,
                                 cubed_error *err)
 {

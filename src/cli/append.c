@@ -21,7 +21,7 @@ typedef struct stored_array {
 /* An array of the results that does not have the dimension, and must equal the stored array of its name. */
 typedef struct same {
     char *name;
-    /* 0-d bool that the plan computes; NULL if the arrays have been compared */
+    /* 0-d bool, which is computed before the results: whether an element differs */
     cubed_array *differs;
 } same;
 
@@ -166,8 +166,8 @@ static cubed_status read_store(append *a, cubed_error *err)
     return st == CUBED_OK ? find_base(a, err) : st;
 }
 
-/* Takes a hold on the place of each array, so that no other process writes to it. Then reads the store again, because another
- * process may have extended arrays in the meantime. */
+/* Takes a hold on the place of each array that has the dimension, so that no other process extends it. Then reads the store
+ * again, because another process may have extended arrays in the meantime. */
 static cubed_status hold_all(append *a, cubed_error *err)
 {
     cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;

@@ -26,7 +26,7 @@ static void real_text(double v, bool single, int most, char *text, size_t cap)
         double back = strtod(text, NULL);
         if (single ? (float)back == (float)v : back == v) break;
     }
-    /* Like NumPy, writes values below 1e16 without an exponent. */
+    /* Like NumPy, writes values from 1 to 1e16 without an exponent. */
     int whole = fabs(v) >= 1 && fabs(v) < 1e16 ? (int)floor(log10(fabs(v))) + 1 : 1;
     snprintf(text, cap, "%.*g", digits > whole ? digits : whole, v);
 }

@@ -27,8 +27,8 @@ static bool try_files(const char *folder, lang_guess *g)
     return true;
 }
 
-/* Removes the last part of `place`, and searches the places that remain for a similar name. Returns false if nothing can be
- * searched. */
+/* Searches the folder or group that contains `place` for names that resemble the last part of `place`. If it cannot be searched,
+ * returns false, and removes this last part if *more is true. */
 static bool try_beside(cubed_context *ctx, char *place, lang_guess *g, bool *more)
 {
     size_t n, store;

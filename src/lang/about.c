@@ -134,8 +134,8 @@ static void square_units(expr_builder *b, json_t *attrs)
     expr_json_put_text(b, attrs, "units", simple ? "%s2" : "(%s)2", units);
 }
 
-/* Keeps the attributes that have the same value in `other`. Also keeps the attributes that describe `kept`, because files spell
- * the attributes of equal packings differently. `kept` is the packing of the result, or NULL if the result is not packed. */
+/* Keeps the attributes that have the same value in `other`. Also keeps the attributes that describe `kept`, because files may
+ * spell the attributes of equal packings differently. `kept` is the packing of the result, or NULL if the result is not packed. */
 static json_t *shared(expr_builder *b, json_t *attrs, const json_t *other,
                       const cubed_cf_packing *kept)
 {
@@ -568,8 +568,8 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
     expr_about_free(&one);
 }
 
-/* Describes a call of a definition. The coordinates are those of the expression to which the call expands; the attributes are
- * those of one of its arrays. */
+/* Describes a call of a definition. The coordinates are those of the expression to which the call expands, or of the first
+ * argument if the definition keeps them. The attributes are those of one of the call's arrays. */
 static expr_about about_defined(expr_builder *b, const expr *e, const expr *body)
 {
     const expr_definition *d = expr_defined_find(e->text);

@@ -103,8 +103,8 @@ static int64_t period_of_hour(cubed_calendar c, int64_t number, int64_t length)
     return day < 0 ? -1 : day * HOURS + number % HOURS;
 }
 
-/* Returns the length of the year that the numbers of days refer to. The length is an attribute of the coordinate. Otherwise, the
- * year is a leap year if a number exceeds a common year. */
+/* Returns the length of the year that the numbers of days refer to: an attribute of the coordinate. Without this attribute, it
+ * is a leap year if a number exceeds a common year. */
 static int64_t length_of_year(const axis_values *w, cubed_calendar c, bool by_hour)
 {
     const int64_t common = cubed_calendar_days(c, 2002, 1, 1) - cubed_calendar_days(c, 2001, 1, 1);
@@ -184,7 +184,7 @@ static cubed_status read_periods(expr_builder *b, const expr *e, const struct fa
     return st;
 }
 
-/* Finds the element of the climatology for each time of the series. Each search begins after the last match, so it is short if
+/* Finds the element of the climatology for each time of the series. Each search begins at the last match, so it is short if
  * the climatology has few elements, or the same order as the series. */
 static cubed_status match(expr_builder *b, const expr *e, const struct family *f,
                           const axis_values *v, int64_t n, const int64_t *period, int64_t *at)

@@ -79,7 +79,8 @@ void expr_source_free(expr_source *source)
     *source = (expr_source){.name = NULL};
 }
 
-/* Returns the name of the input of an unnamed result that uses only one input. Returns NULL for other results. */
+/* Returns the name of the input of an unnamed result that uses only one input. Returns NULL for other results, and for names
+ * that begin with _ or are the name of a dimension of the result. */
 static const char *only_source(const expr_var *v)
 {
     const char *name = v->of.is_bare && !v->source.several ? v->source.name : NULL;

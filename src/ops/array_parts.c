@@ -57,7 +57,8 @@ out:
     return st;
 }
 
-/* Checks that a part equals the first one, except for its extent along `axis` . If `axis` is -1, all extents must be equal. */
+/* Checks that a part has the properties of the first one, such as type and fill value. Only the extents along `axis` may differ
+ * (-1: none). */
 static cubed_status check_part(const cubed_array *first, const char *first_url,
                                const cubed_array *x, const char *url, int axis, cubed_error *err)
 {

@@ -10,7 +10,8 @@
 typedef struct layout {
     int ndim;
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
-    const cb_axis *own[CUBED_MAX_NDIM]; /* the last array whose chunks were added, by axis */
+    /* chunks that all arrays added so far have along an axis; NULL if they differ, or if no array has been added */
+    const cb_axis *own[CUBED_MAX_NDIM];
     /* lengths of the blocks along each axis whose blocks have different lengths */
     cubed_chunk_list list[CUBED_MAX_NDIM];
 } layout;

@@ -4,7 +4,7 @@
 #include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
 
-/* Returns the result type of the standard: small integers become int64 or uint64, and floats are unchanged. */
+/* Returns the result type of the standard: integers become int64 or uint64, half precision float32; other types are unchanged. */
 static cubed_dtype scan_type(cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {
