@@ -67,8 +67,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_correlate(cubed_array *x,
                                                                const int64_t *shape,
                                                                const cubed_filter_options *options,
                                                                cubed_array **out, cubed_error *err);
-/* Computes means of boxes. size has an extent for each axis, at least 1; element number extent / 2 of a box is the filtered
- * element itself. */
+/* Computes means of boxes. `size` has the extent of a box for each axis, at least 1; element number extent / 2 + origin
+ * (options->origins) of a box is the filtered element itself. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_mean(cubed_array *x, const int64_t *size,
                                                           const cubed_filter_options *options,
                                                           cubed_array **out, cubed_error *err);
@@ -80,7 +80,7 @@ typedef enum cubed_filter_rank_kind {
     CUBED_FILTER_RANKS
 } cubed_filter_rank_kind;
 /* Computes the minimum, median or maximum of boxes, for real numbers and bool. NaN is greater than all numbers. `size` has
- * the extent of a box for each axis; element number extent / 2 of a box is the filtered element itself.
+ * the extent of a box for each axis; element number extent / 2 + origin (options->origins) of a box is the filtered element.
  *
  * footprint  a byte for each element of a box in C order: 0 if the element is ignored. At least one is not 0. NULL: no
  *            element is ignored */
@@ -104,9 +104,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_percentile(
 /* --- Derivatives --------------------------------------------------------------------------------------- */
 
 typedef enum cubed_filter_derivative_kind {
-    /* differences along an axis, smoothed along all other axes with weights 1, 1, 1 */
+    /* differences along an axis, summed along all other axes with weights 1, 1, 1 */
     CUBED_FILTER_PREWITT,
-    /* differences along an axis, smoothed along all other axes with weights 1, 2, 1 */
+    /* differences along an axis, summed along all other axes with weights 1, 2, 1 */
     CUBED_FILTER_SOBEL,
     CUBED_FILTER_DERIVATIVES
 } cubed_filter_derivative_kind;

@@ -384,8 +384,8 @@ typedef struct cubed_store_traffic {
     uint64_t bytes_read, bytes_written; /* decoded */
     /* Requests per second to one prefix of keys, which is an array or a part of an intermediate. get_rate and put_rate: the
      * highest number of gets, and of puts, copies and deletions, if all workers begin at once and run at the assumed speeds.
-     * get_limit and put_limit: limits of the service for a prefix. limit_seconds: time that waiting for these limits adds to
-     * the run. 0: no limits are known. */
+     * get_limit and put_limit: limits of the service for a prefix; 0: not known. limit_seconds: time that waiting for these
+     * limits adds to the run. */
     double get_rate, put_rate, get_limit, put_limit, limit_seconds;
 } cubed_store_traffic;
 /* Gets the traffic of each scheme, at most `cap` schemes; *n receives the number of all schemes. The strings live as long as

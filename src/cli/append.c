@@ -437,7 +437,7 @@ static cubed_status extend(append *a, const stored_array *s, const char *url, co
     return st;
 }
 
-/* Compares all elements. If there are many, the plan of append_targets compares them later. NaN equals NaN. */
+/* Adds a comparison of all elements, which compare_now computes. NaN equals NaN. */
 static cubed_status compare_later(append *a, const char *name, cubed_array *x, cubed_array *into,
                                   cubed_error *err)
 {

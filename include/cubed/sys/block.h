@@ -83,7 +83,8 @@ typedef struct cubed_block_fn {
     /* Returns a description for people of a call with these parameters, which `check` has accepted. NULL: the description is
      * `name`. */
     const char *(*title)(const void *params);
-    /* The parameters contain a program: plans with it are loaded only by cubed_plan_load_code. */
+    /* The parameters contain a program: plans and arrays with it are loaded only by cubed_plan_load_code, or if the caller
+     * sets `allow_code`. */
     bool code;
     void *ctx; /* last argument of the functions; may be NULL */
     /* Bit k: output k is state that later calls need, and has memory even if no caller needs it as a result. */
