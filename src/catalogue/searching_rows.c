@@ -54,7 +54,7 @@ static cubed_status check_kth(const cb_call *c, int64_t extent)
     return CUBED_OK;
 }
 
-/* Implements `partition` by sorting all elements, which satisfies its contract. */
+/* Implements partition and argpartition (c->which) by sorting all elements, which satisfies their contracts. */
 static cubed_status call_partition(const cb_call *c)
 {
     const int64_t all = -1;

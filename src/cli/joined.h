@@ -11,7 +11,7 @@ typedef enum joined_overlap { JOINED_ERROR, JOINED_FIRST, JOINED_LAST } joined_o
 typedef enum joined_values {
     JOINED_DECODED, /* arrays whose packing differs are decoded; equally packed ones stay packed */
     JOINED_STORED,  /* packing, units and calendar must agree */
-    JOINED_TIMES /* stored elements of a coordinate; times are converted to the units of the first file */
+    JOINED_TIMES /* as JOINED_STORED, for a coordinate, but times are converted to the units of the first file */
 } joined_values;
 
 /* How files are joined. The caller sets the fields up to `overlap`. */

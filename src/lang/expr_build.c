@@ -52,7 +52,7 @@ static bool is_inexact(const value *v)
                     : v->kind == EXPR_FLOAT || v->kind == EXPR_COMPLEX;
 }
 
-/* Rejects the operators ^, & and | of floats or complex numbers. The error suggests another operator. */
+/* Rejects the operators ^, & and | of floats or complex numbers. The error suggests ** or brackets. */
 static bool is_mistaken(expr_builder *b, const expr *e, cubed_op op, const value v[2])
 {
     const char *mark = strchr("^&|", e->op);
