@@ -1,5 +1,6 @@
 /* Functions of the Python Array API standard, and of NumPy, that work on whole blocks. All are lazy: they return arrays,
- * which a plan computes. Results are stored, in chunks that the functions choose, unless a comment says that they are views.
+ * which a plan computes. Results of functions on blocks are stored, in chunks that the functions choose. Views and results of
+ * elementwise operations, such as cubed_isclose, are not stored.
  *
  * An axis that an array does not have is CUBED_E_AXIS, and an unknown number of an enumeration is CUBED_E_ARG. Negative axes
  * count from the last axis. */
