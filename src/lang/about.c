@@ -134,8 +134,9 @@ static void square_units(expr_builder *b, json_t *attrs)
     expr_json_put_text(b, attrs, "units", simple ? "%s2" : "(%s)2", units);
 }
 
-/* Keeps the attributes that have the same value in `other`. Also keeps the attributes that describe `kept`, because files may
- * spell the attributes of equal packings differently. `kept` is the packing of the result, or NULL if the result is not packed. */
+/* Keeps the attributes that have the same value in `other`. Also keeps the attributes that describe `kept`, because files
+ * may spell the attributes of equal packings differently. `kept` is the packing of the result, or NULL if the result is not
+ * packed. */
 static json_t *shared(expr_builder *b, json_t *attrs, const json_t *other,
                       const cubed_cf_packing *kept)
 {
