@@ -60,8 +60,8 @@ CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int 
  * the axes. */
 cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, const int *axes,
                             int naxes);
-/* Returns the weights of x's elements: w if it has x's shape, otherwise the result of cb_api_weights. If w has another shape,
- * or an axis is out of range, s fails with an error of the function `name` (weighted_reductions.c). */
+/* Returns the weights of x's elements: w if it has x's shape, otherwise the result of cb_api_weights. If cb_api_weights
+ * does not support w's shape, or an axis is out of range, s fails with an error of `name` (weighted_reductions.c). */
 cubed_array *cb_api_weights_of(cb_steps *s, const char *name, const cubed_array *x, cubed_array *w,
                                const int *axes, int naxes);
 

@@ -1,8 +1,7 @@
 /* Keys with integers, slices, new axes and arrays of positions, with NumPy's semantics: x[key] and x[key] = value.
  *
  * A key is applied in two steps. The first step slices x: integers drop their axes, and new axes have extent 1. The second step
- * selects elements of the sliced array by arrays of positions.
- * 1. The second picks elements of the part by arrays of positions. */
+ * selects elements of the sliced array by arrays of positions. */
 #include "array_api/api_pkg.h"
 #include "array_api/checks.h"
 #include "base/error.h"

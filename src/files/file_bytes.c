@@ -123,7 +123,7 @@ static cubed_status get_page(cb_file *f, uint64_t number, const uint8_t **out, c
     return CUBED_OK;
 }
 
-/* Needs no lock in the thread that opens the file. After that, callers must hold the lock. */
+/* The thread that opens the file needs no lock. After the file is open, callers must hold the lock. */
 cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst, size_t size,
                          cubed_error *err) CB_UNCHECKED_LOCKS
 {
@@ -157,7 +157,8 @@ cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset, uint64_t s
     return cb_file_get(f, offset, p, (size_t)size, err);
 }
 
-/* Frees the cached pages. Needs no lock in the thread that opens the file. After that, callers must hold the lock. */
+/* Frees the cached pages. The thread that opens or closes the file needs no lock. While the file is open, callers must hold the
+ * lock. */
 void cb_file_drop_pages(cb_file *f) CB_UNCHECKED_LOCKS
 {
     if (f->pages) cb_free(f->head.alloc, f->pages, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);

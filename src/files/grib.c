@@ -28,7 +28,7 @@ typedef struct coordinate {
 /* Names of the coordinates of a grid, and of its dimensions. */
 typedef struct grid_names {
     const char *latitude, *longitude; /* NULL: unknown */
-    const char *rows, *columns;       /* NULL if the grid is a list of points */
+    const char *rows, *columns;       /* rows: NULL if the grid is a list of points */
 } grid_names;
 
 typedef struct cube {
@@ -69,7 +69,7 @@ static const char *unique_name(const cube *c, const char *base)
 /* --- Attributes --------------------------------------------------------------------------------------- */
 
 typedef struct attribute {
-    const char *name, *text; /* NULL if the attribute is omitted */
+    const char *name, *text; /* text: NULL if the attribute is omitted */
 } attribute;
 
 static const char *attributes_text(const cube *c, const attribute *list, int n, bool is_array)

@@ -44,7 +44,7 @@ static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint6
     }
     cb_chunk_place *p = &c->places[x->nplaces++];
     *p = (cb_chunk_place){.number = number, .offset = address, .size = (uint32_t)size};
-    /* Without filters, no mask says which filters were skipped. */
+    /* The mask says which filters were skipped. Without filters, it has no meaning. */
     if (c->index->filtered) cb_le_put(p->mask, mask, 4);
     return CUBED_OK;
 }

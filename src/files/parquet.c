@@ -148,7 +148,7 @@ typedef struct chunk {
 
 typedef struct page {
     int64_t type, size, stored, values, encoding;
-    /* Size in bytes of the definition and repetition levels. In version 2, they precede the values and are not compressed. */
+    /* Size in bytes of the levels before the values, which are not compressed. Only in version 2; 0 in version 1. */
     int64_t levels;
     bool compressed;
 } page;

@@ -10,7 +10,8 @@ enum { FIRST_BYTES = 4096 };
  * buffer has room for the table of blocks. */
 #define MOST_AT_ONCE ((size_t)8 << 20)
 #define LEAST_BLOCK  ((size_t)1 << 10)
-/* Maximum number of runs decoded at once. If a block has more, it is decoded once and kept. */
+/* Maximum number of runs decoded at once. If a block has more, it is decoded once and kept (cb_zarr_keeps_block),
+ * or decoded once for each run. */
 enum { MOST_RUNS = 1024 };
 /* Maximum overhead of a block that does not shrink: it is stored unencoded, with one header per byte of an element. */
 #define BLOCK_OVERHEAD ((size_t)4 << 10)

@@ -71,8 +71,8 @@ static cubed_status encode(const cb_codec_chain *c, const void *src, const int64
 }
 
 /* Called for an empty chunk, which need not be stored. Without a fence, deletes the chunk of an earlier attempt. With a fence,
- * sets *stored if that chunk exists, and the caller replaces it. It is not deleted, because a deletion without a condition could
- * remove another run's object. */
+ * sets *stored if that chunk exists, or if fence->all is set; the caller then stores the empty chunk. That chunk is not deleted,
+ * because a deletion without a condition could remove another run's object. */
 static cubed_status leave_out(const cb_zarr_array *z, const char *key, bool *stored,
                               cubed_error *err)
 {
