@@ -35,7 +35,7 @@ static bool has_nan(const cubed_array *x)
     return kind_of(x) == CUBED_KIND_FLOAT || kind_of(x) == CUBED_KIND_COMPLEX;
 }
 
-/* Returns true for integer types, in which sums wrap around and quotients lose their fractions. */
+/* Returns true for bool and integer types, in which sums wrap around and quotients lose their fractions. */
 static bool is_whole(cubed_dtype dtype)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);

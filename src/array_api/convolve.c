@@ -88,7 +88,7 @@ static cubed_array *overlapping(const slide *c, int64_t start, int64_t before, i
     cubed_array *place = NULL;
     cubed_array *x = padded(c, cb_step_part(s, c->x, 0, start, own, 1), before, after);
     if (s->st != CUBED_OK) return NULL;
-    /* the array is shorter than the kernel, so the result is empty */
+    /* there is no padding on this side, so no window overlaps it: the result is empty */
     if (extent <= own) return cb_step_part(s, x, 0, 0, 0, 1);
     place = cb_step(s, cubed_array_index(s->ctx, 1, &extent, &extent, 0, &place, s->err), &place);
     cubed_array *is_real = cb_step_binary(

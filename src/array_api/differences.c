@@ -19,7 +19,7 @@ static cubed_array *differences(cb_steps *s, cubed_array *x, int axis)
     return cb_step(s, cubed_diff(x, axis, 1, &y, s->err), &y);
 }
 
-/* Reshapes a vector to ndim dimensions, so that it broadcasts along `axis`. */
+/* Reshapes a vector to ndim - axis dimensions, so that it broadcasts along `axis` of arrays with ndim dimensions. */
 static cubed_array *lined(cb_steps *s, cubed_array *x, int ndim, int axis)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -331,8 +331,8 @@ static cubed_array *number_like(cb_steps *s, const cubed_array *x, double value)
     return cb_step_scalar(s, x->node.dtype, &v);
 }
 
-/* Subtracts whole periods from the differences of adjacent elements, so that each difference is within one period. Computes in
- * integers if `whole` is set. */
+/* Subtracts whole periods from the differences of adjacent elements, so that each difference is from minus half a period to half
+ * a period. Computes in integers if `whole` is set. */
 static cubed_array *turned(cb_steps *s, const cubed_array *a, cubed_array *step,
                            cubed_array *period, double turn, bool whole)
 {

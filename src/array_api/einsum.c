@@ -153,7 +153,7 @@ static cubed_status read_result(summation *s, const char *at, const char *end, c
 }
 
 /* If the subscripts have no "->", derives the indices of the result: the axes of "...", then the letters that occur once, in
- * alphabetical order. */
+ * alphabetical order with capitals first. */
 static cubed_status imply_result(summation *s, const int *times, int longest, cubed_error *err)
 {
     s->nresult = 0;

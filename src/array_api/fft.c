@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/struct_size.h"
 
-/* Maximum size of a block for which several axes are transformed in one pass. Larger blocks are transformed along one axis per
- * pass, because a block with several whole axes cannot be divided if memory is short. */
+/* Maximum size of a block for which several axes are transformed in one pass. Axes that do not fit are transformed in
+ * other passes, because a block with several whole axes cannot be divided if memory is short. */
 #define TOGETHER_BYTES ((int64_t)8 << 20)
 
 /* Gets the type in which x is transformed. Complex transforms accept real numbers. */

@@ -201,7 +201,8 @@ static cubed_array *transformed(cb_steps *s, const cb_transform *t, cubed_array 
     return cb_step(s, cb_fft_axis(&plain, x, axis, x->shape[axis], CB_FFT_COMPLEX, &y, s->err), &y);
 }
 
-/* Returns the kernel of the convolution as m elements. The elements at negative positions are at the end. */
+/* Returns the transform of the kernel of the convolution, which has m elements. Its elements at negative positions are at the
+ * end. */
 static cubed_array *kernel(cb_steps *s, const cb_transform *t, int64_t n, int64_t m, int64_t chunk)
 {
     cubed_array *at = positions(s, m, chunk, 0);

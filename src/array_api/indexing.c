@@ -220,7 +220,7 @@ static cubed_status take_runs(cubed_array *x, int axis, const run *runs, int n, 
         from = cubed_array_ref(x);
     for (int i = 0; i < n; i++) CB_GO(view_run(from, axis, &runs[i], &views[i], err));
     CB_GO(cubed_concat(views, n, axis, &joined, err));
-    /* Chunks as short as the runs would be tiny, so regular chunks replace them. a single slice or flip keeps the chunks of x */
+    /* Chunks as short as the runs would be tiny, so regular chunks replace them. A single slice or flip keeps the chunks of x. */
     if (n > 1 || (runs[0].step != 1 && runs[0].step != -1))
         CB_GO(set_chunks(&joined, axis, cb_min_i64(x->chunks[axis], total), err));
     *out = joined;

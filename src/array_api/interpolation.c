@@ -206,7 +206,8 @@ static void set_chunks(const cubed_array *x, const double *matrix, const int64_t
 }
 
 /* Builds the result from `image`, an array of spline coefficients. `map` has a matrix, an offset and the result's shape. `p`
- * points to `size` bytes of parameters of the block function: the structure, and after it the matrix and the offset of `map`. */
+ * points to `size` bytes of parameters of the block function: the structure, and after it the map in the form of
+ * block/params.h: offsets, then the matrix or the factors. */
 static cubed_status reach(const cubed_array *x, cubed_array *image, const settings *s,
                           const cb_interpolate_params *p, size_t size, const cubed_affine *map,
                           cubed_array **out, cubed_error *err)

@@ -28,7 +28,8 @@ CUBED_MUST_CHECK cubed_status cb_matrix_dtype(const char *name, cubed_dtype x, c
 /* Casts x to `dtype`. CUBED_E_LINALG if x has fewer than two axes, or if `square` is set and its matrices are not square. */
 CUBED_MUST_CHECK cubed_status cb_matrix_operand(const char *name, cubed_array *x, bool square,
                                                 cubed_array **out, cubed_error *err);
-/* Calls the function on blocks. Each block has as many whole matrices as fit in CB_API_BLOCK_BYTES. */
+/* Calls the function on blocks of whole matrices. A block has at most the batch extents of a chunk of x, and as many matrices as
+ * fit in CB_API_BLOCK_BYTES, but at least one. */
 CUBED_MUST_CHECK cubed_status cb_matrix_apply(const cb_matrix_job *j, cubed_array *x,
                                               cubed_array **outs, cubed_error *err);
 /* Calls the function on blocks, each with as many whole matrices as fit. outs[i] is NULL for a result that the caller does not

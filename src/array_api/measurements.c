@@ -82,7 +82,7 @@ static cubed_array *total(const measuring *m, cubed_array *x, cubed_group_reduct
     return re && im ? cb_api_join_parts(s, re, im, x->node.dtype) : NULL;
 }
 
-/* Without an index of labels, the result has the type of a sum of the elements. */
+/* For a single object (no labels, or an index without axes), the result has the type of a sum of the elements. */
 static cubed_array *sum(const measuring *m)
 {
     cb_steps *s = m->s;
