@@ -49,8 +49,7 @@ typedef struct transform {
     cb_cfft_plan complex_plan; /* used for COMPLEX */
     cb_rfft_plan real_plan;    /* used for the other kinds */
     /* Each line has a position along the twiddle axis. Lines q * repeat to (q + 1) * repeat - 1 have position first + q, where q
-     * is taken modulo `extent`. */
-    /* order of the root of unity by which lines are multiplied; 0: lines are not multiplied */
+     * is taken modulo `extent`. twiddle_n: order of the root of unity by whose powers lines are multiplied; 0: no twiddle axis. */
     int64_t twiddle_n, first, repeat, extent;
 } transform;
 
@@ -326,7 +325,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     const cb_fft_params *p = call->params;
     cubed_block_need most = {0, 0};
     size_t inner = 1;
-    /* In "fft" with real input, the transform of the last axis has real input. */
+    /* In "fft" with real input, only the first transform has real input: that of the last axis that is transformed. */
     bool real = !is_complex(call->in[0].dtype) && p->real_axis < 0;
     for (int d = call->out[0].ndim - 1; d >= 0; d--) {
         size_t n = (size_t)p->n[d], scratch = scratch_bytes(cb_min_size(inner, LINES), n);

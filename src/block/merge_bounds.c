@@ -18,7 +18,7 @@
 
 /* The state of a run (a sorted part of the axis). The block contains samples of all runs, in the order of the runs. */
 typedef struct cursor {
-    /* Counts of the run's elements. `done`: up to the last visited sample. `next`: up to and including the next sample. */
+    /* Positions along the axis. `done`: after the last visited sample. `next`: after the next sample. */
     int64_t done, next;
     /* Indices of samples in the block. `sample`: the run's next sample. `end`: one after the run's last sample. */
     int64_t sample, end;
@@ -144,8 +144,8 @@ static void advance(const cb_bounds_params *p, cursor *c)
         c->next = cb_runs_position(&p->runs, p->step, c->first + c->sample - c->start);
 }
 
-/* least() and most() return the minimum and maximum number of a run's elements that do not follow the visited samples. The
- * maximum is unknown if all of the run's samples in the block were visited, and the run has more samples in later blocks. */
+/* least() and most() return the minimum and maximum position after those elements of a run that do not follow the visited
+ * samples. The maximum is unknown if all of the run's samples in the block were visited, and the run has more samples in later blocks. */
 static int64_t least(const cursor *c) { return c->done; }
 static int64_t most(const cursor *c)
 {

@@ -373,7 +373,7 @@ cb_vec cb_lonlat_moment(double south, double north, double west, double east)
 {
     const double s = south * CB_DEGREE, n = north * CB_DEGREE;
     const double w = west * CB_DEGREE, e = east * CB_DEGREE;
-    /* Products of differences keep the digits of small cells. */
+    /* Differences of sines and cosines in the form of products keep the digits of small cells. */
     const double middle = (s + n) / 2, high = n - s, wide = e - w;
     const double r = high / 2 + cos(2 * middle) * sin(high) / 2; /* integral of cos^2 */
     const double chord = 2 * sin(wide / 2), along = (w + e) / 2;

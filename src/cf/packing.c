@@ -150,8 +150,8 @@ static cubed_status new_seen(const cubed_allocator *a, size_t n, seen_values *ou
                       : cb_fail(err, CUBED_E_NOMEM, "out of memory: %zu missing values", n);
 }
 
-/* Adds the numbers of an attribute as missing values. Returns true if the attribute is used. An attribute of integers is used
- * only if it has a number other than NaN. */
+/* Adds the numbers of an attribute as missing values. Returns true if the attribute is used. If the stored elements
+ * are not floats, an attribute is used only if it has a number other than NaN. */
 static bool add_attribute(owned_packing *p, seen_values *seen, const cb_cf_attrs *attrs,
                           const char *name, cubed_dtype raw, bool convert)
 {

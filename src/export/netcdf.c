@@ -455,7 +455,6 @@ static cubed_status write_file(cb_netcdf_writer *w, const cb_codecs *codecs, cub
         if (w->list[i].is_array)
             CB_TRY(cb_zarr_open(w->from, codecs, w->list[i].path, &w->list[i].array, err));
     }
-    /* Sets the cache size of variables that are defined after this call. */
     int rc = w->nc.create(w->path, NC_NOCLOBBER | NC_NETCDF4, &w->file);
     if (rc) {
         w->file = -1;

@@ -20,7 +20,7 @@ typedef struct walk {
     cb_place_id up[MAX_PARTS + 1]; /* IDs of the root and of existing parts in `real` */
     /* number of parts in `real`; number of parts that exist, including the root */
     int parts, found;
-    cb_buf ways; /* IDs (cb_place_id) of the directories that contain the followed links */
+    cb_buf ways; /* IDs (cb_place_id) of all directories above the followed links */
     int links;
 } walk;
 

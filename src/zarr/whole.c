@@ -4,8 +4,8 @@
 
 #include "zarr/zarr_pkg.h"
 
-/* The object of a chunk, of which the first request reads the size and some bytes: the first bytes or, of a shard, the last
- * bytes. */
+/* The object of a chunk, of which the first request reads the size and some bytes: the first bytes or, of a shard whose
+ * index is at the end, the last bytes. Unencoded chunks: only the size. */
 typedef struct object {
     cubed_store *store;
     const char *key;

@@ -182,7 +182,7 @@ static cubed_status put_shard(reading *r, const cb_codec_chain *c, const cb_code
     return st;
 }
 
-/* Reads the object of a chunk. Does nothing if the chunk is missing. */
+/* Decodes r->object, the object of a chunk, and measures or stores its strings. */
 static cubed_status put_object(reading *r, const box *x, cubed_error *err)
 {
     const char *encoded = r->object.data ? r->object.data : "";
