@@ -172,7 +172,7 @@ cubed_status cb_api_number_quantiles(cubed_array *x, const cb_quantiles *wanted,
         *p = (cb_quantile_params){.method = (int32_t)wanted->o.method,
                                   .skip_nan = wanted->o.skip_nan,
                                   .dtype = (int32_t)x->node.dtype,
-                                  /* like NumPy, returns float64 if there are several quantiles */
+                                  /* like NumPy, returns float64 if the quantiles are a list */
                                   .wide = wanted->in_front,
                                   .count = wanted->n};
         memcpy(p + 1, wanted->q, bytes);

@@ -160,8 +160,8 @@ static cubed_status check_degrees(const cubed_block_call *call, void *ctx, cubed
     return same ? CUBED_OK : mismatch(err);
 }
 
-/* Returns the position of the first finite number that is not in ascending or descending order, or n. *before becomes the number
- * before this position. With `jumps`, numbers may jump by multiples of 360. */
+/* Returns the position of the first finite number that is not in ascending or descending order, or n. *before becomes the finite
+ * number before this position. With `jumps`, numbers may jump by multiples of 360, and *before is shifted by such a multiple. */
 static int64_t find_disorder(const double *v, int64_t n, bool jumps, double *before)
 {
     int direction = 0;

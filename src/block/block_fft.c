@@ -49,7 +49,8 @@ typedef struct transform {
     cb_cfft_plan complex_plan; /* used for COMPLEX */
     cb_rfft_plan real_plan;    /* used for the other kinds */
     /* Each line has a position along the twiddle axis. Lines q * repeat to (q + 1) * repeat - 1 have position first + q, where q
-     * is taken modulo `extent`. twiddle_n: order of the root of unity by whose powers lines are multiplied; 0: no twiddle axis. */
+     * is taken modulo `extent`. `twiddle_n` is the order of the root of unity by whose powers lines are multiplied; 0: no twiddle
+     * axis. */
     int64_t twiddle_n, first, repeat, extent;
 } transform;
 

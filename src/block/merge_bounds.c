@@ -145,7 +145,8 @@ static void advance(const cb_bounds_params *p, cursor *c)
 }
 
 /* least() and most() return the minimum and maximum position after those elements of a run that do not follow the visited
- * samples. The maximum is unknown if all of the run's samples in the block were visited, and the run has more samples in later blocks. */
+ * samples. The maximum is unknown if all of the run's samples in the block were visited, and the run has more samples in later
+ * blocks. */
 static int64_t least(const cursor *c) { return c->done; }
 static int64_t most(const cursor *c)
 {

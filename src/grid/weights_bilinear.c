@@ -165,8 +165,8 @@ static const double AT_POLE = 1e-9;
 
 static bool is_pole(double lat) { return fabs(lat) > 90 - AT_POLE; }
 
-/* Gives the two ends of an edge at a pole the longitudes of the corners opposite to them, as in a regular grid. Returns true if
- * all other corners have a longitude. */
+/* Gives the two ends of an edge at a pole the longitudes of the corners opposite to them, as in a regular grid. Returns false if
+ * a corner at a pole remains without a longitude: a single one, two that are not neighbours, or more than two. */
 static bool open_pole(const double lat[4], double lon[4])
 {
     int poles = 0;
@@ -183,7 +183,7 @@ static bool open_pole(const double lat[4], double lon[4])
 }
 
 /* Sets x and y to the places of corners in longitude and latitude, relative to the point. Returns false if the quadrilateral
- * contains a pole, or has a corner there: then the corners have no places in this plane. */
+ * contains a pole, or has a corner there that open_pole does not place: then the corners have no places in this plane. */
 static bool place_in_degrees(const quads *s, const double lat[4], double lon[4], double x[4],
                              double y[4])
 {

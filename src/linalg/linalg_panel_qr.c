@@ -12,7 +12,7 @@
 
 typedef struct scratch {
     void *v, *v_h;  /* v: a block of reflectors as a full matrix, rows x step; v_h: its adjoint */
-    void *x, *y;    /* products of reflectors, step x step */
+    void *x, *y;    /* products of reflectors or T with columns, step x step */
     void *one, *of; /* one: a reflector; of: its products with the columns */
 } scratch;
 
