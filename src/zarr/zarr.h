@@ -240,8 +240,8 @@ typedef enum cb_zarr_parts {
     CB_ZARR_NO_PARTS,
     /* elements are stored unencoded, possibly in another order: only their bytes are read */
     CB_ZARR_RANGES,
-    /* Blocks that contain runs of elements are decoded. The runs of a block are decoded together if the block has at most MOST_RUNS
-     * runs (zarr/codec_ranges.c), otherwise the block is decoded once for each run. */
+    /* Blocks that contain runs of elements are decoded. The runs of a block are decoded together if the block has at most
+     * MOST_RUNS runs (zarr/codec_ranges.c), otherwise the block is decoded once for each run. */
     CB_ZARR_BLOCKS,
     /* like CB_ZARR_BLOCKS, but a block with more runs is decoded once and kept */
     CB_ZARR_BLOCKS_ONCE,
