@@ -161,19 +161,21 @@ static cubed_status check_degrees(const cubed_block_call *call, void *ctx, cubed
 }
 
 /* Returns the position of the first finite number that is not in ascending or descending order, or n. *before becomes the finite
- * number before this position. With `jumps`, numbers may jump by multiples of 360, and *before is shifted by such a multiple. */
+ * number before this position. With `jumps`, numbers may jump by multiples of 360. */
 static int64_t find_disorder(const double *v, int64_t n, bool jumps, double *before)
 {
     int direction = 0;
+    double last = NAN; /* the number before, shifted by a multiple of 360 */
     *before = NAN;
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(v[i])) continue;
-        const bool is_first = isnan(*before);
-        const double now = jumps && !is_first ? *before + shortest(v[i] - *before) : v[i];
-        const int step = is_first ? 0 : (now > *before) - (now < *before);
+        const bool is_first = isnan(last);
+        const double now = jumps && !is_first ? last + shortest(v[i] - last) : v[i];
+        const int step = is_first ? 0 : (now > last) - (now < last);
         if (!is_first && (step == 0 || step == -direction)) return i;
         direction = step;
-        *before = now;
+        last = now;
+        *before = v[i];
     }
     return n;
 }

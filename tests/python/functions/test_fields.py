@@ -275,6 +275,8 @@ def test_axes_without_order_are_refused(chunks):
         cubed.gridarea([0.0, 10], [0.0, 20, 20]).compute()
     with pytest.raises(ValueError, match="longitude 3 is 15 after 20"):
         cubed.gridarea([0.0, 10], [0.0, 10, 20, 15]).compute()
+    with pytest.raises(ValueError, match="longitude 3 is 5 after 10"):
+        cubed.gridarea([0.0, 10], [350.0, 0, 10, 5]).compute()
 
 
 def test_missing_numbers_of_axes():
