@@ -283,8 +283,8 @@ static bool is_masked(const apply *a)
            expr_mask_arrays(a->operations[0].name) > 0;
 }
 
-/* Adds the statement for variable v of the second input, whose mask is in the first input. Further functions make the mask. Returns
- * the number of operations, or -1 if there are too many variables. */
+/* Adds the statement for variable v of the second input, whose mask is in the first input. Further functions make the mask.
+ * Returns the number of operations, or -1 if there are too many variables. */
 static int add_masked_statement(apply *a, const variable *v)
 {
     static const char *const places[] = {"first", "second", "third"};

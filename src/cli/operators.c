@@ -12,8 +12,8 @@
 
 enum { MOST_ARGUMENTS = 4096, MOST_POSITIONS = 1 << 20 };
 
-/* An operator. In the body, %V stands for the value, %D for the quoted dimension, %P for the argument, and %1, %2 and %3 for one of
- * several arguments. */
+/* An operator. In the body, %V stands for the value, %D for the quoted dimension, %P for the argument, and %1, %2 and %3 for one
+ * of several arguments. */
 typedef struct operator_row {
     const char *name;
     operator_kind kind;

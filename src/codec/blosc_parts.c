@@ -91,8 +91,8 @@ static uint32_t load32(const unsigned char *p)
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Decodes at least `most` of the `size` bytes of an LZ4 stream. LZ4 copies the match that contains the last byte one byte at a time.
- * In a stream that shrank a lot this match is probably long, and the whole stream is decoded faster. */
+/* Decodes at least `most` of the `size` bytes of an LZ4 stream. LZ4 copies the match that contains the last byte one byte at a
+ * time. In a stream that shrank a lot this match is probably long, and the whole stream is decoded faster. */
 static bool decode_prefix(const unsigned char *src, size_t encoded, unsigned char *dst, size_t most,
                           size_t size)
 {

@@ -27,8 +27,8 @@ typedef struct cb_blosc_cursor {
     unsigned char *to;
 } cb_blosc_cursor;
 
-/* Returns the next part of a run within the bytes `from` to `end` - 1 of the chunk, and moves past it. Size 0: there is none. `*to`
- * is the place for its bytes. */
+/* Returns the next part of a run within the bytes `from` to `end` - 1 of the chunk, and moves past it. Size 0: there is none.
+ * `*to` is the place for its bytes. */
 cubed_range cb_blosc_next_part(cb_blosc_cursor *c, size_t from, size_t end, unsigned char **to);
 
 /* Returns whether cb_blosc_copy_parts can decode the block. The inner codec must be LZ4, which `flags` of the chunk's header

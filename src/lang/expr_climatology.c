@@ -96,7 +96,8 @@ static int64_t period_of_number(cubed_calendar c, int64_t number, int64_t length
     return month_day_of(c, (cubed_calendar_days(c, year, 1, 1) + number - 1) * CUBED_US_PER_DAY);
 }
 
-/* Converts an hour's number in a year of `length` days to the period of its date and hour. Returns -1 if there is no such hour. */
+/* Converts an hour's number in a year of `length` days to the period of its date and hour. Returns -1 if there is no such
+ * hour. */
 static int64_t period_of_hour(cubed_calendar c, int64_t number, int64_t length)
 {
     const int64_t day = number < 0 ? -1 : period_of_number(c, number / HOURS + 1, length);
@@ -717,8 +718,9 @@ static cubed_status numbers_of_times(expr_builder *b, const expr *e, const calen
     return st;
 }
 
-/* Builds days_in_month(x) or days_in_year(x), the number of days in the month or year of each time, time_steps(x, freq), the index of each time, or
- * date_part(x, part). The result has the dimensions of x from the time dimension on, so that it broadcasts to x. */
+/* Builds days_in_month(x) or days_in_year(x), the number of days in the month or year of each time, time_steps(x, freq), the
+ * index of each time, or date_part(x, part). The result has the dimensions of x from the time dimension on, so that it broadcasts
+ * to x. */
 static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"dim", NULL}, *const of_steps[] = {"freq", "dim", NULL},

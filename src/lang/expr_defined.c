@@ -173,8 +173,8 @@
 #define LON_LAT_BOX(I, N)                                                                          \
     "{p}t = latitudes({x}); {p}l = remainder(longitudes({x}) - {" I "} + 1e-5, 360); "             \
     "{p}b = ({p}l <= {W" I "} + 2e-5) & ({p}t >= {L" N "} - 1e-5) & ({p}t <= {H" N "} + 1e-5); "
-/* Code that sets {p}b to whether cells are in a box of numbers of cells. Boxes whose first column is beyond the last one wrap around:
- * then a column meets one of the two conditions, not both. */
+/* Code that sets {p}b to whether cells are in a box of numbers of cells. Boxes whose first column is beyond the last one wrap
+ * around: then a column meets one of the two conditions, not both. */
 #define INDEX_BOX(I, J, K, N)                                                                      \
     "{p}c = time_steps({x}, dim={X}) + 1; {p}r = time_steps({x}, dim={Y}) + 1; "                   \
     "{p}n = where({p}c >= {X" I "}, 1, 0) + where({p}c <= {X" J "}, 1, 0); "                       \

@@ -81,8 +81,8 @@ static cubed_status take_part(field *f, cubed_array **y)
     return st;
 }
 
-/* Opens a coordinate and its bounds: the coordinate that an earlier function call created for dimension `name`, otherwise array `name` of the
- * input. */
+/* Opens a coordinate and its bounds: the coordinate that an earlier function call created for dimension `name`, otherwise array
+ * `name` of the input. */
 static cubed_status open_coordinate(const field *f, const char *name, cubed_array **out,
                                     cubed_array **bounds)
 {

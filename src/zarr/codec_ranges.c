@@ -197,8 +197,8 @@ typedef struct run_list {
     size_t n;
 } run_list;
 
-/* Decodes the first runs of the list, as many as the buffer has room for, and sets *done to their number and *bytes to their total
- * size. */
+/* Decodes the first runs of the list, as many as the buffer has room for, and sets *done to their number and *bytes to their
+ * total size. */
 static cubed_status decode_list(encoded_chunk *x, const run_list *l, char *dst, size_t *done,
                                 size_t *bytes, cb_arena *scratch, uint64_t *stored,
                                 cubed_error *err)
@@ -219,8 +219,8 @@ static cubed_status decode_list(encoded_chunk *x, const run_list *l, char *dst, 
     return decode(x, &at, l->runs, *done, dst, scratch, stored, err);
 }
 
-/* Collects runs in the list, beginning with `*next`, until the gap is as long as the codec block in which the first one begins. Sets
- * *next to the first run after them; its size is 0 if there is none. */
+/* Collects runs in the list, beginning with `*next`, until the gap is as long as the codec block in which the first one begins.
+ * Sets *next to the first run after them; its size is 0 if there is none. */
 static cubed_status collect(encoded_chunk *x, cb_zarr_runs *r, cubed_range *next, run_list *l,
                             uint64_t *stored, cubed_error *err)
 {
