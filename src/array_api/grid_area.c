@@ -131,9 +131,9 @@ static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_ce
 
 /* --- Cells with any number of corners ------------------------------------------------------------------------------ */
 
-/* Calls a function whose result has the first axes of x. The last `whole` axes of the inputs are not split. */
+/* Calls a function whose result has the first axes of x. The last axis of the inputs is not split. */
 static cubed_array *called(cb_steps *s, const char *function, cubed_array *const *x, int n,
-                           int whole, int out_ndim, const void *params, size_t params_size)
+                           int out_ndim, const void *params, size_t params_size)
 {
     int64_t chunks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
@@ -141,12 +141,8 @@ static cubed_array *called(cb_steps *s, const char *function, cubed_array *const
     cubed_array *y = NULL;
     if (!x[0] || !x[n - 1]) return NULL;
     const int ndim = x[0]->node.grid->ndim;
-    uint32_t together = 0;
-    for (int d = 0; d < ndim; d++) {
-        symbols[d] = d;
-        if (d >= ndim - whole) together |= 1u << d;
-    }
-    cb_api_blocks(x[0], together, sizeof(double), chunks);
+    cb_api_blocks(x[0], 1u << (ndim - 1), sizeof(double), chunks);
+    for (int d = 0; d < ndim; d++) symbols[d] = d;
     for (int i = 0; i < n; i++) in[i] = (cubed_block_input){x[i], symbols, chunks};
     const cubed_block_output to = {CUBED_FLOAT64, out_ndim, x[0]->shape, chunks, symbols, NULL};
     const cubed_block_operation operation = {.function = function,
@@ -164,7 +160,7 @@ static cubed_array *polygons(cb_steps *s, cubed_array *lat, cubed_array *lon)
 {
     cubed_array *const corners[2] = {lat, lon};
     const int ndim = lat ? lat->node.grid->ndim : 1;
-    return called(s, "cell_areas", corners, 2, 1, ndim - 1, NULL, 0);
+    return called(s, "cell_areas", corners, 2, ndim - 1, NULL, 0);
 }
 
 /* Returns an axis, or its bounds, after a check of its numbers. */
@@ -172,7 +168,7 @@ static cubed_array *degrees(cb_steps *s, cubed_array *x, bool is_lon, bool is_bo
 {
     const cb_degrees_params params = {is_lon, is_bound};
     const int ndim = is_bound ? 2 : 1;
-    return called(s, "degrees", &x, 1, 1, ndim, &params, sizeof params);
+    return called(s, "degrees", &x, 1, ndim, &params, sizeof params);
 }
 
 /* --- Checks -------------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
+#include "base/le.h"
 #include "codec/blosc_parts.h"
 #include "codec/codec_pkg.h"
 
@@ -221,21 +222,11 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
 enum { HEADER = 16, ENTRY = 4, FLAGS = 2, TYPESIZE = 3 };
 enum { IS_SHUFFLED = 0x01, IS_COPY = 0x02, IS_NOT_SPLIT = 0x10 };
 
-static uint32_t load32(const unsigned char *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static void store32(unsigned char *p, size_t v)
-{
-    for (int k = 0; k < 4; k++) p[k] = (unsigned char)(v >> 8 * k);
-}
-
 /* Adds `by` to block offsets, modulo 2^32, because the header starts `by` bytes earlier. */
 static void shift_offsets(unsigned char *entry, size_t n, int64_t by)
 {
     for (size_t k = 0; k < n; k++, entry += ENTRY)
-        store32(entry, (uint32_t)((int64_t)load32(entry) + by));
+        cb_le_put(entry, (uint64_t)((int64_t)cb_le_get(entry, ENTRY) + by), ENTRY);
 }
 
 /* Blocks to decode together: `n` blocks from number `first`, `bytes` decoded. */
@@ -262,9 +253,9 @@ static int decode_blocks(const cubed_codec_range *range, const blocks *some, siz
         own[FLAGS] |= IS_NOT_SPLIT;
         block = some->bytes;
     }
-    store32(own + 4, some->bytes);
-    store32(own + 8, block);
-    store32(own + 12, end - before);
+    cb_le_put(own + 4, some->bytes, 4);
+    cb_le_put(own + 8, block, 4);
+    cb_le_put(own + 12, end - before, 4);
     memcpy(head, own, HEADER);
     int got = blosc_decompress_ctx(head, dst, some->bytes, 1);
     memcpy(head, saved, HEADER);
@@ -286,8 +277,8 @@ static cubed_status locate(const cubed_codec_call *call, const cubed_codec_range
     sizes is = {0, 0};
     *out = (cubed_codec_extent){.head = HEADER};
     if (call->src_size < HEADER) return CUBED_OK;
-    CB_TRY(read_header(call, load32(bytes + 12), range->raw_size, &is, err));
-    out->total = load32(bytes + 12);
+    CB_TRY(read_header(call, cb_le_get(bytes + 12, 4), range->raw_size, &is, err));
+    out->total = cb_le_get(bytes + 12, 4);
     if (is.nbytes != range->raw_size || out->total > bound(call->conf, call->ctx, range->raw_size))
         return damaged(0, err);
     out->from = from / is.block * is.block;
@@ -305,14 +296,14 @@ static cubed_status locate(const cubed_codec_call *call, const cubed_codec_range
     size_t last = 0; /* offset of the last stored block that the range needs */
     out->lo = out->total;
     for (size_t i = from / is.block; i < n && i * is.block < from + size; i++) {
-        size_t at = load32(bytes + HEADER + i * ENTRY);
+        size_t at = cb_le_get(bytes + HEADER + i * ENTRY, ENTRY);
         if (at < out->head || at > out->total) return damaged(0, err);
         out->lo = cb_min_size(out->lo, at);
         last = cb_max_size(last, at);
     }
     out->hi = out->total;
     for (size_t i = 0; i < n; i++) {
-        size_t at = load32(bytes + HEADER + i * ENTRY);
+        size_t at = cb_le_get(bytes + HEADER + i * ENTRY, ENTRY);
         if (at > last) out->hi = cb_min_size(out->hi, at);
     }
     return CUBED_OK;
@@ -365,7 +356,7 @@ static cubed_status decode_parts(const located_chunk *x, size_t i, cb_blosc_curs
     const cubed_codec_extent *located = x->range->located;
     const unsigned char *bytes = x->range->bytes;
     const size_t left_out = located->lo - located->head, from = i * x->is.block;
-    const size_t at = load32(bytes + HEADER + i * ENTRY);
+    const size_t at = cb_le_get(bytes + HEADER + i * ENTRY, ENTRY);
     const size_t elem = bytes[FLAGS] & IS_SHUFFLED && bytes[TYPESIZE] > 0 ? bytes[TYPESIZE] : 1;
     const bool is_short = x->is.nbytes - from < x->is.block;
     if (at < located->lo || at >= located->hi) return damaged(0, err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/le.h"
 
 enum { ENTRY = 4, IS_BITSHUFFLED = 0x04, INNER_SHIFT = 5, INNER_LZ4 = 1, SHRANK_A_LOT = 8 };
 
@@ -86,11 +87,6 @@ static void copy_plane(const cb_blosc_block *b, const plane *p, const unsigned c
     }
 }
 
-static uint32_t load32(const unsigned char *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* Decodes at least `most` of the `size` bytes of an LZ4 stream. LZ4 copies the match that contains the last byte one byte at a
  * time. In a stream that shrank a lot this match is probably long, and the whole stream is decoded faster. */
 static bool decode_prefix(const unsigned char *src, size_t encoded, unsigned char *dst, size_t most,
@@ -112,7 +108,7 @@ bool cb_blosc_copy_parts(const cb_blosc_block *b, cb_blosc_cursor *c, unsigned c
     size_t left = b->src_size;
     for (size_t s = 0; s < b->streams; s++) {
         if (left < ENTRY) return false;
-        const size_t encoded = load32(src);
+        const size_t encoded = cb_le_get(src, ENTRY);
         src += ENTRY;
         left -= ENTRY;
         if (encoded == 0 || encoded > left || encoded > INT_MAX) return false;

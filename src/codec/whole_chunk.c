@@ -4,12 +4,8 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
+#include "base/le.h"
 #include "codec/codec_pkg.h"
-
-static uint32_t load32(const unsigned char *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 /* Reads `size` bytes. *got is less if the object is shorter. */
 static cubed_status read_at(const cb_codec_object *o, uint64_t offset, void *dst, size_t size,
@@ -76,8 +72,8 @@ static cubed_status look_at_blosc(const cb_codec_object *o, size_t raw_size, cb_
     unsigned char head[16];
     size_t got;
     CB_TRY(read_at(o, 0, head, sizeof head, &got, err));
-    *out = looks_of(got == sizeof head && load32(head + 4) == raw_size &&
-                    load32(head + 12) == o->size);
+    *out = looks_of(got == sizeof head && cb_le_get(head + 4, 4) == raw_size &&
+                    cb_le_get(head + 12, 4) == o->size);
     return CUBED_OK;
 }
 
@@ -93,9 +89,9 @@ static cubed_status look_at_gzip(const cb_codec_object *o, size_t raw_size, cb_c
     CB_TRY(read_at(o, 0, head, sizeof head, &got, err));
     CB_TRY(read_at(o, o->size - sizeof tail, tail, sizeof tail, &got_tail, err));
     if (got != sizeof head || got_tail != sizeof tail || head[0] != 0x1f || head[1] != 0x8b ||
-        head[2] != 8 || load32(tail) > raw_size)
+        head[2] != 8 || cb_le_get(tail, 4) > raw_size)
         return CUBED_OK;
-    *out = load32(tail) == raw_size ? CB_CODEC_WHOLE : CB_CODEC_UNTOLD;
+    *out = cb_le_get(tail, 4) == raw_size ? CB_CODEC_WHOLE : CB_CODEC_UNTOLD;
     return CUBED_OK;
 }
 
