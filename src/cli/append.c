@@ -290,6 +290,17 @@ static const char *own_text(append *a, char *text)
 
 /* --- The coordinate ----------------------------------------------------------------------------------- */
 
+/* Writes the consolidated metadata of the group. If an append is killed after it has extended the coordinate, they still have
+ * the old lengths: readers that trust them miss elements which this append then refuses, because the coordinate has them. Errors
+ * are not reported, because the caller reports why the append was refused. */
+static void consolidate_again(const append *a)
+{
+    if (a->nholds == 0 || !a->is_group) return;
+    const cubed_status ignored =
+        cubed_zarr_consolidate(a->to.ctx, a->to.out, a->common->durable, NULL);
+    (void)ignored;
+}
+
 cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err)
 {
     const stored_array *s = a->is_group ? find_array(a, a->to.dim) : NULL;
@@ -312,7 +323,10 @@ cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err)
     if (cubed_array_ndim(x) != 1)
         st = cli_reject(err, "--append: the coordinate \"%s\" has %d dimensions, expected 1",
                         a->to.dim, cubed_array_ndim(x));
-    if (st == CUBED_OK) st = append_check_order(&a->to, stored, a->base, &a->old, x, &a->new, err);
+    if (st == CUBED_OK) {
+        st = append_check_order(&a->to, stored, a->base, &a->old, x, &a->new, err);
+        if (st != CUBED_OK) consolidate_again(a);
+    }
     cubed_array_unref(stored);
     return st;
 }
