@@ -50,6 +50,8 @@ class Stub:
     def __init__(self, server):
         self.server, self.url = server, server.url
 
+    lost = 0
+
     def forget(self):
         self.server.requests.clear()
 
@@ -58,7 +60,10 @@ class Stub:
 
 
 class Logged:
-    """A server of others, whose log has a line for each request."""
+    """A server of others, whose log has a line for each request. On a busy machine, one line of a
+    thousand runs was missing: only the stub shows that no request is missing."""
+
+    lost = 1
 
     def __init__(self, url, log):
         self.url, self.log, self.begin = url, log, 0
@@ -89,7 +94,7 @@ def bucket(request, tmp_path, monkeypatch):
         return
     path = tmp_path / "log"
     with (
-        path.open("w") as log,
+        path.open("a") as log,
         running(request.param, tmp_path / "server", monkeypatch, log) as url,
     ):
         check(run("copy", tmp_path / "a", f"{url}/a", *QUIET))
@@ -112,13 +117,13 @@ def counts(bucket):
     return found
 
 
-def compare(found, said, fewer=0):
+def compare(bucket, said, fewer=0):
     """Reads, writes and cost of a run with those of its plan. A run may make `fewer` writes."""
+    found, fewer = counts(bucket), fewer + bucket.lost
     reads, writes = sum(found[k] for k in READS), sum(found[k] for k in WRITES)
     assert near(reads, said["gets"] + said["heads"]), (found, said)
-    assert near(writes, said["puts"] + said["lists"] + said["copies"], fewer), (
-        found, said
-    )  # fmt: skip
+    made = [r for r in bucket.requests() if r[0] in WRITES]
+    assert near(writes, said["puts"] + said["lists"] + said["copies"], fewer), (said, made)
     cost = (reads * 0.4 + writes * 5) / 1e6
     assert near(cost, said["cost"], fewer * 5 / 1e6), (found, said)
 
@@ -129,8 +134,8 @@ def test_requests_of_the_command(bucket, case):
     (said,) = json.loads(check(run(*args, "--plan", "--json")).out)["traffic"]
     bucket.forget()
     check(run(*args))
+    compare(bucket, said)
     found = counts(bucket)
-    compare(found, said)
     assert (said["copies"] > 0) == (case == "replaced")
     assert said["saved"] == 0
     if isinstance(bucket, Stub):
@@ -172,7 +177,7 @@ def test_requests_of_the_package(bucket, make):
     (said,) = plan.traffic()
     bucket.forget()
     plan.execute()
-    compare(counts(bucket), said, fewer=1)
+    compare(bucket, said, fewer=1)
 
 
 class OneByOne(FuturesExecutor):
