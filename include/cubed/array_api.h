@@ -1,9 +1,11 @@
-/* Functions of the Python Array API standard, and of NumPy, that work on whole blocks. All are lazy: they return arrays,
- * which a plan computes. Results of functions on blocks are stored, in chunks that the functions choose. Views and results of
- * elementwise operations, such as cubed_isclose, are not stored.
+/* Functions of the Python Array API standard, and of NumPy, that work on whole blocks. All are lazy: they return arrays, which
+ * a plan computes.
  *
- * An axis that an array does not have is CUBED_E_AXIS, and an unknown number of an enumeration is CUBED_E_ARG. Negative axes
- * count from the last axis. */
+ * - Results of functions on blocks are stored, in chunks that the functions choose.
+ * - Views and results of elementwise operations, such as cubed_isclose, are not stored.
+ * - Negative axes count from the last axis.
+ * - Errors of all functions: CUBED_E_AXIS for an axis that an array does not have, CUBED_E_ARG for an unknown number of an
+ *   enumeration. */
 #ifndef CUBED_ARRAY_API_H
 #define CUBED_ARRAY_API_H
 
@@ -15,12 +17,15 @@ extern "C" {
 
 /* --- Sorting ---------------------------------------------------------------------------------------- */
 
-/* Sorts the elements along an axis (negative: from the last), or gets the int64 positions that sort them. The order is
- * stable, even if it is descending, and zeros of either sign are equal. NaN is larger than all numbers, NaT larger than all
- * times. Complex numbers are ordered by real parts, then by imaginary parts; strings by bytes or code points.
+/* Options of cubed_sort_with, which sorts the elements along an axis or gets the int64 positions that sort them.
  *
- * A block holds a whole axis: a task needs three times the memory of its elements. A longer axis is sorted in parts, which
- * are merged: elements are read and written once for each merge. */
+ * The order of elements:
+ * - The order is stable, also if it is descending.
+ * - NaN is larger than all numbers, NaT larger than all times. Zeros of either sign are equal.
+ * - Complex numbers are ordered by real parts, then by imaginary parts; strings by bytes or code points.
+ *
+ * A task sorts a block that holds the whole axis. It needs three times the memory of the block's elements. A longer axis is
+ * sorted in parts, which are then merged. Each merge reads and writes every element once. */
 typedef struct cubed_sort_options {
     size_t struct_size;
     bool descending;
@@ -41,30 +46,38 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort(cubed_array *x, int axis, boo
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, bool descending,
                                                       cubed_array **out, cubed_error *err);
 
-/* Gets the k largest elements along an axis, the largest first, or their int64 positions; for negative k the smallest ones, the
- * smallest first. The result has at most as many elements as the axis. NaN counts as the largest. If the axis has chunks of 2 *
- * k elements or more, each chunk is sorted alone first, and then the k candidates of all chunks. `task_mem` is the
- * number of bytes that tasks may use; 0: unknown. */
+/* Gets the k largest elements along an axis, in descending order. A negative k gets the -k smallest elements, in ascending
+ * order. The result has at most as many elements as the axis. NaN counts as the largest number.
+ *
+ * positions  gets the int64 positions of these elements instead of the elements
+ * task_mem   bytes that tasks may use; 0: unknown
+ *
+ * If the axis has chunks of 2 * k elements or more, each chunk is sorted alone. Then the k candidates of all chunks are
+ * sorted. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_topk(cubed_array *x, int64_t k, int axis,
                                                    bool positions, uint64_t task_mem,
                                                    cubed_array **out, cubed_error *err);
-/* Gets the int64 positions that sort elements along an axis by keys[n - 1], equal ones by keys[n - 2], and so on. All keys have
- * the same shape; their types may differ. `task_mem` is the number of bytes that tasks may use; 0: unknown. */
+/* Gets the int64 positions that sort elements along an axis by several keys: first by keys[n - 1], elements with equal keys by
+ * keys[n - 2], and so on. All keys have the same shape; their types may differ. `task_mem` is the number of bytes that tasks
+ * may use; 0: unknown. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lexsort(cubed_array *const *keys, int n, int axis,
                                                       uint64_t task_mem, cubed_array **out,
                                                       cubed_error *err);
 
 /* --- Choices ---------------------------------------------------------------------------------------- */
 
-/* Effect of a number outside 0 to n - 1: the run fails with CUBED_E_INDEX; the number is taken modulo n; the number is clipped
- * to the nearest choice. */
+/* Effect of a number of a choice outside 0 to n - 1.
+ *
+ * RAISE  the run fails with CUBED_E_INDEX
+ * WRAP   the number is taken modulo n
+ * CLIP   the number is clipped to the nearest choice */
 typedef enum cubed_choose_mode {
     CUBED_CHOOSE_RAISE,
     CUBED_CHOOSE_WRAP,
     CUBED_CHOOSE_CLIP
 } cubed_choose_mode;
-/* Gets each element from one of n choices, n >= 1. `numbers` has integers or bools, 0 to n - 1: the number of the choice for
- * each element. All arrays are broadcast, and choices are promoted.
+/* Gets each element from one of n arrays (`choices`), n >= 1. `numbers` gives the number of the choice for each element: an
+ * integer or bool, 0 to n - 1. All arrays are broadcast, and choices are promoted.
  *
  * Errors: CUBED_E_TYPE if `numbers` has another type, or the choices have no common type; CUBED_E_ARG if the shapes do not
  * broadcast. */
@@ -72,8 +85,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_choose(cubed_array *numbers,
                                                      cubed_array *const *choices, int n,
                                                      cubed_choose_mode mode, cubed_array **out,
                                                      cubed_error *err);
-/* Gets each element from the choice whose condition is the first of n, n >= 1, that is true at the element. If no condition
- * is true, the element is that of `fallback`. All arrays are broadcast, and choices are promoted. */
+/* Gets each element from choices[i], where conditions[i] is the first of n conditions, n >= 1, that is true at the element. If
+ * no condition is true, the element is that of `fallback`. All arrays are broadcast, and choices are promoted. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_select(cubed_array *const *conditions,
                                                      cubed_array *const *choices, int n,
                                                      cubed_array *fallback, cubed_array **out,
@@ -100,8 +113,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_diff(cubed_array *x, int axis, int
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ediff1d(cubed_array *x, cubed_array *to_begin,
                                                       cubed_array *to_end, cubed_array **out,
                                                       cubed_error *err);
-/* Integrates y along an axis by the trapezoidal rule, with the sample points x: of y's shape, or 1-D along the axis. If x is
- * NULL, `dx` is the distance of the points: a number, or an array that broadcasts with the trapezoids (NULL: 1). */
+/* Integrates y along an axis by the trapezoidal rule.
+ *
+ * x   sample points: an array of y's shape, or 1-D along the axis; NULL: the points are `dx` apart
+ * dx  distance of the points if x is NULL: a number, or an array that broadcasts with the trapezoids; NULL: 1 */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_trapezoid(cubed_array *y, cubed_array *x,
                                                         cubed_array *dx, int axis,
                                                         cubed_array **out, cubed_error *err);
@@ -123,9 +138,11 @@ typedef enum cubed_convolve_mode {
     CUBED_CONVOLVE_VALID
 } cubed_convolve_mode;
 /* Compute sums of products of two vectors that are shifted against each other: with v reversed (convolve), or with the
- * conjugate of v (correlate). A 0-d array is a vector of one element. The result has the type that both promote to. The
- * longer vector is read once for each element of the shorter vector, which has at most 16,384 elements. If the shorter vector
- * may have infinite elements, the ends take several times as long, because their padding must be left out of the sums. */
+ * conjugate of v (correlate). A 0-d array is a vector of one element. The result has the type that both promote to.
+ *
+ * The longer vector is read once for each element of the shorter vector, which has at most 16,384 elements. If the shorter
+ * vector may have infinite elements, their products with the padding (0 * infinity, which is NaN) are left out of the sums. The
+ * ends of the result then take several times as long. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_convolve(cubed_array *a, cubed_array *v,
                                                        cubed_convolve_mode mode, cubed_array **out,
                                                        cubed_error *err);
@@ -146,9 +163,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array
 
 /* --- Pieces and axes ---------------------------------------------------------------------------------- */
 
-/* Splits x along an axis into n pieces: piece i has the elements from bounds[i] up to, but not including, bounds[i + 1], so
- * `bounds` has n + 1 entries. Bounds are as in Python's slices: negative bounds count from the end, and bounds beyond the
- * axis are clipped to it. out[n] receives views. */
+/* Splits x along an axis into n pieces. Piece i has the elements from bounds[i] up to, but not including, bounds[i + 1], so
+ * `bounds` has n + 1 entries. Bounds are as in Python's slices: negative bounds count from the end, and bounds beyond the axis
+ * are clipped to it. out[n] receives views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_split(cubed_array *x, int axis, const int64_t *bounds,
                                                     int n, cubed_array **out, cubed_error *err);
 /* Splits x into one array for each element along an axis, without the axis. `out` needs room for one array per element of the
@@ -158,8 +175,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unstack(cubed_array *x, int axis, 
 /* Broadcasts n arrays to one shape; each keeps its type. out[n] are views. CUBED_E_ARG if their shapes do not broadcast. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_broadcast_arrays(cubed_array *const *x, int n,
                                                                cubed_array **out, cubed_error *err);
-/* Adds axes of one element until x has at least `least` (1 to 3) axes. The elements of a vector are along the last of two
- * axes, or along the middle one of three; a matrix is in the first two of three. A view. */
+/* Adds axes of extent 1 until x has at least `least` axes (1 to 3). The result is a view. A vector of n elements becomes 1 x n
+ * or 1 x n x 1; a matrix of m x n becomes m x n x 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_atleast(cubed_array *x, int least, cubed_array **out,
                                                       cubed_error *err);
 /* Gets the k-th diagonal of a matrix (k > 0: to the right of the main diagonal). For a vector, makes the matrix with the vector
@@ -215,9 +232,10 @@ typedef struct cubed_quantile_options {
     /* True: missing elements (NaN) are skipped; false: one NaN makes the result NaN. */
     bool skip_nan;
     cubed_quantile_method method;
-    /* Bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown. If the elements of one result need at most a
-     * quarter of task_mem (limited to 256 MiB; 32 MiB if unknown), a task reads them together and needs about three times
-     * their size. Otherwise x is read once for every 8 to 16 bits of its elements, depending on the memory for counts. */
+    /* Bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown. It selects the algorithm:
+     * - If the elements of one result need at most a quarter of task_mem (at most 256 MiB; 32 MiB if unknown), a task reads
+     *   these elements together. It needs about three times their size.
+     * - Otherwise x is read once for every 8 to 16 bits of its element type, depending on the memory for counts. */
     uint64_t task_mem;
 } cubed_quantile_options;
 #define CUBED_QUANTILE_OPTIONS_INIT                                                                \
@@ -225,13 +243,15 @@ typedef struct cubed_quantile_options {
         sizeof(cubed_quantile_options), NULL, 0, false, false, CUBED_QUANTILE_LINEAR, 0            \
     }
 
-/* Computes the exact quantiles q[0..n), each from 0 to 1, of real numbers. The result has an axis of n elements in front of
- * the remaining axes, and type float64; discrete methods keep x's type. The quantile of no elements is NaN. Zeros of either
- * sign are equal: the result has +0.
+/* Computes the exact quantiles q[0..n), each from 0 to 1, of real numbers or times. The result has an axis of n elements in
+ * front of the remaining axes.
  *
- * Times support the method "linear", whose distance from the nearer element is truncated, and the discrete methods. NaT among
- * the elements gives NaT. With skip_nan, missing times are skipped, the result is NaT if all are missing, and the lines are
- * sorted (cubed_sort_with).
+ * Real numbers: the result is float64; discrete methods keep x's type. The quantile of no elements is NaN. Zeros of either sign
+ * are equal: the result has +0.
+ *
+ * Times: the methods are the discrete ones, and "linear", whose distance from the nearer element is truncated. NaT among the
+ * elements gives NaT. With skip_nan, missing times are skipped, the result is NaT if all are missing, and the lines along the
+ * reduced axes are sorted (cubed_sort_with).
  *
  * Errors: CUBED_E_ARG for a q out of range, and for times of no elements; CUBED_E_TYPE for skip_nan of times with a method
  * other than "linear", "lower", "higher" and "nearest". */
@@ -244,15 +264,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        const cubed_quantile_options *options,
                                                        cubed_array **out, cubed_error *err);
 
-/* Computes the quantiles q[0..n) of weighted elements: the first element, in ascending order, up to which the share of the
- * weight reaches q. `options->method` must be CUBED_QUANTILE_INVERTED_CDF. The result has x's type, and an axis of n elements
- * in front. The lines that are reduced are sorted whole (cubed_sort_with). With skip_nan the weights of NaN do not count.
+/* Computes the quantiles q[0..n) of weighted elements. A quantile is the first element, in ascending order, up to which the
+ * elements have at least the share q of the total weight. `options->method` must be CUBED_QUANTILE_INVERTED_CDF. The result has
+ * x's type, and an axis of n elements in front.
  *
- * weights  real numbers of x's shape, or of the shape of the reduced axes
+ * weights  real numbers of x's shape, or of the shape of the reduced axes; with skip_nan the weights of NaN do not count
+ *
+ * The elements of each result are sorted whole (cubed_sort_with).
  *
  * Errors: CUBED_E_ARG for another method, a q out of range, weights of another shape, and no elements; a run fails with
- * CUBED_E_ARG if a weight is negative or not finite, or if all weights of a line are 0. CUBED_E_TYPE for weights that are not
- * real numbers. */
+ * CUBED_E_ARG if a weight is negative or not finite, or if all weights of one result are 0. CUBED_E_TYPE for weights that are
+ * not real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_quantiles(
     cubed_array *x, cubed_array *weights, const double *q, int n,
     const cubed_quantile_options *options, cubed_array **out, cubed_error *err);
@@ -264,14 +286,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_quantiles(
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
                                                      const cubed_quantile_options *options,
                                                      cubed_array **out, cubed_error *err);
-/* Computes the median of real numbers with weights: the first element, in ascending order, at which the share of the weight
- * exceeds 0.5. If the share is exactly 0.5 at an element, the result is the mean of this element and the next one. So equal
- * weights give cubed_median. The type of the result is that of cubed_median.
+/* Computes the median of real numbers with weights: the first element, in ascending order, up to which the elements have more
+ * than half of the total weight. If they have exactly half at an element, the result is the mean of this element and the next
+ * one. So equal weights give cubed_median. The result has the type of cubed_median.
  *
  * weights  real numbers of x's shape, or of the shape of the reduced axes
  *
  * Errors: CUBED_E_ARG for weights of another shape, and no elements; a run fails with CUBED_E_ARG if a weight is negative or
- * not finite, or if all weights of a line are 0. CUBED_E_TYPE unless x and weights have real numbers. */
+ * not finite, or if all weights of one result are 0. CUBED_E_TYPE unless x and weights have real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_median(cubed_array *x, cubed_array *weights,
                                                               const cubed_quantile_options *options,
                                                               cubed_array **out, cubed_error *err);
@@ -282,7 +304,7 @@ typedef struct cubed_cov_options {
     size_t struct_size;
     /* The divisor is the number of observations, or the sum of the weights, minus ddof; at least 0. */
     double ddof;
-    /* Number of repetitions of each observation, and its weight: one number for each column. NULL: 1. */
+    /* For each observation (column of x): number of repetitions (fweights, integers), and weight (aweights). 1-D; NULL: 1. */
     cubed_array *fweights, *aweights;
 } cubed_cov_options;
 #define CUBED_COV_OPTIONS_INIT                                                                     \
@@ -305,8 +327,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_corrcoef(cubed_array *x, cubed_arr
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ptp(cubed_array *x,
                                                   const cubed_reduce_options *options,
                                                   cubed_array **out, cubed_error *err);
-/* Computes the weighted mean over `options->axes` (options NULL: all axes). The result has the type that both operands
- * promote to; integers give float64. A sum of weights of 0 gives NaN or infinity.
+/* Computes the weighted mean over `options->axes` (options NULL: all axes). The result has the type that both operands promote
+ * to; integers give float64. If the weights have the sum 0, the result is NaN or infinity.
  *
  * weights  of x's shape, or one for each element along the reduced axes, in their order; NULL: all weights are 1
  * total    receives the sums of the weights; may be NULL */
@@ -350,8 +372,8 @@ typedef struct cubed_close_options {
     size_t struct_size;
     double rtol, atol;
     bool equal_nan; /* count NaN as close to NaN */
-    /* |b| if b is a 0-d number without its own precision, such as a literal in a program. Such a number has a's precision,
-     * and the tolerance is rounded once. NULL: b is an array with its own precision. */
+    /* For a number b without its own precision, such as a literal in a program: |b|. Such a number is a 0-d array in a's
+     * precision, and the tolerance is computed from |b| and rounded once. NULL: b is an array with its own precision. */
     const double *magnitude;
 } cubed_close_options;
 #define CUBED_CLOSE_OPTIONS_INIT                                                                   \
@@ -368,9 +390,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_isclose(cubed_array *a, cubed_arra
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_allclose(cubed_array *a, cubed_array *b,
                                                        const cubed_close_options *options,
                                                        cubed_array **out, cubed_error *err);
-/* Replaces NaN (by 0 if `nan` is NULL), infinity and minus infinity (by the largest and the smallest number of x's type if
- * `posinf` or `neginf` is NULL), also in parts of complex numbers. The replacements broadcast and are promoted as in
- * CUBED_OP_WHERE. Arrays of other types are returned unchanged. CUBED_E_TYPE if `neginf` is complex. */
+/* Replaces NaN, infinity and minus infinity by numbers, also in the parts of complex numbers. Arrays of other types are
+ * returned unchanged.
+ *
+ * nan     replaces NaN; NULL: 0
+ * posinf  replaces infinity; NULL: the largest number of x's type
+ * neginf  replaces minus infinity, cast to x's type; NULL: the smallest number of x's type
+ *
+ * The replacements broadcast; `nan` and `posinf` are promoted as in CUBED_OP_WHERE. CUBED_E_TYPE if `neginf` is complex. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_to_num(cubed_array *x, cubed_array *nan,
                                                          cubed_array *posinf, cubed_array *neginf,
                                                          cubed_array **out, cubed_error *err);
@@ -437,9 +464,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices_sparse(cubed_context *ctx,
                                                              const int64_t *shape,
                                                              cubed_dtype dtype, cubed_array **out,
                                                              cubed_error *err);
-/* Makes the rows (out[0]) and columns (out[1]) of the elements in the lower or upper triangle of a matrix, as int64. The
- * triangle includes the k-th diagonal (k > 0: to the right of the main diagonal). A task holds a number for each row. `chunk`
- * NULL: automatic. */
+/* Makes the row numbers (out[0]) and column numbers (out[1]) of the elements in the lower or upper triangle of a matrix, as
+ * int64. The triangle includes the k-th diagonal (k > 0: to the right of the main diagonal). A task holds a number for each row
+ * of the matrix. `chunk` NULL: automatic. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_triangle_indices(cubed_context *ctx, int64_t rows,
                                                                int64_t columns, int64_t k,
                                                                bool upper, const int64_t *chunk,
@@ -451,9 +478,12 @@ typedef enum cubed_bounds_mode {
     CUBED_BOUNDS_CLIP, /* the position is clipped to the first or last */
     CUBED_BOUNDS_MODE_COUNT
 } cubed_bounds_mode;
-/* Computes int64 positions in a flattened array from positions along each of its n axes, n >= 1. x[n] has integers that
- * broadcast, and modes[n] the effect of positions beyond the axes. The flattened array is in C order, or in Fortran order if
- * `first_fastest` is set (the first axis varies fastest).
+/* Computes int64 positions in a flattened array from positions along each of its n axes, n >= 1. The flattened array is in C
+ * order.
+ *
+ * x              n arrays of integers, which broadcast: the positions along each axis
+ * modes          n modes: the effect of positions beyond each axis
+ * first_fastest  the flattened array is in Fortran order: the first axis varies fastest
  *
  * Errors: CUBED_E_TYPE unless x has integers; CUBED_E_ARG for a shape of 2**63 elements or more. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ravel_multi_index(
@@ -482,18 +512,24 @@ typedef struct cubed_spaced_options {
     {                                                                                              \
         sizeof(cubed_spaced_options), 50, true, false, 0, NULL                                     \
     }
-/* Makes numbers between the elements of two arrays, which broadcast, along a new axis. Integers count as float64; geometric
- * series have at least the type float64 or complex128. A geometric series is NaN if one of its ends is 0. CUBED_E_ARG if
- * `num` is negative. */
+/* Makes series of `num` numbers between the elements of two arrays, along a new axis. The arrays broadcast. Integers count as
+ * float64; geometric series have at least the type float64 or complex128. A geometric series is NaN if one of its ends is 0.
+ * CUBED_E_ARG if `num` is negative. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_spaced(cubed_array *start, cubed_array *stop,
                                                      const cubed_spaced_options *options,
                                                      cubed_array **out, cubed_error *err);
 
 /* --- Elements around an array ------------------------------------------------------------------------- */
 
-/* Elements that pad an array (cubed/pads.def): a constant; the nearest element; zeros; a ramp to a value; the largest, mean,
- * median or smallest element along the axis; the array's elements, mirrored without (reflect) or with (symmetric) the edge, or
- * continued periodically (wrap). */
+/* Elements that pad an array, with NumPy's names (cubed/pads.def).
+ *
+ * CONSTANT                        cubed_pad_options.constant_values
+ * EDGE                            the nearest element
+ * EMPTY                           zeros
+ * LINEAR_RAMP                     a ramp from the nearest element to cubed_pad_options.end_values
+ * MAXIMUM, MEAN, MEDIAN, MINIMUM  this statistic of the elements along the axis
+ * REFLECT, SYMMETRIC              the elements, mirrored without (REFLECT) or with (SYMMETRIC) the element at the edge
+ * WRAP                            the elements, continued periodically */
 typedef enum cubed_pad_mode {
 #define CUBED_PAD(NAME, name, number) CUBED_PAD_##NAME = (number),
 #include "cubed/pads.def"
@@ -550,10 +586,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_bincount(cubed_array *x, int64_t l
 
 /* --- Linear algebra --------------------------------------------------------------------------------- */
 
-/* Operands are promoted to a common type, which is the result's type. Integers wrap; bools are multiplied by "and", and
- * summed by "or". Products of matrices are computed block by block, summing over the blocks of the summed axes in order.
- * Floats of less than 64 bits are summed in their own type, or in float64 if one operand has only summed axes. CUBED_E_ARG if
- * extents do not agree, CUBED_E_TYPE for types without products. */
+/* Rules for all products:
+ * - Operands are promoted to a common type, which is the result's type.
+ * - Integers wrap. Bools are multiplied by "and", and summed by "or".
+ * - Products of matrices are computed block by block: the blocks along the summed axes are added in order.
+ * - Floats of less than 64 bits are summed in their own type; in float64 if one operand has no axes except the summed ones.
+ * - CUBED_E_ARG if extents do not agree, CUBED_E_TYPE for types without products. */
 
 /* Multiplies the matrices in the last two axes; the other axes broadcast. A vector on the left or right is one row or one
  * column, and its axis is not in the result. */
@@ -565,17 +603,19 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensordot(cubed_array *x1, cubed_a
                                                         const int *axes1, const int *axes2,
                                                         int naxes, cubed_array **out,
                                                         cubed_error *err);
-/* Subscripts of cubed_einsum, as in NumPy: indices that are named by letters. Each of n operands has a letter for each axis,
- * operands are separated by commas, "..." represents axes that broadcast, and the letters of the result follow "->". Without
- * "->" the result has the letters that occur once, in alphabetical order. A letter that occurs twice in an operand takes its
- * diagonal. Axes of extent 1 broadcast. */
+/* Subscripts of cubed_einsum, as in NumPy: "ij,jk->ik" is the product of two matrices.
+ * - Letters name indices. Each of n operands has a letter for each axis; operands are separated by commas.
+ * - "..." represents axes that broadcast.
+ * - The letters of the result follow "->". Without "->" the result has the letters that occur once, in alphabetical order.
+ * - A letter that occurs twice in an operand takes its diagonal.
+ * - Axes of extent 1 broadcast. */
 #define CUBED_EINSUM_MAX_OPERANDS 64
 typedef struct cubed_einsum_options {
     size_t struct_size;
     const cubed_dtype *
         dtype; /* type of products, sums and the result; NULL: the type that all operands promote to */
-    /* Multiplies from left to right. Otherwise each step multiplies the two operands whose product exceeds their own sizes by
-     * the fewest elements; if any operands share an index, it chooses among pairs that do. */
+    /* Multiplies from left to right. If false, each step chooses a pair of operands, if possible a pair that shares an index.
+     * It minimises: elements of the product minus elements of both operands. */
     bool in_order;
     /* Operands that each step multiplies: bit k is operand k; the product becomes the last operand. NULL: one step. */
     const uint64_t *steps;
@@ -623,19 +663,19 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
                                                     cubed_error *err);
 
 /* Functions of matrices in the last two axes. They compute in double precision: float32 and complex64 are rounded once,
- * integers are cast to float64. The same matrix gives the same bits at any position. If a function has several outputs, any
- * of them may be NULL. CUBED_E_LINALG for fewer than two axes, and for matrices that are not square if the function needs
- * square ones.
+ * integers are cast to float64. The same matrix gives the same bits at any position. If a function has several outputs, any of
+ * them may be NULL. CUBED_E_LINALG for fewer than two axes, and for matrices that are not square if the function needs square
+ * ones.
  *
- * `task_mem` is the number of bytes that tasks may use; 0: unknown. A block holds a whole matrix if a task has memory for
- * about four of them. Larger matrices are handled as follows:
- * - cholesky, det, slogdet, inv, solve and qr factor them in panels of columns, as wide as `task_mem` allows. Each panel
- *   reads the panels to the left of it, so n x n elements in p panels are read p / 3 times (cholesky: p / 6; qr: 2 p / 3). A
- *   plan is refused if a task cannot hold one column.
- * - svdvals and eigvalsh reduce them to a band matrix, in at least sixteen panels, which read and write the remaining matrix
- *   twice. A task must hold the band: at least 16 wide, and wide enough for 128 panels.
- * - The other singular values and eigenvalues need a task that holds the matrix, except for matrices with many more rows than
- *   columns, or the reverse (svd, and functions based on it). A run refuses a matrix that does not fit. */
+ * `task_mem` is the number of bytes that tasks may use; 0: unknown. If a task has memory for about four matrices, a block holds
+ * a whole matrix. Larger matrices are computed as follows:
+ * - cholesky, det, slogdet, inv, solve and qr factor a matrix in panels of columns, as wide as `task_mem` allows. Each panel
+ *   reads all panels to the left of it. So the n x n elements of a matrix in p panels are read p / 3 times (cholesky: p / 6;
+ *   qr: 2 p / 3). A plan is refused if a task cannot hold one column.
+ * - svdvals and eigvalsh reduce a matrix to a band matrix, in at least sixteen panels. Each panel reads and writes the
+ *   remaining matrix twice. A task must hold the band, which is at least 16 wide, and wide enough for 128 panels.
+ * - The other functions of singular values and eigenvalues need a task that holds the matrix. Exceptions are svd, and functions
+ *   based on it, for matrices with many more rows than columns, or the reverse. A run refuses a matrix that does not fit. */
 
 /* Computes the triangular factor, with a positive diagonal, of Hermitian matrices. Only the triangle that is returned is
  * read. A run fails with CUBED_E_LINALG if a matrix is not positive definite. */
@@ -661,8 +701,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_inv(cubed_array *x, uint64_t task_
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_solve(cubed_array *x1, cubed_array *x2,
                                                     uint64_t task_mem, cubed_array **out,
                                                     cubed_error *err);
-/* Factors matrices into Q with orthonormal columns (as many as x has rows if `complete`, else the smaller extent) and R,
- * upper triangular with a real diagonal. */
+/* Factors matrices into Q R. The columns of Q are orthonormal. Their number is the number of x's rows if `complete` is true,
+ * otherwise the smaller extent of x. R is upper triangular with a real diagonal. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_qr(cubed_array *x, bool complete, uint64_t task_mem,
                                                  cubed_array **q, cubed_array **r,
                                                  cubed_error *err);
@@ -724,11 +764,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_lstsq(cubed_array *a, cubed_array 
                                                     cubed_array **x, cubed_array **residuals,
                                                     cubed_array **rank, cubed_array **s,
                                                     cubed_error *err);
-/* cubed_tensorinv inverts `a` as a matrix whose rows are its first `ind` axes, ind >= 1; the extents of the other axes come
- * first in the result. CUBED_E_LINALG unless the matrix is square.
+/* cubed_tensorinv inverts `a` as a matrix: its first `ind` axes, ind >= 1, are the rows, and the other axes are the columns.
+ * The result has the extents of these other axes first. CUBED_E_LINALG unless the matrix is square.
  *
  * cubed_tensorsolve moves `axes` of `a` to its end (naxes 0: no axes), and solves a x = b. The first b.ndim axes of `a` are
- * those of b; the other axes are those of x, and the product is summed over them. */
+ * those of b. The other axes are those of x; the product is summed over them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem,
                                                         cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensorsolve(cubed_array *a, cubed_array *b,
@@ -815,16 +855,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
 
 /* --- Indexing and searching ------------------------------------------------------------------------- */
 
-/* Takes the elements at integer positions along an axis; negative positions count from its end. A run fails with
- * CUBED_E_INDEX if a position is out of range. CUBED_E_ARG unless `positions` has one axis, CUBED_E_TYPE unless it has
- * integers.
+/* Takes the elements at integer positions along an axis; negative positions count from its end. A run fails with CUBED_E_INDEX
+ * if a position is out of range. CUBED_E_ARG unless `positions` has one axis, CUBED_E_TYPE unless it has integers.
  *
- * int64 positions in memory that form up to 256 runs with equal steps (a step may be 0) are a concatenation of views: it
- * fuses, and reads only chunks with wanted elements. If x is computed and read more than once, it is stored first. The chunks
- * of the result are as long as those of x; a single run with a step of 1 or -1 has the chunks of a slice.
+ * Positions in regular steps are a concatenation of views, which fuses and reads only chunks with wanted elements:
+ * - `positions` must be an array of int64 in memory, and consist of at most 256 runs of equal steps (a step may be 0). More
+ *   than 16 runs must have at least 4 positions on average.
+ * - If x is computed, and there are more positions than elements along the axis, x is stored first.
+ * - The chunks of the result are as long as those of x. A single run with a step of 1 or -1 has the chunks of a slice.
  *
  * For other positions, x is read once for every block of positions, in its own chunks. The result is stored in blocks of at
- * most 32 MiB, as long as possible along the axis, with x's chunks along the others. */
+ * most 32 MiB. Blocks are as long as possible along the axis, and have x's chunks along the other axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis,
                                                    cubed_array **out, cubed_error *err);
 /* Takes the elements at integer positions along an axis, with separate positions for every line along the axis. Negative
@@ -833,10 +874,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
                                                               cubed_array *positions, int axis,
                                                               cubed_array **out, cubed_error *err);
-/* Takes elements by arrays of positions for several axes at once, as NumPy's x[i, :, j]. positions[ndim] has an array for
- * each axis of x, or NULL for the whole axis; the arrays broadcast against each other. If the axes with positions are
- * neighbours, the axes of the positions replace them; otherwise the axes of the positions are in front. A run fails with
- * CUBED_E_INDEX if a position is out of range. */
+/* Takes elements by arrays of positions for several axes at once, as NumPy's x[i, :, j]. A run fails with CUBED_E_INDEX if a
+ * position is out of range.
+ *
+ * positions  for each axis of x an array of positions, or NULL for the whole axis; the arrays broadcast against each other
+ *
+ * If the axes of x with positions are neighbours, the axes of the position arrays replace them. Otherwise the axes of the
+ * position arrays are in front. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions,
                                                      cubed_array **out, cubed_error *err);
 /* Replaces the elements of x where the bool `mask` is true by elements of `value`; both broadcast to x's shape. The value
@@ -875,10 +919,12 @@ typedef struct cubed_key {
     bool checked;
 } cubed_key;
 /* Selects x[key] in NumPy's order of axes. Axes without an entry are whole. Arrays of positions broadcast against each other.
- * Their axes are at the place of the first array of positions or integer in the key. If other entries separate the arrays and
- * integers, the axes are in front.
  *
- * in_front  the axes of positions are always in front
+ * in_front  the axes of the position arrays are in front, as in the second case below
+ *
+ * The place of the axes of the position arrays in the result:
+ * - If the arrays of positions and the integers are neighbours in the key, their axes replace the first of these entries.
+ * - If other entries separate them, the axes of the position arrays are in front.
  *
  * Errors: CUBED_E_INDEX for more entries than axes, for slices that leave an axis, and for positions that do not broadcast. A
  * run fails with CUBED_E_INDEX if a position is out of range. */
@@ -900,17 +946,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_index_assign(cubed_array *x, const
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,
                                                            cubed_array *values, cubed_array **out,
                                                            cubed_error *err);
-/* Replaces x[mask] = value for a bool mask of the first axes of x: by one value for all selected rows. If the mask has all
- * axes of x, the value may also have one dimension: its elements replace the selected elements in C order. Additional axes at
- * the front of the value may have extent 1. The value is cast to x's type.
+/* Replaces x[mask] = value for a bool mask of the first axes of x.
+ *
+ * - The value replaces every selected row.
+ * - If the mask has all axes of x, the value may also have one dimension. Its elements replace the selected elements in C
+ *   order.
+ * - Additional axes at the front of the value may have extent 1. The value is cast to x's type.
  *
  * Errors: CUBED_E_TYPE for times in another unit than x's, and for strings of another kind; CUBED_E_ARG if the mask or the
  * value does not fit; the message has both shapes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign_where(cubed_array *x, cubed_array *mask,
                                                            cubed_array *value, cubed_array **out,
                                                            cubed_error *err);
-/* Counts the true elements of a 1-D bool mask as int64: those in front of each block of `chunk` elements (chunk >= 1; the
- * last block may be shorter), and, as the last element of the result, those in the whole mask. */
+/* Counts the true elements of a 1-D bool mask as int64. The result has the number of true elements in front of each block of
+ * `chunk` elements, and as its last element the number in the whole mask. chunk >= 1; the last block may be shorter. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, int64_t chunk,
                                                            cubed_array **out, cubed_error *err);
 /* Selects the elements of 1-D x where the mask, bool and of x's length, is true. A task makes one chunk, and reads only the
@@ -922,11 +971,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, in
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_array *mask,
                                                        cubed_array *offsets, int64_t count,
                                                        cubed_array **out, cubed_error *err);
-/* The shapes of the following results depend on values. A separate run determines them: a function `..._offsets` or
- * `..._total` makes an array to compute. Pass this array, and its last element as the count, to the function itself.
+/* The shapes of the following results depend on values, so they are computed in two steps:
+ *
+ * 1. A function `..._offsets` or `..._total` makes an array. The caller computes this array in a run.
+ * 2. The function itself makes the result. Pass it the array, and the last element of the array as the count.
+ *
  * `task_mem` is the number of bytes that tasks may use; 0: unknown. Pass the same value to both functions. */
 
-/* Get the int64 coordinates of the elements that are not 0, in C order: outs receives one array for each dimension of x.
+/* Get the int64 coordinates of the elements that are not 0, in C order. First compute the array of cubed_nonzero_offsets in a
+ * run. Then pass it to cubed_nonzero as `offsets`, and its last element as `count`.
+ *
+ * outs  receives one array for each dimension of x
+ *
  * CUBED_E_ARG if x has no dimensions. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero_offsets(cubed_array *x, cubed_array **out,
                                                               cubed_error *err);
@@ -954,8 +1010,9 @@ typedef struct cubed_unique_options {
     {                                                                                              \
         sizeof(cubed_unique_options), false, 0                                                     \
     }
-/* Get the distinct elements of x, which is sorted first (cubed_sort_with). Pass the same options to both functions; NULL: the
- * defaults. */
+/* Get the distinct elements of x, which both functions sort (cubed_sort_with). First compute the array of cubed_unique_offsets
+ * in a run. Then pass it to cubed_unique as `offsets`, and its last element as `count`. Pass the same options to both
+ * functions; NULL: the defaults. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique_offsets(cubed_array *x,
                                                              const cubed_unique_options *options,
                                                              cubed_array **out, cubed_error *err);
@@ -987,10 +1044,12 @@ typedef struct cubed_set_outputs {
     /* For an intersection only, int64: position of the first occurrence of each element in x1 and in x2, in C order. */
     cubed_array **indices1, **indices2;
 } cubed_set_outputs;
-/* Get the distinct elements that the set operation selects from two arrays, in ascending order. The arrays are promoted,
- * except that a difference has the type of x1. All NaN of an array count as one element, which equals NaN of the other array
- * only in a union. Pass the same options to both functions; NULL: the defaults. CUBED_E_ARG if positions are requested from
- * an operation other than an intersection. */
+/* Get the distinct elements that the set operation selects from two arrays, in ascending order. First compute the array of
+ * cubed_set_offsets in a run. Then pass it to cubed_set as `offsets`, and its last element as `count`. Pass the same options to
+ * both functions; NULL: the defaults.
+ *
+ * The arrays are promoted, except that a difference has the type of x1. All NaN of an array count as one element, which equals
+ * NaN of the other array only in a union. CUBED_E_ARG if positions are requested from an operation other than an intersection. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_set_offsets(cubed_set_operation operation,
                                                           cubed_array *x1, cubed_array *x2,
                                                           const cubed_set_options *options,
@@ -1003,19 +1062,21 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_set(cubed_set_operation operation,
  * no element. Strings are compared with strings of their kind, of any length. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,
                                                    cubed_array **out, cubed_error *err);
-/* Repeat each element along an axis (NULL: of flattened x). `repeats` has the numbers of repetitions, integers or bools: one
- * for each element, or one for all. cubed_repeat_total makes their sum, a 0-d array, which is the `total` of
- * cubed_repeat_each. If a number is negative, the sum is -1, and cubed_repeat_each fails with CUBED_E_ARG. */
+/* Repeat each element along *axis. If `axis` is NULL, x is flattened first. First compute the 0-d array of cubed_repeat_total
+ * in a run. Then pass its value to cubed_repeat_each as `total`.
+ *
+ * repeats  numbers of repetitions, integers or bools: one for each element, or one for all
+ * total    the sum of the numbers; -1 if a number is negative, which is CUBED_E_ARG */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats,
                                                            const int *axis, cubed_array **out,
                                                            cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_each(cubed_array *x, cubed_array *repeats,
                                                           const int *axis, int64_t total,
                                                           cubed_array **out, cubed_error *err);
-/* Gets the int64 positions at which to insert the elements of x2 into the sorted 1-D x1, so that x1 stays sorted: before
- * equal elements, or after them if `right` is true. NaN is larger than all numbers. Strings are compared with strings of their
- * kind, of any length.
+/* Gets the int64 positions at which to insert the elements of x2 into x1, which is 1-D and sorted, so that x1 stays sorted. NaN
+ * is larger than all numbers. Strings are compared with strings of their kind, of any length.
  *
+ * right   the position is after equal elements of x1; false: before them
  * sorter  positions that sort x1; NULL: x1 is sorted */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2,
                                                            bool right, cubed_array *sorter,
@@ -1050,19 +1111,25 @@ typedef enum cubed_fft_norm {
     CUBED_FFT_FORWARD
 } cubed_fft_norm;
 
-/* Discrete Fourier transforms along an axis (negative: from the last): of complex numbers (fft, ifft); of n real numbers to n
- * / 2 + 1 complex ones (rfft, ihfft); of complex numbers to real ones (irfft, hfft).
+/* Discrete Fourier transforms along an axis (negative: from the last).
  *
- * n is the number of elements that are transformed, or of real results; the input is truncated, or padded with zeros at its
- * end. NULL: all elements, or 2 (m - 1) real results of m elements. Other numbers are cast to complex where complex numbers
- * are expected. float32 and complex64 stay single precision, but are transformed in double precision and rounded once per
- * axis. Any length is fast; powers of 2, 3, 5, 7 and 11 are fastest.
+ * FFT, IFFT    n complex numbers to n complex numbers
+ * RFFT, IHFFT  n real numbers to n / 2 + 1 complex numbers
+ * IRFFT, HFFT  n / 2 + 1 complex numbers to n real numbers
  *
- * A block holds a whole axis: a task needs three times its memory, and 3 to 22 times the memory of a line along it. If that
- * exceeds `task_mem`, or if there are more than 2**28 elements, the axis becomes a matrix with about as many rows as columns
- * (Bailey's four-step algorithm). Its two transforms are rounded one after the other, so the last bits depend on task_mem; x
- * is read and stored up to nine times. If the number of elements has no factors that fit, the axis is padded to a number that
- * has such factors (Bluestein's algorithm), in double precision; more than 2**30 elements are then CUBED_E_UNSUPPORTED. */
+ * The input is truncated, or padded with zeros at its end, to the length that n requires. If n is NULL, the whole input of m
+ * elements is used; IRFFT and HFFT then have n = 2 (m - 1).
+ *
+ * If complex numbers are expected, other numbers are cast to complex. float32 and complex64 stay single precision, but are
+ * transformed in double precision and rounded once per axis. Any length is fast; powers of 2, 3, 5, 7 and 11 are fastest.
+ *
+ * A block holds a whole axis. A task needs three times the memory of the block, and 3 to 22 times the memory of one line along
+ * the axis. If this exceeds `task_mem`, or if n exceeds 2**28, the transform uses Bailey's four-step algorithm. The axis
+ * becomes a matrix with about as many rows as columns, which are transformed in two passes. Each pass rounds, so the last bits
+ * depend on task_mem. x is read and stored up to nine times.
+ *
+ * If no factor of n fits in a task, the transform uses Bluestein's algorithm, in double precision: the axis is padded to a
+ * length that has such factors. CUBED_E_UNSUPPORTED if n then exceeds 2**30. */
 typedef enum cubed_transform {
     CUBED_TRANSFORM_FFT,
     CUBED_TRANSFORM_IFFT,
@@ -1075,10 +1142,11 @@ typedef enum cubed_transform {
 typedef struct cubed_fft_options {
     size_t struct_size;
     const int64_t
-        /* Length n of the transform for each axis, or of real results. -1, or `s` NULL: the length that n NULL means above. */
+        /* Length n of the transform for each axis: the number of real elements if one side is real. -1: the length that n NULL
+         * means above. NULL: -1 for all axes. */
         *s;
     const int *
-        /* Axes to transform, each at most once; the last one is the axis of real numbers; NULL: all axes, and then s must be
+        /* Axes to transform, each at most once. The last one is the axis of real numbers. NULL: all axes, and then s must be
          * NULL. */
         axes;
     int naxes;
@@ -1111,9 +1179,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_hfft(cubed_array *x, const int64_t
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ihfft(cubed_array *x, const int64_t *n, int axis,
                                                     cubed_fft_norm norm, cubed_array **out,
                                                     cubed_error *err);
-/* Transform along several axes, each once; real numbers are along the last axis of the list. If `axes` is NULL, all axes are
- * transformed, and `s` must be NULL. s[naxes] has the length n for each axis; -1: the length that n NULL means above. Short
- * axes are transformed together in one pass, other axes in one pass each. */
+/* Transform along several axes, each once. For real numbers, the last axis of the list is the axis of n real numbers. If `axes`
+ * is NULL, all axes are transformed, and `s` must be NULL. s[naxes] has the length n for each axis; -1: the length that n NULL
+ * means above. Short axes are transformed together in one pass, other axes in one pass each. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftn(cubed_array *x, const int64_t *s,
                                                    const int *axes, int naxes, cubed_fft_norm norm,
                                                    cubed_array **out, cubed_error *err);
