@@ -32,9 +32,11 @@ typedef struct cubed_event {
     const char *host;
     /* For the first task of a range: nanoseconds between its submission to the executor and its start. */
     int64_t queued_ns;
-    /* The task was given to two workers; the event is about one of these two attempts. */
+    /* The task's range was also given to a second worker (cubed_run_options.backups). The event is about one of the two
+     * attempts. */
     bool backup;
-    /* Number of workers that performed the task together: 1, or for a cooperative task the workers 0 to coop - 1 of the run. */
+    /* Number of workers that performed the task together: usually 1. If a cooperative task is performed by several workers,
+     * their numbers are 0 to coop - 1. */
     unsigned coop;
     unsigned attempt; /* 0 for the first attempt */
     /* Duration of the task, stage or plan; for TASK_END, STAGE_END and PLAN_END. */
@@ -43,19 +45,20 @@ typedef struct cubed_event {
     uint64_t bytes_written;  /* TASK_END: decoded bytes of the chunks that the task stored */
     uint64_t stored_read;    /* TASK_END: encoded bytes read from stores */
     uint64_t stored_written; /* TASK_END: encoded bytes written to stores */
-    /* TASK_END: peak bytes of the task's arena and of memory that libraries allocated. For a cooperative task: of the worker
-     * that used most. */
+    /* TASK_END: peak bytes of the task's arena (its buffers) and of memory that libraries allocated. For a cooperative task:
+     * the peak of the worker that used most. */
     uint64_t measured_mem;
     uint64_t projected_mem; /* TASK_END: bound on measured_mem */
-    /* TASK_END: bytes that a user-defined function reported as its own memory, and the part of projected_mem that is reserved
-     * for user-defined functions */
+    /* TASK_END, for user-defined functions. function_mem: bytes that a function reported as its own memory. function_projected:
+     * the part of projected_mem that is reserved for functions. */
     uint64_t function_mem, function_projected;
     uint64_t intermediate_mem; /* bytes of intermediates that are in memory now */
     /* Reason for a retry or for the end of a failed plan; for TASK_RETRY and PLAN_END. */
     cubed_status status;
     cubed_failure failure; /* with status */
     const char *message;   /* message that belongs to `status`; valid during the callback */
-    /* TASK_RETRY: the task will run again, or another worker performs it; false: the run fails because of this error. */
+    /* TASK_RETRY. True: the task will run again, or another worker already performs it. False: the run fails because of this
+     * error. */
     bool again;
 } cubed_event;
 
@@ -63,17 +66,19 @@ typedef struct cubed_event {
  * quickly. */
 typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 
-/* Default number of seconds without a sign of life after which a run on another machine counts as gone. The next run that
- * writes to the same targets then takes them over. A run gives a sign of life ten times in this period. */
+/* Default number of seconds without a sign of life (an update of its record) after which a run on another machine counts as
+ * ended. The next run that writes to the same targets then takes them over. A run gives a sign of life ten times in this
+ * period. */
 #define CUBED_RUN_SILENCE 600
 
-/* Bits of cubed_run_options.keep: objects that an interrupted or failed run keeps for a later run to resume. Nothing is kept if
- * no task completed, or after CUBED_E_INTERNAL.
+/* Bits of cubed_run_options.keep: objects that an interrupted or failed run keeps, so that a later run can resume it. Nothing
+ * is kept if no task completed, or after CUBED_E_INTERNAL.
  *
- * CHUNKS         chunks of targets, at their final place, next to a record that names the plan. Chunks of an array that
- *                will replace another one are next to that array.
+ * CHUNKS         chunks of targets, at their final place, next to a record that names the plan. If the target replaces an
+ *                existing array, the new chunks are next to that array.
  * INTERMEDIATES  chunks of intermediates that are in the work directory
- * RECORD         after a complete run, the record of each target, by which a resumed run detects that everything is done
+ * RECORD         after a complete run, the record of each target. A run that resumes detects by this record that everything is
+ *                done.
  *
  * A run that is killed leaves all three. */
 #define CUBED_KEEP_CHUNKS        1u
@@ -85,7 +90,8 @@ typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 typedef struct cubed_executor_caps {
     /* Workers are threads of this process: they share its memory and its memory limit. */
     bool shares_memory;
-    /* Workers are processes that map the files of results in memory and of sources in memory. */
+    /* Workers are processes of this machine. Results in memory, and sources in memory that are too large for the plan's bytes,
+     * are files that the workers map. */
     bool maps_memory;
     /* Several workers can perform one task together: see cubed_plan_options.share_tasks. */
     bool shares_tasks;
@@ -102,14 +108,15 @@ typedef struct cubed_executor_caps {
     /* Maximum size of a message in bytes; 0: no limit. A message to a worker contains a range of tasks and, unless
      * `finds_plan` is set, the plan. A message to the driver contains the reports about the tasks of a range. */
     uint64_t max_message_bytes;
-    /* Duration of a range, in milliseconds, that justifies the cost of submitting it: about CUBED_RANGE_OVERHEADS times
-     * that cost. The driver estimates durations from the plan, and for user-defined functions from earlier tasks. 0: the cost
-     * is negligible. */
+    /* Intended duration of a range in milliseconds, so that submitting the range costs little in comparison: about
+     * CUBED_RANGE_OVERHEADS times the duration of a submission. The driver estimates durations of tasks from the plan, and for
+     * user-defined functions from earlier tasks. 0: the cost of a submission is negligible. */
     unsigned range_ms;
 #define CUBED_RANGE_OVERHEADS 20
-    /* Workers that the service starts at once, and further ones per second. The driver submits no more ranges than workers
-     * can have started, and fewer if they start more slowly. 0: all workers start at once, or the executor queues ranges
-     * until a worker is idle. */
+    /* For services that start workers step by step. ramp_workers: number of workers that the service starts at once.
+     * ramp_per_second: number of further workers that it starts per second. The driver submits at most as many ranges as
+     * workers can have started, and fewer if workers start more slowly. ramp_workers 0: all workers start at once, or the
+     * executor queues ranges until a worker is idle. */
     unsigned ramp_workers, ramp_per_second;
 } cubed_executor_caps;
 /* Gets the capabilities of an executor.
@@ -149,9 +156,10 @@ typedef struct cubed_task_report {
     uint64_t measured_mem,
         function_mem;    /* peak bytes; for a cooperative task, the highest peak of its workers */
     uint64_t cache_peak; /* peak of the worker's process so far: see cubed_run_stats */
-    /* For workers that do not limit their memory. process_mem: bytes of code that the process held before its first task of
-     * the run, if the remainder of allowed_mem is less than a task needs; otherwise 0. process_tasks: number of tasks that
-     * the process executes now. */
+    /* For workers whose memory is not limited.
+     * process_mem    bytes of code (programs and libraries) that the process held before its first task of the run; 0 if they
+     *                fit into allowed_mem together with the memory of a task
+     * process_tasks  number of tasks that the process is executing now */
     uint64_t process_mem;
     uint32_t process_tasks;
     cubed_error error; /* error.status is CUBED_OK if the task is complete */
@@ -164,8 +172,8 @@ typedef struct cubed_update {
     bool in_place;
     /* Reason why everything was recomputed; "" if in_place is true, or if there was no array yet. */
     char why[CUBED_UPDATE_TEXT_CAP];
-    /* Reason why the record of sources could not be written, so that the next update will recompute everything; otherwise
-     * "". */
+    /* Reason why the record of the sources' versions could not be written; "" if it was written. Without this record, the next
+     * update recomputes everything. */
     char no_record[CUBED_UPDATE_TEXT_CAP];
     int64_t num_checked; /* stored objects of the sources whose versions were compared */
     int64_t num_changed; /* objects of num_checked that were new or had another version */
@@ -186,40 +194,47 @@ typedef struct cubed_run_options {
         *cancel;   /* stops the run when it is set; NULL: the run cannot be cancelled */
     unsigned keep; /* bits CUBED_KEEP_*; 0: an unfinished run removes everything that it wrote */
     /* Resumes an earlier run of the same plan: tasks whose chunks exist are skipped. If the earlier run is complete, nothing is
-     * done. Limits, executor and number of workers may differ; intermediates that differ for this reason are recomputed. Plans
-     * are the same only if their arrays in memory have the same contents. A plan that reads from functions starts from the
-     * beginning, because their values may have changed. CUBED_E_EXISTS if the metadata of a source has changed since the
-     * earlier run, or if a target has chunks of another plan and may not be overwritten. */
+     * done.
+     *
+     * Plans are the same only if their arrays in memory have the same contents. Limits, executor and number of workers may
+     * differ; intermediates that differ for this reason are recomputed. A plan that reads from functions starts from the
+     * beginning, because their values may have changed.
+     *
+     * CUBED_E_EXISTS if the metadata of a source has changed since the earlier run, or if a target has chunks of another plan
+     * and may not be overwritten. */
     bool resume;
     /* For executors with `takes_command`: program and arguments of a worker, terminated by NULL. The executor appends one
      * argument, the number of a file descriptor, which the program passes to cubed_worker_serve. The program must have this
      * library's version. */
     const char *const *worker_command;
-    /* For executors that the program added: argument for opening the executor, in place of the argument of
-     * cubed_context_add_executor. NULL: that argument is used. */
+    /* For executors that the program added: argument for opening the executor. NULL: the argument that was passed to
+     * cubed_context_add_executor. */
     void *executor_ctx;
-    /* For executors whose workers are on other machines: an idle worker may repeat a range that takes far longer than other
-     * ranges of its stage. At most one in 20 workers repeats ranges. The first result counts. If the service starts workers step
-     * by step (cubed_executor_caps.ramp_workers), idle workers also repeat the last ranges of a stage before they are slow, with
-     * at most a tenth of the stage's tasks. */
+    /* Lets idle workers repeat ranges of other workers; the first result counts. Only for executors whose workers neither share
+     * nor map memory (cubed_executor_caps), and that do not retry tasks themselves.
+     * - Slow ranges: a range that takes far longer than other ranges of its stage. At most one worker in 20, but at least one
+     *   worker, repeats such ranges at the same time.
+     * - Last ranges of a stage, before they are slow: only if the service starts workers step by step
+     *   (cubed_executor_caps.ramp_workers), and at most a tenth of the stage's tasks. */
     bool backups;
     /* Time limit of a task in milliseconds; 0: no limit. The worker ends a task that exceeds the limit, or exits if that fails,
      * and the task is retried as after an I/O error. Not for executors whose workers are in this process. */
     uint32_t task_timeout_ms;
-    /* Number of seconds without a sign of life after which a run on another machine counts as gone; 0: CUBED_RUN_SILENCE. This
+    /* Number of seconds without a sign of life after which a run on another machine counts as ended; 0: CUBED_RUN_SILENCE. This
      * run gives a sign of life ten times in this period. */
     uint32_t silence_seconds;
-    /* Takes targets over from runs that may still write to them: see cubed_takeover_options. */
+    /* Takes over targets from other runs that may still write to them: see cubed_takeover_options.take_over. */
     bool take_over;
-    /* Recomputes only chunks whose sources have changed since an earlier run with this option, which left a record next to
-     * each target. If sources have grown, the targets grow as well. The result has the same bits as the result of a full run.
+    /* Updates the targets: recomputes only chunks whose sources have changed since an earlier run with this option. That run
+     * left a record next to each target. If sources have grown, the targets grow as well. The result has the same bits as the
+     * result of a full run.
      *
-     * Versions of chunks are compared: ETags or generations in object stores, otherwise hashes of the stored bytes. Chunks
-     * that change are replaced in the array, one by one, and its metadata last. If other chunks might differ, everything is
-     * recomputed and the array is replaced, for which its target must have `overwrite` set.
+     * To detect changes, versions of the sources' chunks are compared: ETags or generations in object stores, otherwise hashes
+     * of the stored bytes. Changed chunks are replaced in the existing array, one by one; the array's metadata are written
+     * last. If other chunks might differ too, everything is recomputed and the array is replaced, for which its target must
+     * have `overwrite` set.
      *
-     * Not with `resume`, results in memory or regions (CUBED_E_ARG). An update that was interrupted is continued by the
-     * next one. */
+     * An update that was interrupted is continued by the next one. CUBED_E_ARG with `resume`, results in memory or regions. */
     bool update;
     cubed_update *updated; /* receives the results of the update; may be NULL */
 } cubed_run_options;
@@ -229,16 +244,16 @@ typedef struct cubed_run_options {
             false, false, NULL                                                                     \
     }
 
-/* Conditions for taking over a place from a process that may still write there, because it is on another machine or in another
- * container and its state is unknown. A run that takes over a place prevents late writes by that process if the store supports
- * this.
+/* Conditions under which a run takes over a place (the location of an array) from a process that may still write there. The
+ * state of such a process is unknown, because it is on another machine or in another container. A run that takes over a place
+ * prevents late writes by that process if the store supports this.
  *
- * silence_seconds  seconds without a sign of life after which the process counts as gone; 0: CUBED_RUN_SILENCE
+ * silence_seconds  seconds without a sign of life after which the process counts as ended; 0: CUBED_RUN_SILENCE
  * take_over        the caller guarantees that the process has ended. The place is taken over immediately, even on a store that
  *                  ignores the conditions of puts and so cannot prevent late writes. Without take_over the call fails on such a
  *                  store.
  *
- * A process that is known to run is never replaced: a process of this machine, and runs in parts until they are finished. */
+ * A place is never taken over from a process of this machine that runs, or from a run in parts that is not finished. */
 typedef struct cubed_takeover_options {
     size_t struct_size;
     uint32_t silence_seconds;
@@ -249,13 +264,14 @@ typedef struct cubed_takeover_options {
         sizeof(cubed_takeover_options), 0, false                                                   \
     }
 
-/* Protection from late writes, after another run has taken over the target, or another process has written the chunk.
+/* Protection from late writes: writes by a run whose target another run has taken over, or to a chunk that another process has
+ * written in the meantime.
  *
  * NONE        no protection: by the user's option conditional_put, puts have no conditions
  * CONDITIONS  each put names the version of the object that it replaces
  * EXCHANGE    a takeover exchanges the directory, so late writes go to the old directory
- * LOCK        regions: writers of a chunk lock its file
- * PROCESS     no other process reaches the store */
+ * LOCK        for regions: writers of a chunk lock its file
+ * PROCESS     no other process can access the store */
 typedef enum cubed_fence {
     CUBED_FENCE_NONE,
     CUBED_FENCE_CONDITIONS,
@@ -264,16 +280,16 @@ typedef enum cubed_fence {
     CUBED_FENCE_PROCESS
 } cubed_fence;
 
-/* The protection of a target in a store from late writes, and its cost. */
+/* The protection of a target in a store from late writes (cubed_fence), and the cost of this protection. */
 typedef struct cubed_promise {
     const char *url; /* lives as long as the plan */
     cubed_fence fence;
     bool is_region; /* the target is a region of an existing array, so no run claims it */
     /* Number of chunks of a region that other writers may also write; 0 for whole arrays. */
     int64_t shared_chunks;
-    /* Maximum number of requests for the record by which the run claims the target. Does not include the run's signs of life,
-     * which update the record ten times in the period `silence_seconds`, and one request for each 1,000 replaced objects. 0 for
-     * directories, which need no requests. */
+    /* Maximum number of requests for the claim: the record by which the run reserves the target for itself. 0 for directories,
+     * which need no requests. Not included are the signs of life, which update the record ten times in `silence_seconds`, and
+     * one request for each 1,000 replaced objects. */
     uint64_t claim_requests;
     uint64_t chunk_requests; /* requests for each chunk, in addition to its put */
     uint64_t bytes;          /* decoded bytes of the new array */
@@ -282,13 +298,15 @@ typedef struct cubed_promise {
     bool
         copies; /* the new array is copied to its final place, so that two copies exist temporarily */
 } cubed_promise;
-/* Gets the promise of target number `i`. Makes no requests, so it cannot detect a service that ignores conditions.
+/* Gets the protection of target number `i` from late writes, and its cost. Makes no requests, so it cannot detect a service
+ * that ignores conditions.
  *
  * Errors: CUBED_E_NOT_FOUND if `i` is not less than the number of targets in stores. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_promise(const cubed_plan *plan, int i,
                                                                cubed_promise *out,
                                                                cubed_error *err);
-/* Writes a promise as a sentence without a full stop into text[cap], with a terminating NUL; truncates a longer sentence. */
+/* Describes the protection of a target as a sentence without a full stop. Writes the sentence into text[cap] with a terminating
+ * NUL; truncates a longer sentence. */
 CUBED_API void cubed_promise_text(const cubed_promise *promise, char *text, size_t cap);
 #define CUBED_PROMISE_TEXT_CAP 384
 /* Returns "conditions", "exchange", "lock", "process" or "none". */
@@ -304,21 +322,21 @@ typedef struct cubed_run_stats {
     int64_t num_retries;
     int64_t num_backups; /* ranges that a second worker repeated */
     int64_t num_resumed; /* tasks that an earlier run had completed */
-    /* worker_seconds: time that workers spent on tasks, including failed and repeated attempts. gb_seconds: this time
-     * multiplied by the allowed memory in 1e9 bytes, the unit that services charge for. queue_seconds: time that ranges waited
-     * for a worker. */
+    /* worker_seconds: time that workers spent on tasks, including failed and repeated attempts. gb_seconds: worker_seconds
+     * times allowed_mem in units of 1e9 bytes, which services charge for. queue_seconds: time that ranges waited for a worker. */
     double worker_seconds, gb_seconds, queue_seconds;
     unsigned num_workers;
     uint64_t measured_mem; /* peak memory of a task, over all tasks */
     /* Largest amount of memory that a user-defined function reported as its own. */
     uint64_t function_mem;
-    /* Largest excess of the memory that a user-defined function reported over its projection, and the number of the stage where
-     * it occurred. */
+    /* function_excess: bytes by which the memory that a user-defined function reported exceeds its projection; the maximum over
+     * all tasks. function_excess_stage: number of the stage of this maximum. */
     uint64_t function_excess;
     int function_excess_stage;
     uint64_t process_mem;   /* largest cubed_task_report.process_mem */
     uint32_t process_tasks; /* largest cubed_task_report.process_tasks */
-    /* Bytes by which the memory of the process may exceed process_tasks times allowed_mem; 0 if it may not. */
+    /* Bytes by which the memory of a worker's process may exceed process_tasks * allowed_mem; 0 if it cannot exceed this
+     * memory. */
     uint64_t process_excess;
     uint64_t projected_mem;        /* largest projection of a task that ran */
     uint64_t intermediate_peak;    /* peak bytes of intermediates in memory */
@@ -326,9 +344,9 @@ typedef struct cubed_run_stats {
     uint64_t intermediate_spilled; /* bytes of intermediates written to the work directory */
     uint64_t bytes_read, bytes_written;
     uint64_t stored_read, stored_written;
-    /* Number of requests of this process that services refused because of too many requests. They were repeated and do not
-     * count as retries. throttle_limit is the smallest number of concurrent requests to which the library limited itself at the
-     * end; 0: no request was refused. */
+    /* num_throttled: number of requests of this process that services refused because there were too many. The library repeated
+     * these requests; they do not count as retries. throttle_limit: smallest number of concurrent requests to which the library
+     * limited itself at the end; 0: no request was refused. */
     uint64_t num_throttled;
     unsigned throttle_limit;
 } cubed_run_stats;
@@ -350,12 +368,14 @@ typedef struct cubed_resident {
     uint64_t anonymous, files;
 } cubed_resident;
 CUBED_API cubed_resident cubed_resident_kinds(void);
-/* Counts the memory that became resident since `before`, for example during an import, as memory of code (programs, libraries
- * and their tables). If all of `before` is 0, counts all resident memory, for a process that has no data yet. Thread-safe. */
+/* Counts as memory of code (programs, libraries and their tables) the memory that became resident since `before`. Call it, for
+ * example, after an import. If both numbers of `before` are 0, all resident memory counts; use this in a process that has no
+ * data yet. Thread-safe. */
 CUBED_API void cubed_code_count(cubed_context *ctx, cubed_resident before);
-/* Counts `resident` bytes of this process as memory of code. For a process that has no data yet. Thread-safe. */
+/* Declares that `resident` bytes of this process are memory of code. Call it in a process that has no data yet. Thread-safe. */
 CUBED_API void cubed_code_measured(cubed_context *ctx, uint64_t resident);
-/* Returns the resident bytes of code if they exceed `limit`, else 0. Mapped files of libraries count as code. Thread-safe. */
+/* Returns the resident bytes of code (programs, libraries and their tables) if they exceed `limit`, otherwise 0. Mapped files
+ * of libraries count as code. Thread-safe. */
 CUBED_API uint64_t cubed_code_above(cubed_context *ctx, uint64_t limit);
 
 /* Loads the code of the plan's functions on blocks, and the libraries that the code imports, as a run in this process does
@@ -402,8 +422,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_begin(cubed_plan *plan, const 
                                                         const cubed_takeover_options *takeover,
                                                         char name[CUBED_RUN_NAME_CAP],
                                                         cubed_error *err);
-/* Loads the plan of a run for a worker of an executor with `finds_plan`, together with the driver's memory that the plan
- * reads. Code in the plan is accepted: anyone who can write to the work directory can run programs on this machine.
+/* Loads the plan of a run, and the driver's memory that the plan reads, from the work directory. For workers of an executor
+ * with cubed_executor_caps.finds_plan. Code in the plan is accepted: anyone who can write to the work directory can run
+ * programs on this machine.
  *
  * work_dir, key  work_dir and plan_key of cubed_executor_args
  *
@@ -418,13 +439,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_fetch(cubed_context *ctx, con
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_finish(cubed_plan *plan, const char *run,
                                                          cubed_error *err);
 
-/* The driver of a run in parts: decides which ranges of tasks may run now, for a program that sends them to its own workers.
+/* The driver of a run in parts: decides which ranges of tasks may run now, for a program that sends the ranges to its own
+ * workers.
  *
- * Call cubed_run_begin. Then, until cubed_run_is_over, submit the ranges of cubed_run_ready and pass the result of each
- * task to cubed_run_report. Then call cubed_run_finish. A range is ready when the chunks that it reads exist: there are no
- * barriers between stages, and later stages come first. A range with a transient failure becomes ready again after a pause.
- * The driver writes nothing, because workers record completed tasks. A driver that dies can therefore be replaced by a new
- * driver for the same run. Used by one thread at a time. */
+ * 1. Call cubed_run_begin, and make the driver.
+ * 2. Until cubed_run_is_over: submit the ranges of cubed_run_ready, and pass the result of each task to cubed_run_report.
+ * 3. Call cubed_run_finish.
+ *
+ * A range is ready when the chunks that it reads exist. There are no barriers between stages, and tasks of later stages come
+ * first. A range with a transient failure becomes ready again after a pause. The driver writes nothing, because workers record
+ * completed tasks. So a new driver for the same run can replace a driver that has died. Used by one thread at a time. */
 typedef struct cubed_driver cubed_driver;
 typedef struct cubed_driver_options {
     size_t struct_size;
@@ -457,11 +481,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_driver_new(cubed_plan *plan, const
 /* Frees a driver; NULL is allowed. If the run is not over, on_event gets CUBED_EVENT_PLAN_END with CUBED_E_CANCELLED. The run
  * itself continues to exist, and a new driver can continue it. */
 CUBED_API void cubed_driver_free(cubed_driver *driver);
-/* Gets at most `cap` ranges that are ready. A range is in flight until all of its tasks, or one that failed, are reported. *n
- * is 0 if no range is ready before another report or the end of a pause.
+/* Gets at most `cap` ranges that are ready. A range is in flight from then on, until all of its tasks, or one failed task, are
+ * reported. *n receives the number of ranges. It is 0 if no range is ready before the next report or the end of a pause.
  *
- * Errors: CUBED_E_CANCELLED if the run is cancelled; CUBED_E_ARG if an earlier call has failed, because the driver can then
- * no longer be used. */
+ * Errors: CUBED_E_CANCELLED if the run is cancelled; CUBED_E_ARG if an earlier call has failed, because the driver can then no
+ * longer be used. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_ready(cubed_driver *driver,
                                                         cubed_task_range *ranges, int cap, int *n,
                                                         cubed_error *err);
@@ -480,8 +504,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_lost(cubed_driver *driver, uin
 CUBED_API bool cubed_run_is_over(const cubed_driver *driver);
 
 #define CUBED_PLAN_ID_CAP 33
-/* Gets the ID of a plan, 32 hexadecimal digits and a terminating NUL. The ID identifies the computation, its intermediates
- * and the places of their chunks. To compute it, all arrays in memory are read. "" if the plan reads from functions, because
+/* Gets the ID of a plan, 32 hexadecimal digits and a terminating NUL. The ID is a hash of the computation, its intermediates
+ * and the places of their chunks. All arrays in memory are read to compute the ID. "" if the plan reads from functions, because
  * their values are not known. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_id(const cubed_plan *plan,
                                                           char id[CUBED_PLAN_ID_CAP],
@@ -503,12 +527,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, i
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *ctx, const char *url,
                                                                 int *format, cubed_error *err);
 
-/* The exclusive right of a process to extend an array. */
+/* The exclusive right of a process to extend an array (see cubed_place_hold). */
 typedef struct cubed_hold cubed_hold;
-/* Holds the array at `url` (STORE::PATH) until cubed_place_release, against other callers of this function. A process that makes
- * an array longer holds it from the time when it reads the shape until it has written the new elements. So two processes do not
- * write the same elements. A hold does not exclude runs that write the array. The hold of a process that has ended is ignored. A
- * thread of the holder gives signs of life ten times as often as `takeover` requires.
+/* Reserves the array at `url` (STORE::PATH) for this process until cubed_place_release. Another call for the array fails in the
+ * meantime. A process that makes an array longer holds it from the time when it reads the shape until it has written the new
+ * elements. So two processes do not write the same elements.
+ *
+ * A hold does not exclude runs that write the array. The hold of a process that has ended is ignored. A thread of the holder
+ * gives signs of life ten times as often as `takeover` requires.
  *
  * takeover  conditions under which the hold of a process on another machine is ignored; NULL: the defaults
  *
@@ -535,14 +561,16 @@ typedef enum cubed_leftover {
 typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
 #define CUBED_CLEAN_DRY_RUN  1u /* report leftovers, and remove nothing */
 #define CUBED_CLEAN_DETACHED 2u /* also remove runs in parts that no known process executes */
-/* Removes what interrupted runs left below `url` (a target's STORE or STORE::PATH, or a work directory): chunks and
- * intermediates that runs kept (CUBED_KEEP_*) or left when they were killed, files under temporary names, and multipart
- * uploads. A file or an upload is removed if its writer has ended. If the writer is unknown, or was on another machine or in
- * another container, it is removed after one day. Complete arrays, all other objects with metadata, and the objects of
- * running runs are kept. A dry run writes nothing, so it cannot detect a store that ignores conditions.
+/* Removes leftovers of interrupted runs below `url` (a target's STORE or STORE::PATH, or a work directory):
+ * - chunks and intermediates that runs kept (CUBED_KEEP_*), or left when they were killed;
+ * - files under temporary names, and multipart uploads, if their writer has ended. If the writer is unknown, or was on another
+ *   machine or in another container, they are removed after one day.
+ *
+ * Complete arrays, all other objects with metadata, and the objects of running runs are kept. A dry run writes nothing, so it
+ * cannot detect a store that ignores conditions.
  *
  * flags     CUBED_CLEAN_*; CUBED_E_ARG for others
- * takeover  which runs of other machines count as gone; NULL: the defaults
+ * takeover  conditions under which runs of other machines count as ended; NULL: the defaults
  * fn        receives each leftover; may be NULL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_clean(cubed_context *ctx, const char *url,
                                                     unsigned flags,
