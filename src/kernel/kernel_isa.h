@@ -1,5 +1,9 @@
-/* Names and pragmas for files that are compiled once per instruction set (*.isa.c). CB_ISA is a token and CB_ISA_LEVEL a
- * number: base is 0, plain C for any compiler; neon is 1, for AArch64; v2, v3 and v4 are 2 to 4, for x86-64. */
+/* Names and pragmas for files that are compiled once per instruction set (*.isa.c). The build defines two macros for each:
+ *
+ *   CB_ISA      CB_ISA_LEVEL   instruction set
+ *   base        0              plain C for any processor
+ *   neon        1              AArch64
+ *   v2, v3, v4  2, 3, 4        x86-64-v2, x86-64-v3, x86-64-v4 */
 #ifndef CB_KERNEL_ISA_H
 #define CB_KERNEL_ISA_H
 
@@ -24,8 +28,8 @@
 #define CB_IVDEP _Pragma("GCC ivdep")
 #endif
 
-/* A product rounded separately. GCC 12 would fuse a * c - b * d next to a * d + b * c, the parts of a complex product,
- * although -ffp-contract=off forbids it. */
+/* A product that is rounded before it is added, not fused with the addition. GCC 12 needs this for the parts of a complex
+ * product, a * c - b * d and a * d + b * c: it fuses them although -ffp-contract=off forbids it. */
 #if defined(__has_builtin) && !defined(__clang__)
 #if __has_builtin(__builtin_assoc_barrier)
 #define CB_ROUNDED(product) __builtin_assoc_barrier(product)
@@ -35,12 +39,12 @@
 #define CB_ROUNDED(product) (product)
 #endif
 
-/* Table of elementwise functions that a file fills (stream.isa.c fills another one). */
+/* The member of cb_kernels that a file with elementwise functions fills. stream.isa.c fills `elem_stream` instead. */
 #ifndef CB_ELEM
 #define CB_ELEM elem
 #endif
 
-/* Each file fills its part of a level's table. */
+/* Functions of the *.isa.c files: each fills its part of the table of kernels of one instruction set. */
 void CB_ISA_NAME(cb_fill_elem)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_math)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_functions)(cb_kernels *k);

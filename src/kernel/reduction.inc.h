@@ -1,6 +1,12 @@
-/* One reduction whose state has a single plane (array). Parameters: T, TAG, START(T), JOIN(state, x), V if values have a
- * narrower type that T includes, and AT_ONCE, the number of lanes per loop, chosen for compilers; T, TAG and V are undefined
- * at the end. */
+/* Functions of one reduction (cb_reduce_fns) whose state is one number. The including file defines these macros; T, TAG and V are
+ * undefined at the end:
+ *
+ * T               state type
+ * V               type of the values; if it is not defined, T
+ * TAG             suffix of the functions' names
+ * START(T)        the neutral state
+ * JOIN(state, x)  the state after a value or another state
+ * AT_ONCE         number of lanes per loop, chosen so that compilers vectorise the loop well */
 #define FN(name) CB_PASTE(name, TAG)
 #ifndef V
 #define V T

@@ -1,4 +1,5 @@
-/* States of elements of one type. Parameters: T and TAG; both are undefined at the end. */
+/* Functions that make the states of single elements of one type. Parameters: T (element type) and TAG; both are undefined at the
+ * end. */
 #define FN(name) CB_PASTE(name, TAG)
 
 static void FN(take_count)(double *to, size_t plane, const void *elements, size_t n)

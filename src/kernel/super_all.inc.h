@@ -1,4 +1,4 @@
-/* All superinstructions of float32 and float64, and lists of them in the order of super.c. */
+/* The functions of all superinstructions for float32 and float64. super_of returns the function of a row of cb_super_rows. */
 #define T    float
 #define TAG  f4
 #define FABS fabsf

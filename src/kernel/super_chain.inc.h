@@ -1,5 +1,5 @@
-/* Superinstructions of three operations, and those that unpack integers, for one type, in the order of super.c. Parameters:
- * T, TAG, SQRT. */
+/* Superinstructions of one type that combine three operations or cast an integer, in the order of cb_super_rows (super.c).
+ * Parameters: T, TAG, SQRT. */
 #define FN(name) CB_PASTE(CB_PASTE(chain, name), TAG)
 
 #define NAME          square_add0_sqrt
@@ -54,7 +54,8 @@
 #include "kernel/loop3.inc.h"
 #undef X
 
-/* Integers are never NaN, so products and sums of them do not depend on the order of operands. */
+/* Rows that differ only in the order of operands share a function. The order affects only results of two NaN operands, and
+ * integers are never NaN. */
 static const cb_elem_fn FN(all)[CB_SUPER_ROWS - CB_SUPER_PAIRS] = {
     FN(square_add0_sqrt),
     FN(square_add1_sqrt),

@@ -1,5 +1,5 @@
-/* Superinstructions with one inner operation, in the order of super_rows.inc.h. Parameters: T, TAG, INNER(x, y), IN (its
- * name), FABS, SQRT; defines FN. */
+/* Superinstructions in which one inner operation is followed by one outer operation, in the order of super_rows.inc.h.
+ * Parameters: T, TAG, INNER(x, y) (the inner operation), IN (its name), FABS, SQRT. */
 #define FN(name) CB_PASTE(CB_PASTE(IN, name), TAG)
 
 #define NAME          add0

@@ -1,4 +1,5 @@
-/* Rows of the superinstruction table that unpack integers, in the order of super_chain.inc.h. Parameter: FROM, a type. */
+/* Rows of the superinstruction table that cast an integer, multiply it, and perhaps add a number. They have the order of the
+ * functions in super_chain.inc.h. Parameter: FROM, the integer type. */
 /* clang-format off: one row per line. */
 {2, {CB_SUPER_CAST, CUBED_OP_MULTIPLY}, {0}, 0, FROM},
     {2, {CB_SUPER_CAST, CUBED_OP_MULTIPLY}, {1}, 0, FROM},
