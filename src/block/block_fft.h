@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* Maximum length of a line. */
+/* Maximum number of elements of a line, that is, along a transformed axis. */
 #define CB_FFT_MOST ((int64_t)1 << 28)
 
-/* Returns the maximum memory for one line of n numbers, in addition to its input and output blocks. */
+/* Returns the maximum memory in bytes of a transform of one line of n numbers, in addition to its input and output blocks. */
 uint64_t cb_fft_line_bytes(int64_t n);
 
 #endif

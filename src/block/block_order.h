@@ -1,11 +1,13 @@
-/* Converts elements to unsigned integers ("keys") of the same width and order, for sorting and selecting. Both zeros have the
- * same key. NaN is the largest float, and "not a time" the largest time: all bits of their keys are 1. */
+/* Converts elements to unsigned integers, called keys, for sorting and selecting. Keys have the width and the order of the
+ * elements, or the reverse order for descending sorts. Both zeros have the same key. NaN is greater than all numbers, and "not a
+ * time" greater than all times: all bits of their keys are 1, or 0 in the reverse order. */
 #ifndef CB_BLOCK_ORDER_H
 #define CB_BLOCK_ORDER_H
 
 #include "cubed/dtype.h"
 #include "kernel/kernel.h"
 
+/* Kinds of elements, by the conversion of their bits to keys. */
 typedef enum cb_order_kind {
     CB_ORDER_PLAIN,
     CB_ORDER_SIGNED,
@@ -19,19 +21,18 @@ typedef struct cb_order {
     uint64_t infinity; /* bits of infinity; elements with a larger magnitude are NaN */
 } cb_order;
 
-/* Special values that were found while keys were made. */
+/* Whether NaN or -0.0 was among the elements when keys were made. Their keys do not determine their bits. */
 typedef struct cb_order_seen {
     bool nan, minus_zero;
 } cb_order_seen;
 
-/* Returns how elements of a type of numbers or times are converted to keys. For complex types, returns how one part is
- * converted. */
+/* Returns the conversion to keys for a type of numbers or times. For complex types, it converts one part. */
 cb_order cb_order_of(cubed_dtype dtype, bool descending);
 /* Returns the size of an element's key in bytes. For complex numbers, it is the size of one part. Strings have no keys. */
 size_t cb_order_key_size(cubed_dtype dtype);
 
-/* Adjacent lines of n elements. Elements of a line are `stride` bytes apart in `from`; keys of a line are contiguous in `to`,
- * and lines of keys are `to_stride` bytes apart. */
+/* Lines of n elements whose keys are made together. The first elements of the lines are adjacent in `from`; the elements of a
+ * line are `stride` bytes apart. In `to`, the keys of a line are contiguous, and the lines are `to_stride` bytes apart. */
 typedef struct cb_order_lines {
     const char *from;
     int64_t stride, n;
@@ -44,12 +45,14 @@ typedef struct cb_order_lines {
 typedef struct cb_order_width {
     void (*make_keys)(const char *from, int64_t stride, int64_t n, const cb_order *o, void *keys,
                       cb_order_seen *seen);
-    /* Converts sorted keys to elements in place. Elements with equal keys are taken from the original elements in order. */
+    /* Converts sorted keys to elements in place. Elements whose keys are equal but whose bits may differ (zeros and NaN) are
+     * copied from the original elements in `from`, in their order. `seen` is the result of `make_keys`. */
     void (*make_values)(void *keys, int64_t n, const cb_order *o, cb_order_seen seen,
                         const char *from, int64_t stride);
     /* Makes keys of adjacent lines. */
     void (*make_lines)(const cb_order_lines *l, const cb_order *o, cb_order_seen *seen);
-    /* Writes values from separate lines as adjacent lines. */
+    /* The reverse of the layout of `make_lines`: writes lines of n values, `from_stride` bytes apart, as adjacent lines to `to`.
+     * The values of a line are `stride` bytes apart there. */
     void (*put_lines)(const char *from, size_t from_stride, int64_t n, int lines, char *to,
                       int64_t stride);
     /* Returns the bits of the element that has the key. */
@@ -60,7 +63,8 @@ typedef struct cb_order_width {
 } cb_order_width;
 
 const cb_order_width *cb_order_width_of(size_t key_size);
-/* Sorts keys without positions, using kernels if available for the width. `spare` is as large as `keys`. */
+/* Sorts keys without positions, by vectorised kernels if there are any for this width. `spare` is scratch of the size of
+ * `keys`. */
 void cb_order_sort(const cb_kernels *k, size_t key_size, void *keys, int64_t n, void *spare);
 
 #endif

@@ -1,4 +1,6 @@
-/* Definitions of quantiles, shared by both algorithms: selection in a line of elements, and counting. */
+/* Definitions of quantiles. Two algorithms share them: one selects among the keys of a whole line (block_quantile.c), the other
+ * counts keys of lines that do not fit in a block (key_counts.c). Keys are unsigned integers with the order of the elements
+ * (block_order.h). */
 #ifndef CB_BLOCK_QUANTILE_H
 #define CB_BLOCK_QUANTILE_H
 
@@ -6,7 +8,7 @@
 #include "block/params.h"
 #include "cubed/sys/block.h"
 
-/* Returns the list of quantiles, which is stored after the parameters. */
+/* Returns the list of p->count probabilities, which is stored after the parameters. */
 static inline const double *cb_quantile_list(const cb_quantile_params *p)
 {
     return (const double *)(p + 1);
@@ -18,13 +20,16 @@ CUBED_MUST_CHECK cubed_status cb_quantile_check(const cb_quantile_params *p, siz
 /* Returns the type of the results. */
 cubed_dtype cb_quantile_dtype(const cb_quantile_params *p);
 
-/* Position of a quantile among n > 0 ordered elements: after element `at`, a fraction `part` of the way to the next. */
+/* Position of a quantile among n > 0 sorted elements: at element `at`, or between it and the next one. `part` is the fraction of
+ * the distance to the next element, 0 <= part < 1. */
 typedef struct cb_quantile_place {
     int64_t at;
     double part;
 } cb_quantile_place;
+/* Returns the position of quantile q (0 to 1) by a cubed_quantile_method. */
 cb_quantile_place cb_quantile_find(int method, int64_t n, double q);
-/* Returns the value of a quantile, an element of type `result`, from the keys of the two elements next to its place. */
+/* Returns the value of a quantile as type `result`. `keys` are the keys of element `at` of its position and of the next element,
+ * which have type x. `part` is that of the position. */
 cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
                                const uint64_t keys[2], double part);
 /* Returns the result for lines without elements and for lines that contain NaN: NaN or NaT. */
@@ -32,7 +37,8 @@ cubed_scalar cb_quantile_nan(const cb_quantile_params *p);
 
 /* --- Lines that are entirely in a block --------------------------------------------------------------- */
 
-/* A block as (outer, n, inner), where n combines the axes of the parameters. */
+/* Shape of a block as (outer, n, inner): the axes before those of the parameters, the axes of the parameters, and the axes after
+ * them. A line consists of the n elements at an outer and an inner position. */
 typedef struct cb_quantile_layout {
     int64_t outer, n, inner;
 } cb_quantile_layout;
@@ -40,11 +46,13 @@ cb_quantile_layout cb_quantile_layout_of(const cb_quantile_params *p, const cube
 /* Checks axes and type of a block. */
 CUBED_MUST_CHECK cubed_status cb_quantile_check_lines(const cb_quantile_params *p,
                                                       const cubed_block *x, cubed_error *err);
-/* Return the number of adjacent lines whose keys are made together, and the distance in bytes between their keys: an odd number
- * of cache lines, so that lines written simultaneously use different cache sets. */
+/* cb_quantile_lines returns the number of adjacent lines whose keys are made together. cb_quantile_stride returns the distance in
+ * bytes between the keys of two such lines. It is an odd number of cache lines, so that lines that are written simultaneously use
+ * different cache sets. */
 int64_t cb_quantile_lines(int64_t inner, size_t key_size);
 size_t cb_quantile_stride(int64_t n, size_t key_size);
-/* Makes keys of up to `most` lines, starting at line `first` of an outer position. Returns the number of lines. */
+/* Makes the keys of up to `most` lines of one outer position, from inner position `first` on. Writes them to `keys`,
+ * cb_quantile_stride bytes apart. Returns the number of lines. */
 int cb_quantile_make_keys(const cb_quantile_layout *s, const cubed_block *x, int64_t outer,
                           int64_t first, int64_t most, char *keys);
 /* Computes all quantiles of n keys, which may be reordered, and writes them to out, `step` bytes apart. `spare` is as large

@@ -1,7 +1,8 @@
-/* Positions of runs, parts and samples of a sorted line: see cb_runs in params.h.
+/* Positions of the runs, parts and samples of a line that is sorted by merging (cb_runs in params.h).
  *
- * Samples of every `step` elements restart at each part, so that samples of a part do not depend on other parts; the last
- * sample of a part may represent fewer elements. If `step` is 1, every element is a sample. */
+ * A sample is the last of `step` elements of a part. Samples are counted from the start of each part, so they do not depend on
+ * other parts. The last element of a part is always a sample, which may stand for fewer elements. If `step` is 1, every element
+ * is a sample. */
 #ifndef CB_BLOCK_RUNS_H
 #define CB_BLOCK_RUNS_H
 
@@ -9,6 +10,7 @@
 #include "block/params.h"
 #include "cubed/sys/block.h"
 
+/* Returns true if the parameters are in range. They may come from an untrusted plan. */
 static inline bool cb_runs_are_sound(const cb_runs *r)
 {
     return r->axis >= 0 && r->axis < CUBED_MAX_NDIM && !(r->descending >> 1) && r->extent >= 0 &&
@@ -17,21 +19,22 @@ static inline bool cb_runs_are_sound(const cb_runs *r)
            r->run <= INT64_MAX / 4 / r->fan;
 }
 
-/* Returns the number of elements of runs that are merged together. */
+/* Returns the number of elements of a group: `fan` runs that are merged into one. */
 static inline int64_t cb_runs_group(const cb_runs *r) { return r->run * r->fan; }
 
+/* Returns the number of samples of a part. */
 static inline int64_t cb_runs_per_part(const cb_runs *r, int64_t step)
 {
     return cb_ceil_div(r->part, step);
 }
 
-/* Returns the number of samples in the line up to a position, which must be the end of a sample, of a part or of the line. */
+/* Returns the number of samples in the first `position` elements of the line. The position must be just after a sample, or 0. */
 static inline int64_t cb_runs_sample(const cb_runs *r, int64_t step, int64_t position)
 {
     return position / r->part * cb_runs_per_part(r, step) + cb_ceil_div(position % r->part, step);
 }
 
-/* Returns the position after sample number `sample`. */
+/* Returns the position just after sample number `sample`, counted from 0 in the whole line. */
 static inline int64_t cb_runs_position(const cb_runs *r, int64_t step, int64_t sample)
 {
     const int64_t per = cb_runs_per_part(r, step), first = sample / per * r->part;
