@@ -35,28 +35,31 @@ typedef struct cubed_target {
      * region_start[d] along axis d. Set by cubed_region_target. */
     bool region;
     int64_t region_start[CUBED_MAX_NDIM];
-    /* For a region: only elements region_lo[d] to region_hi[d] - 1 of the array at `url` are written, because the chunks of
-     * `array` hold more elements. False: all elements of `array` are written. If region_hi[d] exceeds the array's length, the
-     * array grows to this length (cubed_append_target). */
+    /* For a region. True: only elements region_lo[d] to region_hi[d] - 1 of the array at `url` are written; `array` has whole
+     * chunks, so it may have more elements. False: all elements of `array` are written. If region_hi[d] exceeds the length of
+     * the array at `url`, that array grows to this length (cubed_append_target). */
     bool region_has_part;
     int64_t region_lo[CUBED_MAX_NDIM], region_hi[CUBED_MAX_NDIM];
     /* Without url: a C-order buffer for the result, borrowed until the plan is freed. May be NULL; then
      * cubed_plan_bind_result sets it. */
     void *data;
-    /* Without url: STORE or STORE::PATH to which functions write while `array` is computed; NULL: no function writes. The
-     * plan must not read sources from this place. */
+    /* Without url: STORE or STORE::PATH to which user-defined functions write while `array` is computed; NULL: no function
+     * writes. The plan must not read sources from this place. */
     const char *writes;
     const char *name; /* without url: name of the result in plans and drawings; NULL: "result" */
 } cubed_target;
 
-/* Makes *target a region: x is written into the part of `into` that begins at start[ndim].
+/* Makes *target a region: x is written into the part of `into` that begins at start[ndim]. This function reads nothing. The
+ * plan must not read the array `into`.
  *
- * A chunk (shard) that x covers in part is read when it is written, and keeps its other elements. Other tasks, plans or
- * processes may write these elements at the same time: the chunk is put only if it still is the chunk that was read, else it
- * is read again. Several targets of one plan may therefore be regions of one array. Every chunk is put as a whole: readers
- * always see either the old chunk or the new one. An element that several writers write at once gets the value of one of
- * them. Chunks that a failed run has written are kept; such a run cannot be resumed, only repeated. The plan must not read
- * the array. This function reads nothing.
+ * Chunks (or shards) that x covers in part:
+ * - Such a chunk is read when it is written, and keeps its other elements. Other tasks, plans or processes may write these
+ *   elements at the same time, so several targets of one plan may be regions of one array.
+ * - The chunk is put only if it is still the chunk that was read. Otherwise it is read again.
+ * - An element that several writers write at the same time gets the value of one of them.
+ *
+ * Every chunk is put as a whole, so readers always see either the old chunk or the new one. Chunks that a failed run has
+ * written are kept; such a run can be repeated, but not resumed.
  *
  * into    an array of cubed_array_open, which outlives *target
  * target  `target->array` receives a new reference: x, extended to whole chunks
@@ -70,11 +73,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, cons
 /* Makes *target append x to an array: x is written after the last element of `into` along `axis` (0 to ndim - 1). A complete
  * run increases the length of `axis` by the length of x.
  *
- * After all chunks are written, the run changes the length in the metadata, in the order of the targets. Until then readers
- * find the old array, whose elements stay the same. If the length of one of several arrays cannot be changed, the run
- * restores the lengths of earlier arrays. A failed run leaves chunks after the end; the next run overwrites them. A process
- * that appends must hold the array (cubed_place_hold) from before it opens `into` until the run has ended; otherwise another
- * process may write the same elements.
+ * After all chunks are written, the run changes the length in the metadata, in the order of the targets. Until then readers see
+ * the old array, and its elements do not change. If the length of one of several arrays cannot be changed, the run restores the
+ * lengths of the arrays before it. A failed run leaves chunks after the end of the array; the next run overwrites them.
+ *
+ * Two processes must not append at the same time, because they would write the same elements. So a process must hold the array
+ * (cubed_place_hold) from before it opens `into` until the run has ended.
  *
  * x       has the shape of `into` except along `axis`; its elements are converted to the type of `into`
  * into    an array of cubed_array_open, which outlives *target
@@ -86,8 +90,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_append_target(cubed_array *x, cons
                                                             int axis, cubed_target *target,
                                                             cubed_error *err);
 
-/* Checks whether stored results can become a NetCDF file by cubed_new_file_publish: types, codecs, chunks, and whether
- * dimensions of one name have the same length. *mem receives the largest number of bytes that publishing uses after the run.
+/* Checks whether the stored results of the targets can be published as a NetCDF file by cubed_new_file_publish: types, codecs,
+ * chunks, and whether dimensions of one name have the same length.
+ *
+ * mem  receives the maximum number of bytes that publishing uses after the run
+ *
  * CUBED_E_UNSUPPORTED for irregular chunks. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_netcdf_check(const cubed_target *targets, int n,
                                                            uint64_t *mem, cubed_error *err);
@@ -119,11 +126,12 @@ typedef struct cubed_plan_options {
     bool optimize;                  /* false: every operation is a separate stage */
     const cubed_plan_group *groups; /* created in this order */
     int num_groups;
-    /* Allows workers to perform a task of a copy together, each holding a share of its chunks, if a task larger than
-     * allowed_mem saves reads. For executors whose workers are threads. Other executors can run such a plan within the same
-     * memory, but they read more than the plan reports. */
+    /* Allows cooperative tasks: several workers perform one task of a copy together, and each worker holds a share of the
+     * task's chunks. The planner uses such tasks if they save reads because they are larger than allowed_mem. Set it for
+     * executors whose workers are threads. Other executors can run such a plan within the same memory, but they read more than
+     * the plan reports. */
     bool share_tasks;
-    /* At most a quarter of allowed_mem is reserved, even if reserved_mem is more. */
+    /* Limits the reserved memory to a quarter of allowed_mem, even if reserved_mem is larger. */
     bool reserve_a_quarter;
     /* Workers run on other machines, so the memory of this machine does not limit them. Executors whose workers are on this
      * machine check its memory when they run the plan. */
@@ -132,14 +140,18 @@ typedef struct cubed_plan_options {
     unsigned machine_workers;
     /* memory of each of the other machines in bytes; 0: unknown, so it is not checked */
     uint64_t machine_mem;
-    /* Replaces the parameters of functions on blocks; may be NULL. Called at least once for each function; must replace equal
-     * parameters by equal parameters. *out is borrowed until the plan is made; set it to `params` if nothing changes. */
+    /* Replaces the parameters of functions on blocks; may be NULL. The planner calls it at least once for each function. Equal
+     * parameters must be replaced by equal parameters. *out is borrowed until the plan is made; set it to `params` if nothing
+     * changes. */
     cubed_status (*params)(void *ctx, const char *function, const void *params, size_t size,
                            const void **out, size_t *out_size, cubed_error *err);
     void *params_ctx;
-    /* Makes the arrays of the targets again for another allowed_mem, because their functions depend on `task_mem`; may be NULL.
-     * With it, the advice of a refusal is also valid for such arrays. arrays[i] is the array of targets[i]; a replacement is
-     * borrowed until the next call and until the plan is made. CUBED_E_BUDGET if the arrays need more than `allowed_mem`. */
+    /* Makes the arrays of the targets again for another allowed_mem, for arrays that depend on it by an argument `task_mem`;
+     * may be NULL. If a plan is refused, the planner uses this function to advise an allowed_mem that is also valid for such
+     * arrays.
+     *
+     * arrays[i] is the array of targets[i], which the function may replace. A replacement is borrowed until the next call and
+     * until the plan is made. CUBED_E_BUDGET if the arrays need more than `allowed_mem`. */
     cubed_status (*remake)(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err);
     void *remake_ctx;
 } cubed_plan_options;
@@ -154,8 +166,8 @@ typedef struct cubed_plan_options {
  * run.
  *
  * Errors: CUBED_E_BUDGET if a task or the machine has too little memory. The message gives the operation, the memory that it
- * needs, and the memory that is allowed. It also gives a sufficient allowed_mem (err->enough_mem), with fewer workers if the
- * machine requires this. The library has made the plan with this value to verify it. */
+ * needs, and the memory that is allowed. It also gives a sufficient allowed_mem (err->enough_mem), and fewer workers if the
+ * machine's memory requires this. The planner has verified this value by making a plan with it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        const cubed_target *targets, int ntargets,
                                                        const cubed_plan_options *options,
@@ -194,9 +206,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_bind_result(cubed_plan *plan,
                                                                void *data, size_t size,
                                                                cubed_error *err);
 
-/* Changes the limits of a plan, but not its stages and tasks: allowed_mem, reserved_mem, max_workers and work_dir of the
- * options, unless they are 0 or NULL, and the options about machines. Must not be called while the plan runs. Fails with
- * CUBED_E_BUDGET, and changes nothing, if the memory is too small for the tasks or the machine. */
+/* Changes the limits of a plan, but not its stages and tasks. Must not be called while the plan runs. Fails with
+ * CUBED_E_BUDGET, and changes nothing, if the memory is too small for the tasks or the machine.
+ *
+ * options  allowed_mem, reserved_mem, max_workers and work_dir replace the limits of the plan unless they are 0 or NULL. The
+ *          options about machines are also used. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_set_limits(cubed_plan *plan,
                                                               const cubed_plan_options *options,
                                                               cubed_error *err);
@@ -239,8 +253,9 @@ typedef struct cubed_plan_info {
     uint64_t allowed_mem;   /* per worker */
     uint64_t reserved_mem;  /* per worker */
     uint64_t projected_mem; /* projection of the largest task of any stage, without reserved_mem */
-    /* Bytes of the plan, of the arrays from which it was made and of the tables of a run. The part that reserved_mem covers (4
-     * MiB, or a quarter of reserved_mem if that is more) is not included. Every worker has room for them. */
+    /* Bytes of the plan, of the arrays from which it was made, and of the tables of a run. Not included is the part that
+     * reserved_mem covers: 4 MiB, or a quarter of reserved_mem if that is more. The memory of every worker includes these
+     * bytes. */
     uint64_t metadata_mem;
     unsigned max_workers;
     uint64_t intermediate_budget; /* bytes for intermediates in memory, all workers together */
@@ -270,23 +285,23 @@ typedef struct cubed_plan_info {
 /* Gets the totals of a plan. work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
 
-/* Gets the places that a document of the plan (references of kerchunk, a repository of Icechunk) may refer to, as
- * cubed_context_allow_references allowed them when the arrays were opened. Saved plans keep them.
+/* Gets the places to which a document of the plan may refer. A document is a file of kerchunk references or a repository of
+ * Icechunk. cubed_context_allow_references allowed these places when the arrays were opened; saved plans keep them.
  *
  * i         number of the document, from 0
  * document  receives the URL of the document
  *
- * Returns the places, one per line; NULL, with an unspecified *document, if there is no document with that number. Both
- * strings belong to the plan. */
+ * Returns the places, one per line; NULL, with an unspecified *document, if there is no document with that number. Both strings
+ * belong to the plan. */
 CUBED_API const char *cubed_plan_get_references(const cubed_plan *plan, int i,
                                                 const char **document);
-/* Gets number `i` of the sources whose servers are known not to report versions of objects. Servers without a request so far
- * are unknown.
+/* Gets source number `i` among the sources whose server is known not to report versions of objects. A server that has answered
+ * no request so far is unknown.
  *
  * i    from 0 on; arrays of one store are one source
  * url  receives the URL of the store, which belongs to the plan
  *
- * Returns CUBED_VALIDATOR_VERSION, and leaves url unchanged, if there are no more such sources. */
+ * Returns CUBED_VALIDATOR_VERSION, and leaves *url unchanged, if there are no more such sources. */
 CUBED_API cubed_validator cubed_plan_get_validator(const cubed_plan *plan, int i, const char **url);
 
 typedef struct cubed_stage_info {
@@ -300,12 +315,12 @@ typedef struct cubed_stage_info {
     uint64_t chunks_written;
     int num_inputs;  /* number of stored arrays that the stage reads */
     int num_outputs; /* number of stored arrays that the stage computes */
-    /* Estimated processor time of one worker: for operations and for the caller's memory; for loading and decoding chunks;
-     * for encoding and storing chunks. */
+    /* Estimated processor time of one worker. compute_seconds: for operations, and for reading and writing the caller's memory.
+     * read_seconds: for loading and decoding chunks. write_seconds: for encoding and storing chunks. */
     double compute_seconds, read_seconds, write_seconds;
-    /* Estimated duration, by the assumptions above: the sum of the times above and of the store's time, divided by the number
-     * of workers that have a task, but at least the store's time. Each task reads, computes and writes in sequence; workers run
-     * in parallel. */
+    /* Estimated duration at the assumed speeds (CUBED_ASSUMED_*): (processor times above + time of the store) / number of
+     * workers that have a task, but at least the time of the store. Each task reads, computes and writes in sequence; workers
+     * run in parallel. */
     double seconds;
 } cubed_stage_info;
 /* Gets stage number `stage`, in the order of planning. Strings belong to the plan. CUBED_E_INDEX if there is no such
@@ -324,8 +339,8 @@ typedef struct cubed_stored_info {
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
-    /* The caller's array with these elements. Use the pointer only for comparisons; it is valid as long as the caller holds the
-     * array. NULL for an array that the planner added, and in loaded plans. */
+    /* The caller's array that has these elements; NULL for an array that the planner added, and in loaded plans. Use the
+     * pointer only for comparisons. It is valid as long as the caller holds the array. */
     const cubed_array *array;
 } cubed_stored_info;
 /* Get input number i (of num_inputs) or output number i (of num_outputs) of a stage. CUBED_E_INDEX if i is out of range. */
@@ -368,8 +383,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan 
  * per second of one worker. */
 #define CUBED_ASSUMED_REPLY      0.03
 #define CUBED_ASSUMED_WORKER_NET 8e7
-/* Requests of a run to the stores of one scheme on other machines, from the opening of its arrays to its end: an upper bound,
- * unless failed or slow requests are repeated. */
+/* Requests of a run to the stores of one scheme on other machines, from the opening of its arrays to its end. The numbers are
+ * upper bounds, unless failed or slow requests are repeated. */
 typedef struct cubed_store_traffic {
     const char *scheme; /* "s3" */
     uint64_t gets, heads;
@@ -378,18 +393,20 @@ typedef struct cubed_store_traffic {
     uint64_t
         copies; /* copies that move new arrays to the places of existing ones; 0 if no array exists there */
     uint64_t deletes; /* deletions, which services do not charge */
-    /* The part of `gets` that workers save under two conditions: their caches have the chunks that other tasks read before, and
-     * all chunks of a shard are read together. */
+    /* Number of the `gets` that are saved if two conditions hold: the caches of workers have the chunks that other tasks read
+     * before, and all chunks of a shard are read together. */
     uint64_t saved;
     uint64_t bytes_read, bytes_written; /* decoded */
-    /* Requests per second to one prefix of keys, which is an array or a part of an intermediate. get_rate and put_rate: the
-     * highest number of gets, and of puts, copies and deletions, if all workers begin at once and run at the assumed speeds.
-     * get_limit and put_limit: limits of the service for a prefix; 0: not known. limit_seconds: time that waiting for these
-     * limits adds to the run. */
+    /* Requests per second to one prefix of keys: an array, or a part of an intermediate.
+     *
+     * get_rate, put_rate    highest number of gets, and of puts, copies and deletions, if all workers begin at once and run at
+     *                       the assumed speeds
+     * get_limit, put_limit  limits of the service for a prefix; 0: not known
+     * limit_seconds         time that waiting for these limits adds to the run */
     double get_rate, put_rate, get_limit, put_limit, limit_seconds;
 } cubed_store_traffic;
 /* Gets the traffic of each scheme, at most `cap` schemes; *n receives the number of all schemes. The strings live as long as
- * the library. Asks stores on other machines whether arrays that the plan may overwrite exist.
+ * the library. Sends requests to stores on other machines, to find out whether arrays that the plan may overwrite exist.
  *
  * apart  workers do not share memory, so intermediates are in the work directory */
 CUBED_API void cubed_plan_get_traffic(const cubed_plan *plan, bool apart, cubed_store_traffic *list,
@@ -402,7 +419,7 @@ typedef struct cubed_worker_usage {
 } cubed_worker_usage;
 /* Gets the use of workers. `apart` is true if workers do not share memory, so that intermediates are in the work directory. */
 CUBED_API void cubed_plan_get_usage(const cubed_plan *plan, bool apart, cubed_worker_usage *usage);
-/* Prices in US dollars: of 10^6 requests of each kind, and of 10^9 bytes read or written. */
+/* Prices in US dollars: of 10^6 requests (get, put), and of 10^9 bytes (read, written). */
 typedef struct cubed_store_price {
     double get, put, read, written;
 } cubed_store_price;
@@ -413,8 +430,8 @@ CUBED_API bool cubed_store_list_price(const char *scheme, cubed_store_price *pri
  * put, and the bytes read and written. Deletions are free. */
 CUBED_API double cubed_traffic_cost(const cubed_store_traffic *traffic,
                                     const cubed_store_price *price);
-/* Gets warning number i, from 0: a slow part of the plan and a faster alternative, for people, truncated to `cap` bytes,
- * terminating NUL included. Returns false if there are no more. */
+/* Gets warning number i, from 0: a sentence for people about a slow part of the plan and a faster alternative. Writes at most
+ * `cap` bytes into `text`, terminating NUL included. Returns false if there are no more warnings. */
 CUBED_API bool cubed_plan_get_warning(const cubed_plan *plan, int i, char *text, size_t cap);
 /* Returns a sentence that states why two stages read the same array separately; NULL if they read no array in common, or are
  * the same stage. A static string. */
