@@ -24,8 +24,8 @@ typedef struct cubed_filter_options {
     double value; /* value beyond the ends for CUBED_BOUNDARY_CONSTANT */
     /* A boundary for each axis; NULL: `boundary` for all axes. */
     const cubed_filter_boundary *boundaries;
-    /* Shift of the box for each axis; NULL: 0. Element number extent / 2 + origin of a box is the filtered element itself and
-     * must exist. Functions that have an argument `origin`, or no box, ignore this field. */
+    /* Shift of the box for each axis; NULL: 0. Element number extent / 2 + origin of a box is placed on the filtered element,
+     * and must exist. Ignored by functions that have an argument `origin`, or no box. */
     const int64_t *origins;
     const cubed_dtype *dtype; /* type of the result; NULL: x's type */
 } cubed_filter_options;
@@ -34,11 +34,13 @@ typedef struct cubed_filter_options {
         sizeof(cubed_filter_options), CUBED_BOUNDARY_REFLECT, 0.0, NULL, NULL, NULL                \
     }
 
-/* All filters: the result has x's shape, and x's type unless options name another type. The result is stored. Blocks are read
- * with the elements around them, which are part of the projection. Sums and means are computed in float64 along one axis
- * after another and stored in the result's type between two axes; integers are truncated as by cubed_astype. bool is
- * converted to uint8 for filtering, half precision to float32. If the result has another type than x, or `value` is not of
- * x's type, elements are read as float64.
+/* Rules for all filters:
+ * - The result has x's shape, and x's type unless options name another type. It is stored.
+ * - Blocks are read with the elements around them, which are part of the projection (the memory bound of a task).
+ * - Sums and means are computed in float64 along one axis after another. Between two axes they are stored in the result's type;
+ *   integers are truncated as by cubed_astype.
+ * - bool is converted to uint8 for filtering, half precision to float32.
+ * - If the result has another type than x, or `value` is not of x's type, elements are read as float64.
  *
  * options  NULL: the defaults
  *
@@ -67,8 +69,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_correlate(cubed_array *x,
                                                                const int64_t *shape,
                                                                const cubed_filter_options *options,
                                                                cubed_array **out, cubed_error *err);
-/* Computes means of boxes. `size` has the extent of a box for each axis, at least 1; element number extent / 2 + origin
- * (options->origins) of a box is the filtered element itself. */
+/* Computes the mean of a box around each element. `size` has the extent of the box for each axis, at least 1. Element number
+ * extent / 2 + origin (options->origins) of the box is placed on the filtered element. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_mean(cubed_array *x, const int64_t *size,
                                                           const cubed_filter_options *options,
                                                           cubed_array **out, cubed_error *err);
@@ -79,24 +81,26 @@ typedef enum cubed_filter_rank_kind {
     CUBED_FILTER_MAXIMUM,
     CUBED_FILTER_RANKS
 } cubed_filter_rank_kind;
-/* Computes the minimum, median or maximum of boxes, for real numbers and bool. NaN is greater than all numbers. `size` has
- * the extent of a box for each axis; element number extent / 2 + origin (options->origins) of a box is the filtered element.
+/* Computes the minimum, median or maximum of a box around each element, for real numbers and bool. NaN is greater than all
+ * numbers. `size` has the extent of the box for each axis. Element number extent / 2 + origin (options->origins) of the box is
+ * placed on the filtered element.
  *
- * footprint  a byte for each element of a box in C order: 0 if the element is ignored. At least one is not 0. NULL: no
- *            element is ignored */
+ * footprint  a byte for each element of a box in C order: 0 if the element is ignored. At least one is not 0. NULL: no element
+ *            is ignored */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_rank(
     cubed_array *x, cubed_filter_rank_kind kind, const int64_t *size, const uint8_t *footprint,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
 
-/* Selects the element of a given rank among the elements of a box that the footprint selects. Rank 0 is the smallest element;
- * negative ranks count from the greatest, -1. CUBED_E_ARG for a rank that the elements do not have. */
+/* Selects the element of a given rank from a box around each element, among the elements that the footprint does not ignore.
+ * `size` and `footprint`: see cubed_filter_rank. Rank 0 is the smallest element; negative ranks count from the greatest, which
+ * is -1. CUBED_E_ARG for a rank that the elements do not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_by_rank(cubed_array *x, int64_t rank,
                                                              const int64_t *size,
                                                              const uint8_t *footprint,
                                                              const cubed_filter_options *options,
                                                              cubed_array **out, cubed_error *err);
-/* Selects the element at a percentile (-100 to 100; 50 is the median) among the elements of a box that the footprint selects.
- * Negative percentiles count from 100. */
+/* Selects the element at a percentile (-100 to 100; 50 is the median) from a box around each element, among the elements that
+ * the footprint does not ignore. `size` and `footprint`: see cubed_filter_rank. Negative percentiles count from 100. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_percentile(
     cubed_array *x, double percentile, const int64_t *size, const uint8_t *footprint,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
@@ -186,7 +190,8 @@ typedef struct cubed_binary_options {
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_binary_morphology(cubed_array *x, cubed_morphology which, const cubed_structure *structure,
                         const cubed_binary_options *options, cubed_array **out, cubed_error *err);
-/* Finds the positions where elements that are not 0 match `hit`, and elements that are 0 match `miss`. The result is bool.
+/* Finds the positions at which all elements that `hit` selects are not 0, and all elements that `miss` selects are 0. The
+ * result is bool.
  *
  * miss     NULL: all elements of the box of `hit` that its footprint ignores
  * origins  shifts of `hit` and of `miss`; NULL: 0 */

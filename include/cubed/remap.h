@@ -19,21 +19,24 @@ typedef struct cubed_grid cubed_grid;
 
 /* The cells of a grid, in degrees.
  *
- * A regular grid has latitudes (shape[0]) and longitudes (shape[1]), both strictly monotonic (longitudes may jump by 360
- * degrees), and two bounds of each. Other grids have a latitude and a longitude for each cell, in C order, and `corners` bounds
- * of each cell, in order around it; repeated corners are allowed. */
+ * Regular grid: shape[0] latitudes and shape[1] longitudes, both strictly monotonic (longitudes may jump by 360 degrees), and
+ * two bounds of each number.
+ *
+ * Other grids: a latitude and a longitude for each cell, in C order, and `corners` bounds of each cell, in order around the
+ * cell; corners may be repeated. */
 typedef struct cubed_grid_cells {
     size_t struct_size;
     bool regular;
     int ndim; /* number of dimensions: 1 or 2; 2 for a regular grid */
     int64_t shape[2];
     const double *lat, *lon;
-    /* Bounds: corners per cell (2 for a regular grid), or 0. Without bounds the cells of a regular grid end midway between
-     * centres, the outermost ones as far beyond the centre; a cell whose next neighbour would be beyond a pole ends there. */
+    /* Bounds: corners per cell (2 for a regular grid), or 0. Without bounds, the cells of a regular grid end midway between
+     * centres. The outermost cells extend as far beyond their centre as inwards; a cell whose next neighbour would be beyond a
+     * pole ends at the pole. */
     int corners;
     const double *lat_bounds, *lon_bounds;
-    /* True for each cell in use, in C order; NULL: all cells. Other cells of a source have no weights, as if their values were
-     * missing: the other weights are scaled. Other cells of a target have no value. */
+    /* True for each cell in use, in C order; NULL: all cells. Masked cells of a source have no weights, as if their values were
+     * missing: the other weights are scaled. Masked cells of a target have no value. */
     const bool *mask;
 } cubed_grid_cells;
 #define CUBED_GRID_CELLS_INIT                                                                      \
@@ -88,25 +91,25 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_from_arrays(cubed_array *lat,
                                                                cubed_array *lon_bounds,
                                                                bool unstructured, cubed_grid **out,
                                                                cubed_error *err);
-/* Makes arrays of a grid's numbers, in degrees: latitudes, longitudes, and bounds of both, whose last dimension has no
- * elements if the grid has no bounds. out[4] are new references for the caller. */
+/* Makes four arrays of a grid's numbers, in degrees: latitudes, longitudes, bounds of latitudes, bounds of longitudes. If the
+ * grid has no bounds, the last dimension of the bounds has no elements. out[4] are new references for the caller. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_arrays(cubed_context *ctx,
                                                           const cubed_grid *grid, cubed_array **out,
                                                           cubed_error *err);
-/* Sets the mask of a grid from an array of bools in memory, which has the shape of arrays on the grid: false for cells that are
- * not in use. Call it before the grid is used.
+/* Sets the mask of a grid from an array of bools in memory: false for cells that are not in use. The array has the shape of
+ * data on the grid. Call this function before the grid is used.
  *
  * Errors: CUBED_E_TYPE if the array has another type; CUBED_E_ARG if it has another shape, or is not in memory. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_set_mask(cubed_grid *grid, cubed_array *mask,
                                                             cubed_error *err);
-/* Makes an array of bools from the mask of a grid, in the shape of arrays on the grid. *out is a new reference for the caller;
+/* Makes an array of bools from the mask of a grid, in the shape of data on the grid. *out is a new reference for the caller;
  * NULL if the grid has no mask. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_mask(cubed_context *ctx, const cubed_grid *grid,
                                                         cubed_array **out, cubed_error *err);
 /* Frees a grid. NULL is allowed. */
 CUBED_API void cubed_grid_free(cubed_grid *grid);
-/* Sets *out to the cells of a grid, whose numbers belong to the grid. out->struct_size must be set, else CUBED_E_ARG. Bounds
- * of a regular grid are always set, unless they were not given and an axis has only one number. */
+/* Gets the cells of a grid; the numbers belong to the grid. out->struct_size must be set, else CUBED_E_ARG. Bounds of a regular
+ * grid are always set, unless they were not given and an axis has only one number. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_get(const cubed_grid *grid,
                                                        cubed_grid_cells *out, cubed_error *err);
 
@@ -141,20 +144,25 @@ typedef struct cubed_weights cubed_weights;
 
 /* Makes the weights of a method. The sum of each row is 1, or the row is empty if the cell of the target has no value.
  *
- * Bilinear weights need a source that is regular or has two dimensions. Beyond the outermost latitudes of a regular source that
- * goes around the earth, bilinear weights are inverse great-circle distances to the four nearest centres, as in CDO.
- * CUBED_REMAP_DISTANCE uses inverse straight-line distances, as CDO does; CDO rounds their squares to float32. Bicubic weights
- * need the same grids as bilinear weights, and may be negative. Conservative weights need the bounds of both grids. In second
- * order, the gradient inside a cell fits the differences to neighbours, and weights may be negative. Edges are parts of great
- * circles, except those of cells between two latitudes and two longitudes, which follow the latitudes, in any grid, as in CDO.
- * Edges of a cell must not cross. Masked cells have no weights: nearest and distance weights use the other centres, and the rows
- * of other methods are scaled; a row with a negative weight that loses a cell is empty.
+ * - Nearest and distance: distance weights are inverse straight-line distances, as in CDO; CDO rounds their squares to float32.
+ * - Bilinear: the source must be regular or have two dimensions. Beyond the outermost latitudes of a regular source that goes
+ *   around the earth, the weights are inverse great-circle distances to the four nearest centres, as in CDO.
+ * - Bicubic: the grids are those of bilinear weights. Weights may be negative.
+ * - Conservative and largest: both grids must have bounds.
+ * - Conservative of second order: as conservative, with a gradient inside each cell that fits the differences to its
+ *   neighbours. Weights may be negative.
+ *
+ * Edges of cells are parts of great circles. Only the edges of cells between two latitudes and two longitudes follow the
+ * latitudes, in any grid, as in CDO. Edges of a cell must not cross.
+ *
+ * Masked cells have no weights. Nearest and distance weights use the other centres; the rows of other methods are scaled. A row
+ * with a negative weight that loses a cell is empty.
  *
  * options  NULL: the defaults
  * out      freed with cubed_weights_unref
  *
- * Errors: CUBED_E_UNSUPPORTED if a grid lacks what the method needs; CUBED_E_BUDGET if options->memory is too little:
- * immediately if the sizes of the grids show it, otherwise when the weights exceed the limit. */
+ * Errors: CUBED_E_UNSUPPORTED if a grid lacks what the method needs. CUBED_E_BUDGET if options->memory is too little:
+ * immediately if the sizes of the grids show this, otherwise when the weights exceed the limit. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_new(cubed_context *ctx,
                                                           const cubed_grid *source,
                                                           const cubed_grid *target,
@@ -182,8 +190,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_from_links(
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_weights_from_arrays(const cubed_weights_shape *shape, cubed_array *rows, cubed_array *columns,
                           cubed_array *values, cubed_weights **out, cubed_error *err);
-/* Declares that each row copies the element of its only weight, as weights of CUBED_REMAP_NEAREST do. Call it before the
- * weights are used.
+/* Declares that the weights copy elements, as weights of CUBED_REMAP_NEAREST do: each row copies the element of its only
+ * weight. Call it before the weights are used.
  *
  * Errors: CUBED_E_ARG if a row has several weights, or a weight that is not 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_set_nearest(cubed_weights *weights,
@@ -192,8 +200,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_set_nearest(cubed_weights 
  * caller. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_arrays(cubed_weights *weights,
                                                              cubed_array **out, cubed_error *err);
-/* Returns the number of weights, and sets the outputs that are not NULL: the shape; the position of the first weight of each
- * row, followed by the number of weights; the columns; the values. The arrays belong to the weights. */
+/* Returns the number of weights, and gets the rows of the matrix. Outputs may be NULL; the arrays belong to the weights.
+ *
+ * shape    receives the dimensions of both grids
+ * starts   receives the position of the first weight of each row, followed by the number of weights
+ * columns  receives the column of each weight
+ * values   receives the value of each weight */
 CUBED_API int64_t cubed_weights_get(const cubed_weights *weights, cubed_weights_shape *shape,
                                     const int64_t **starts, const int32_t **columns,
                                     const double **values);
@@ -205,15 +217,15 @@ CUBED_API void cubed_weights_unref(cubed_weights *weights);
 
 typedef struct cubed_remap_options {
     size_t struct_size;
-    /* Skip NaN: the other weights of the target cell are scaled to the same sum. Otherwise NaN in a source cell makes all
-     * target cells NaN that have a weight for it. */
+    /* True: NaN in the source are skipped, and the other weights of the target cell are scaled to the same sum. False: a NaN in
+     * a source cell makes every target cell NaN that has a weight for the source cell. */
     bool skipna;
     /* With skipna: the largest part of a cell's weights, from 0 to 1, that may be missing. A cell without any value is always
      * NaN. A cell with a negative weight is NaN if any of its values is missing. */
     double na_threshold;
     uint64_t task_mem; /* bytes that a task may use; 0: not known */
-    /* Copies the value whose weights have the largest sum in a cell; the first one if several have this sum. For weights of
-     * CUBED_REMAP_LARGEST. */
+    /* Copies a value instead of computing a mean: the value whose weights have the largest sum in the target cell; the first
+     * one if several have this sum. For weights of CUBED_REMAP_LARGEST. */
     bool largest;
 } cubed_remap_options;
 #define CUBED_REMAP_OPTIONS_INIT                                                                   \
@@ -221,13 +233,14 @@ typedef struct cubed_remap_options {
         sizeof(cubed_remap_options), true, 1.0, 0, false                                           \
     }
 
-/* Makes an array on the target's grid. The last axes of x are the source's grid; they become those of the target. Other axes
- * keep their extents. Stored.
+/* Makes an array on the target's grid. The last axes of x are the source's grid; in the result they are the target's grid.
+ * Other axes keep their extents. The result is stored.
  *
- * Sums are computed in float64. The result has x's type if that is a float, float64 for integers and bools. If all cells of
- * the target have a value, CUBED_REMAP_NEAREST keeps any type of x, and CUBED_REMAP_LARGEST keeps integers and bools. The
- * source is read in bands of the target's first dimension if a plane is larger than a quarter of the task's memory. The array
- * holds a reference to the weights.
+ * Sums are computed in float64. The result has x's type if that is a float, and float64 for integers and bools. If all cells of
+ * the target have a value, CUBED_REMAP_NEAREST keeps any type of x, and CUBED_REMAP_LARGEST keeps integers and bools.
+ *
+ * If a plane is larger than a quarter of the task's memory, the result is computed in bands along the target's first dimension,
+ * and each band reads a part of the source. The array holds a reference to the weights.
  *
  * options  NULL: the defaults
  *

@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Returns the PATH in STORE::PATH without leading and trailing slashes. *n receives its length, 0 if there is no PATH. STORE is
- * the first *store characters of the URL.
+/* Returns the PATH in STORE::PATH without leading and trailing slashes. *n receives its length, 0 if there is no PATH. *store
+ * receives the length of STORE, with which the URL begins.
  *
  * In a local path, the separator is the first "::" after an existing file or directory; a path that exists as a whole has no
  * separator. If nothing exists, the separator is the first "::". */
@@ -28,9 +28,13 @@ typedef enum cubed_file_kind {
 /* Returns the kind of STORE in the URL, from its name alone. */
 CUBED_API cubed_file_kind cubed_url_file_kind(const char *url);
 
-/* Receives a place. `store` is the root of the store with symbolic links resolved, `path` the path in the store, and `text`
- * both in one string. The text is the same for all spellings of the place, except for bind mounts. URLs have no user and
- * password. All strings are valid during the callback. */
+/* Receives a place: the location of an array or group. All strings are valid during the callback.
+ *
+ * store  root of the store, with symbolic links resolved
+ * path   path in the store
+ * text   store and path in one string; the same for all spellings of the place, except for bind mounts
+ *
+ * URLs have no user and password. */
 typedef cubed_status (*cubed_place_fn)(void *ctx, const char *store, const char *path,
                                        const char *text, cubed_error *err);
 /* Calls `fn` once with the place of the URL (STORE or STORE::PATH). Nothing needs to exist there. */
@@ -38,14 +42,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_find(cubed_context *ctx, con
                                                          cubed_place_fn fn, void *fn_ctx,
                                                          cubed_error *err);
 
-/* How the server of a store reports versions of objects, which reveal that an object was replaced. */
+/* Information about objects that the server of a store reports. A change of this information reveals that an object was
+ * replaced. */
 typedef enum cubed_validator {
-    /* The server reports versions or ETags; also if no server has answered yet, or the store has no server. */
+    /* versions or ETags; also if no server has answered yet, or the store has no server */
     CUBED_VALIDATOR_VERSION,
-    /* The server reports only modification dates, with a resolution of one second. */
+    /* only modification dates, with a resolution of one second */
     CUBED_VALIDATOR_DATE,
-    CUBED_VALIDATOR_SIZE, /* the server reports no versions or dates, so sizes are compared */
-    CUBED_VALIDATOR_NONE  /* the server reports nothing to compare */
+    CUBED_VALIDATOR_SIZE, /* no versions or dates, so sizes are compared */
+    CUBED_VALIDATOR_NONE  /* nothing that can be compared */
 } cubed_validator;
 /* Returns "version", "date", "size" or "none". */
 CUBED_API const char *cubed_validator_name(cubed_validator v);
@@ -75,7 +80,8 @@ typedef struct cubed_zarr_info {
                  * the compressor */
     uint64_t logical_bytes;
     uint64_t chunks_total; /* number of stored objects (chunks or shards) of the whole array */
-    /* Set if `count` was requested: number of existing objects, and their size in bytes. */
+    /* Only if `count` was requested: number of existing stored objects (chunks or shards), and the sum of their sizes in
+     * bytes. */
     uint64_t chunks_present, stored_bytes;
     /* Reason why the array cannot be used in computations: its type or a codec is not supported. NULL: the array can be
      * used. */
@@ -83,7 +89,7 @@ typedef struct cubed_zarr_info {
     /* For an unsupported array: the name of its type in the metadata. `dtype` and `logical_bytes` are then meaningless; the
      * other members are valid. NULL: nothing else is known about the array. */
     const char *type;
-    /* The least precise validator of the store and of the stores that it refers to, as far as their servers have reported. */
+    /* Least precise validator of the store and of all stores that it refers to, as far as their servers have answered. */
     cubed_validator validator;
     const char *
         fields; /* description of the fields of records (see cubed_array_fields); NULL for other types */

@@ -1,28 +1,29 @@
 /* Interface for programs that add a store of keys and bytes: a vtable, and requests that a store completes.
  *
- * Keys are relative paths with '/' between their parts ("u/c/0/1"). They are never empty or absolute, and no part is empty,
- * "." or "..": the library checks that. A put replaces the whole object at once: a reader sees the old object or the new
+ * Keys are relative paths with '/' between their parts ("u/c/0/1"). They are never empty or absolute, and no part is empty, "."
+ * or "..": the library checks this. A put replaces the whole object at once: a reader sees either the old object or the new
  * one, never a part of it.
  *
- * Requests. `submit` accepts any number of requests and need not wait for them. The store completes each request exactly once,
- * in any order: it sets status, *err, got and info, and then calls request->complete(request), within submit or from a thread
- * of its own. There is no poll for the requests of a store, because several threads have requests in one store, and one thread
- * may wait for requests in several: the library collects completions in a queue for each waiting thread.
+ * Requests. The library passes any number of requests to `submit`, which need not wait for them. The store completes each
+ * request exactly once, in any order: it sets status, *err, got and info, and then calls request->complete(request), within
+ * submit or from a thread of its own. The library collects completions in a queue for each waiting thread. So a store has no
+ * function that waits for requests: several threads have requests in one store, and one thread may wait for requests in several
+ * stores.
  *
- * Threads. submit and cancel are called from several threads at once. The store must not hold a lock of its own when it
- * calls `complete`, which does not block and does not call the store.
+ * Threads. submit and cancel are called from several threads at once. The store must not hold a lock of its own when it calls
+ * `complete`, which does not block and does not call the store.
  *
- * Lifetimes. A request, its keys, ranges and buffers, and the target of `err` belong to the submitter and do not change
- * until the request is completed; afterwards the store does not touch them. Between submit and complete, `next` and
+ * Lifetimes. A request, its keys, ranges and buffers, and the target of `err` belong to the caller of submit. They do not
+ * change until the request is completed; afterwards the store does not access them. Between submit and complete, `next` and
  * `store_data` belong to the store.
  *
- * Cancelling requests an early completion; the buffers belong to the store until then. The request completes with
- * CUBED_E_CANCELLED, or with its result. A cancelled put may have taken effect. `close` cancels the requests in flight, and
- * returns when all are completed; no thread submits or cancels then.
+ * Cancelling. `cancel` asks the store to complete a request early. Until the request is completed, the store may use its
+ * buffers. The request completes with CUBED_E_CANCELLED, or with its result. A cancelled put may have taken effect. `close`
+ * cancels the requests in flight, and returns when all are completed; no thread submits or cancels then.
  *
- * Errors. status and err->status are equal. err->transient: the same request may succeed later, not before
- * err->retry_after_ms. A store may retry by itself; the library decides from the final status alone whether to rerun a task.
- * Every other error is permanent: no permission, no space, no such bucket. */
+ * Errors. status and err->status are equal. If err->transient is set, the same request may succeed later, but not before
+ * err->retry_after_ms. All other errors are permanent: no permission, no space, no such bucket. A store may retry by itself;
+ * the library uses only the final status to decide whether to rerun a task. */
 #ifndef CUBED_SYS_STORE_H
 #define CUBED_SYS_STORE_H
 
@@ -43,7 +44,8 @@ typedef struct cubed_store_vtable cubed_store_vtable;
 typedef struct cubed_store_pieces
     cubed_store_pieces; /* an object that is being put in pieces; the store's own structure */
 
-/* A range of an object: `size` bytes from `offset` on, or its last `size` bytes. The part beyond the end is left out. */
+/* A range of an object: `size` bytes from `offset` on, or the last `size` bytes. The part of a range that is beyond the end of
+ * the object is ignored. */
 typedef struct cubed_range {
     uint64_t offset; /* first byte, or CUBED_RANGE_SUFFIX for the last `size` bytes */
     size_t size;
@@ -61,7 +63,8 @@ typedef struct cubed_object_info {
     uint64_t size; /* bytes of the whole object */
     cubed_object_version version;
     /* Time of the put, in seconds since 1970 (UTC) by the store's clock; 0: unknown. Required from stores whose versions depend
-     * only on the bytes, because equal bytes then have equal versions. Also used for references that state a time. */
+     * only on the bytes of objects: there, equal bytes have equal versions, so only the time shows a new put. Also used for
+     * references that state a time. */
     int64_t modified;
     /* For head: time of the service's reply, in seconds since 1970 (UTC) by its clock; 0: unknown. */
     int64_t replied;
@@ -97,16 +100,19 @@ struct cubed_store_request {
     /* get, put, head: the key of the object. list: a prefix; every key that begins with it and "/" is listed; "": all
      * keys. */
     const char *key;
-    /* get, put, head; NULL: no condition. The object must have this version, else the request is CUBED_E_EXISTS and changes
-     * nothing; get and head of a missing object are still CUBED_E_NOT_FOUND. If any processes that use the store put one object
+    /* get, put, head: the object must have this version, else the request is CUBED_E_EXISTS and changes nothing; NULL: no
+     * condition. get and head of a missing object are still CUBED_E_NOT_FOUND. If several processes put one object
      * conditionally at the same time, only one put succeeds. */
     const char *if_match;
-    /* The object must have another version, or with "*" must not exist, else the request is CUBED_E_EXISTS. */
+    /* get, put, head: the object must have another version than this; "*": the object must not exist. Else the request is
+     * CUBED_E_EXISTS. NULL: no condition. */
     const char *if_none_match;
 
-    /* get: ranges of one version of the object. dst has room for the requested size of each range, one range after the other,
-     * even if a range has fewer bytes; `got` is the total number of bytes read. Without ranges, the whole object is read if
-     * it has at most `cap` bytes. If it is larger, nothing is read, and info.size reports its size. */
+    /* get: ranges to read, all of one version of the object. `dst` receives one range after the other. It has room for the
+     * requested size of each range, even if the object has fewer bytes there. `got` is the total number of bytes read.
+     *
+     * Without ranges, the whole object is read if it has at most `cap` bytes. If it is larger, nothing is read, and info.size
+     * reports its size. */
     const cubed_range *ranges;
     size_t nranges;
     void *dst;
@@ -119,19 +125,20 @@ struct cubed_store_request {
     /* delete: a missing key is not an error. If one key fails, others may have been deleted. */
     const char *const *keys;
     size_t nkeys;
-    /* delete, for stores with CUBED_STORE_GUARDS; NULL: no condition. Keys are deleted while the object `guard` has this
-     * version, else the request is CUBED_E_EXISTS. */
+    /* delete, for stores with CUBED_STORE_GUARDS: keys are deleted only while the object at key `guard` has the version
+     * `guard_version`, else the request is CUBED_E_EXISTS. NULL: no condition. */
     const char *guard, *guard_version;
-    /* delete, for stores with CUBED_STORE_DELETES_IF; NULL: no conditions. The version that the object of each key must have;
-     * a NULL entry: any version. An object with another version is not deleted, and the status is CUBED_E_EXISTS. The store
+    /* delete, for stores with CUBED_STORE_DELETES_IF: for each key, the version that its object must have; a NULL entry: any
+     * version. NULL: no conditions. An object with another version is not deleted, and the status is CUBED_E_EXISTS. The store
      * may ignore conditions if its service does not know them. */
     const char *const *versions;
-    /* delete: value of info.replied of the request that showed the caller that it may delete; 0: unknown. Services that
-     * support it refuse a deletion that arrives more than CUBED_STORE_LEASE seconds later (CUBED_E_EXISTS). */
+    /* delete: time (info.replied) of the request by which the caller found out that it may delete; 0: unknown. Services that
+     * support this refuse a deletion that arrives more than CUBED_STORE_LEASE seconds later (CUBED_E_EXISTS). */
     int64_t looked;
 
-    /* list: a page of entries, of any size, each entry once; without a delimiter ('/' or 0) all keys, else the names
-     * directly below the key. `next_page[cap]` receives the value of `page` for the next page, "" after the last. */
+    /* list: returns a page with any number of entries, each entry once. delimiter 0: all keys below the prefix. delimiter '/':
+     * only the names directly below it. `next_page[cap]` receives the value of `page` for the next page, "" after the last
+     * page. */
     char delimiter;
     cubed_store_entry_fn entry;
     void *entry_ctx;
@@ -167,13 +174,15 @@ struct cubed_store_request {
 #define CUBED_STORE_OF_PROCESS 2u
 /* Versions of objects are ETags, as in HTTP, so files that refer to objects can state their versions. */
 #define CUBED_STORE_ETAGS 4u
-/* A conditional put is one request, for an object of any size. Other puts of the store are split if the object is large. */
+/* A conditional put is one request, for an object of any size. Other puts of large objects are split into parts. */
 #define CUBED_STORE_CONDITIONS_IN_ONE_PIECE 16u
-/* Deletes check the guard of their request. Callers check the object themselves before they delete from other stores. */
+/* Deletes check the guard of their request (cubed_store_request.guard). With other stores, callers check the guard themselves
+ * before they delete. */
 #define CUBED_STORE_GUARDS 32u
 /* Listings report versions of objects, and deletes check the versions of their request. */
 #define CUBED_STORE_DELETES_IF 64u
-/* The service limits the rate of requests to each prefix of keys: chunks of large intermediates get keys with many prefixes. */
+/* The service limits the rate of requests to each prefix of keys. Chunks of large intermediates then get keys with many
+ * prefixes. */
 #define CUBED_STORE_PREFIXES 128u
 
 #define CUBED_STORE_IN_FLIGHT 16u
@@ -186,7 +195,8 @@ typedef struct cubed_store_open_args {
     bool durable;                 /* objects that are put survive a power failure */
 } cubed_store_open_args;
 
-/* Receives each key once, in any order, valid during the call. A status other than CUBED_OK stops and is returned. */
+/* Receives each key once, in any order; the key is valid during the call. A status other than CUBED_OK ends the listing and is
+ * returned. */
 typedef cubed_status (*cubed_store_list_fn)(void *ctx, const char *key, uint64_t size,
                                             cubed_error *err);
 
@@ -196,17 +206,21 @@ struct cubed_store_vtable {
     uint32_t flags;
     const char *scheme; /* lower-case scheme of URLs scheme://..., such as "file" */
     void *ctx;          /* pointer that the functions of the store use freely */
-    /* For stores that do not complete requests at once. max_in_flight: useful number of gets in flight, over all threads of a
-     * process (0: CUBED_STORE_IN_FLIGHT); the library prefetches that many, as far as memory allows. gap: number of bytes that
-     * the store transfers in about the time of one more request (0: CUBED_STORE_GAP); ranges of an object with smaller gaps
-     * between them are read as one range. */
+    /* For stores that do not complete requests within submit.
+     *
+     * max_in_flight  useful number of gets in flight, over all threads of a process; 0: CUBED_STORE_IN_FLIGHT. The library
+     *                prefetches with this many gets, as far as memory allows.
+     * gap            number of bytes that the store transfers in about the time of one more request; 0: CUBED_STORE_GAP. Ranges
+     *                of an object with at most this distance are read as one range. */
     uint32_t max_in_flight;
     uint32_t gap;
-    /* Memory of the store itself, which projections include. request_bytes: per request in flight, including its connection,
-     * without the caller's buffers. process_bytes: per process that uses the store. */
+    /* Memory of the store itself, in bytes. Projections (the memory bounds of tasks) include it.
+     *
+     * request_bytes  per request in flight, including its connection, without the caller's buffers
+     * process_bytes  per process that uses the store */
     size_t request_bytes;
     size_t process_bytes;
-    /* Opens a store. It need check only the arguments: requests report a missing bucket or directory. */
+    /* Opens a store. The function need check only the arguments: a missing bucket or directory may be reported by requests. */
     cubed_status (*open)(const cubed_store_vtable *vt, const cubed_store_open_args *args,
                          cubed_store **out, cubed_error *err);
     void (*close)(cubed_store *store);
@@ -216,34 +230,40 @@ struct cubed_store_vtable {
 
     /* Optional functions, which are synchronous. */
 
-    /* Deletes every key below the prefix, and everything that the store made for these keys. NULL: page by page. */
+    /* Deletes every key below the prefix, and everything that the store made for these keys. NULL: the library lists the keys
+     * page by page and deletes them by requests. */
     cubed_status (*clear)(cubed_store *store, const char *prefix, cubed_error *err);
-    /* Deletes leftovers of ended writers below the prefix that listings do not show, and reports them to fn (may be NULL). Live
-     * writers are not disturbed. `flags`: CUBED_SWEEP_*. NULL: there are no such leftovers. */
+    /* Deletes leftovers below the prefix that listings do not show and whose writer has ended, such as temporary files and
+     * incomplete uploads. Reports them to fn (may be NULL). Writers that are alive are not disturbed. `flags`: CUBED_SWEEP_*.
+     * NULL: the store has no such leftovers. */
     cubed_status (*sweep)(cubed_store *store, const char *prefix, unsigned flags,
                           cubed_store_list_fn fn, void *ctx, cubed_error *err);
-    /* Exchanges everything below prefix `a`, which exists, and everything below `b`. If nothing is below `b`, moves
-     * everything from `a` to `b`. Atomic if the system can; otherwise there is a moment with nothing at `a`. NULL: not
-     * possible. */
+    /* Exchanges everything below prefix `a`, which exists, with everything below prefix `b`. If nothing is below `b`, moves
+     * everything from `a` to `b`. Atomic if the system supports this; otherwise there is a moment with nothing at `a`. NULL:
+     * not possible. */
     cubed_status (*swap)(cubed_store *store, const char *a, const char *b, cubed_error *err);
-    /* Opens a new store, which the caller closes, in which everything at the prefix is a single name. The name has at most
-     * `cap` bytes including the terminating NUL. NULL: the store cannot replace a prefix as a whole. */
+    /* Opens a new store, such as the store of the directory above the prefix, in which a single name stands for everything at
+     * the prefix. The caller closes the store. `name` receives the name, of at most `cap` bytes including the terminating NUL.
+     * NULL: the store cannot replace a prefix as a whole. */
     cubed_status (*around)(cubed_store *store, const char *prefix, cubed_store **out, char *name,
                            size_t cap, cubed_error *err);
-    /* Opens a new store, which the caller closes, for the keys below the prefix, at the place that has this name now. Reads and
-     * writes through it stay in that place, even after another place has got the name, and fail after the place was removed. A
-     * run writes an array through it, so it cannot change an array that another run makes under the same name. If there is no
-     * such place, it is created if `make` is true; otherwise the call fails with CUBED_E_NOT_FOUND. NULL: the store identifies
-     * places only by name. */
+    /* Opens a new store for the keys below the prefix, which stays at the place (such as a directory) that has this name now.
+     * The caller closes the store. Reads and writes through it go to that place even after another place has got the name, and
+     * fail after the place was removed. A run writes an array through such a store, so it cannot change an array that another
+     * run makes under the same name.
+     *
+     * make  creates the place if it does not exist; false: a missing place is CUBED_E_NOT_FOUND
+     *
+     * NULL: the store identifies places only by name. */
     cubed_status (*anchor)(cubed_store *store, const char *prefix, bool make, cubed_store **out,
                            cubed_error *err);
-    /* Copies each of n objects to another key, whose object it replaces, within the store. Stores without `swap` replace
-     * everything at a prefix in this way. NULL: not possible. */
+    /* Copies each of n objects within the store to another key, and replaces the object there. Stores without `swap` replace
+     * everything at a prefix by such copies. NULL: not possible. */
     cubed_status (*copy)(cubed_store *store, const char *const *from, const char *const *to,
                          size_t n, cubed_error *err);
-    /* Put an object in pieces, as they are made, in any order and by several threads at once: each byte once, or by several
-     * attempts of one task with the same value. The object is not visible before end_pieces. All four NULL: objects are put as
-     * a whole. */
+    /* Put an object in pieces, as the pieces are made: in any order, and by several threads at once. Each byte is put once, or
+     * by several attempts of one task with the same value. The object is not visible before end_pieces. All four functions
+     * NULL: objects are put as a whole. */
     cubed_status (*begin_pieces)(cubed_store *store, const char *key, cubed_store_pieces **out,
                                  cubed_error *err);
     cubed_status (*put_piece)(cubed_store_pieces *pieces, uint64_t offset, const void *src,
@@ -262,11 +282,11 @@ struct cubed_store {
     const char *url;              /* shown in messages; owned by the store */
 };
 
-/* Adds a store to a context: URLs of its scheme belong to this store from then on. The vtable must not change while the
- * context exists. Worker processes and the command know only the library's own stores.
+/* Adds a store to a context, which then opens all URLs of the store's scheme. The vtable must not change while the context
+ * exists. Worker processes and the command know only the library's own stores.
  *
- * Errors: CUBED_E_EXISTS if a store has this scheme; CUBED_E_ARG if the store was compiled for another version of this
- * header, has an invalid scheme, or lacks open, close or submit. Thread-safe. */
+ * Errors: CUBED_E_EXISTS if a store has this scheme; CUBED_E_ARG if the store was compiled for another version of this header,
+ * has an invalid scheme, or lacks open, close or submit. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_store(cubed_context *ctx,
                                                                 const cubed_store_vtable *vt,
                                                                 cubed_error *err);
