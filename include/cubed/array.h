@@ -139,12 +139,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_load(cubed_context *ctx, con
  * of the format that this library does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open(cubed_context *ctx, const char *url,
                                                          cubed_array **out, cubed_error *err);
-/* Opens several arrays as one, in this order along a dimension. Types, names of dimensions, other extents and the attributes
- * that determine values (units, calendar, scale_factor, add_offset, _FillValue, missing_value) must agree. The other
- * attributes are those of the first array. If the arrays do not have the dimension, they must have one shape, and the result
- * is the first array.
+/* Opens several arrays as one: concatenates them, in this order, along a dimension.
  *
- * dim  name of the dimension; NULL: the first axis
+ * dim  name of the dimension; NULL: the first axis. If the arrays do not have the dimension, they must have one shape, and the
+ *      result is the first array.
+ *
+ * The arrays must have the same types, names of dimensions, and extents along other dimensions. They must also agree in the
+ * attributes that determine values (units, calendar, scale_factor, add_offset, _FillValue, missing_value). The other attributes
+ * are those of the first array.
  *
  * Errors: CUBED_E_ARG if n is less than 1, or if the arrays differ; the message names the difference and the array. Also the
  * errors of cubed_array_open. */
@@ -152,9 +154,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ct
                                                                const char *const *urls, int n,
                                                                const char *dim, cubed_array **out,
                                                                cubed_error *err);
-/* Opens an array of variable-length strings ("string" of Zarr format 3, the filter "vlen-utf8" of format 2, strings of HDF5),
- * for which cubed_array_open fails with CUBED_E_UNSUPPORTED. Reads all elements now, into an array in memory whose elements
- * have the length of the longest.
+/* Opens an array of variable-length strings, for which cubed_array_open fails with CUBED_E_UNSUPPORTED: "string" of Zarr format
+ * 3, the filter "vlen-utf8" of format 2, or strings of HDF5. Reads all elements now, into an array in memory. Its elements have
+ * the length of the longest string.
  *
  * most  maximum size in bytes of a chunk, of its stored object (a whole shard), and of all elements together; 1 to 2^31, else
  *       CUBED_E_ARG
@@ -177,29 +179,30 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
 /* Sets the owner of the memory of an array from cubed_array_from_memory. When the last array or plan that reads the memory is
  * freed, `release(owner)` is called once, in the thread that frees it. Call this function once, before any other use of x. */
 CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner);
-/* Marks the memory of an array from cubed_array_from_memory as allocated only for this array, such as a copy of values that a
- * user passed. Plans then count the elements as part of their metadata. Call this function before any other use of x. */
+/* Marks the memory of an array from cubed_array_from_memory as allocated only for this array, not by the user: for example a
+ * copy of values that a user passed. Plans then count the elements as part of their own memory (metadata). Call this function
+ * before any other use of x. */
 CUBED_API void cubed_array_set_made(cubed_array *x);
 /* Returns the tag of x: a pointer that the program stores with an array, for data that must live as long as the arrays made
  * from it. Initially NULL. Not thread-safe: no other thread may change the tag (cubed_array_retag) at the same time. */
 CUBED_API const void *cubed_array_tag(const cubed_array *x);
-/* Gives the tag `to` to x and to all its inputs, recursively, that have x's tag. Does nothing if x has the tag `to`. Not
- * thread-safe.
+/* Replaces x's tag by `to`, in x and in all its inputs that have the same tag, recursively. Does nothing if x has the tag `to`.
+ * Not thread-safe.
  *
- * visit  if not NULL, is called with each tag of an input that is neither x's old tag nor `to`, maybe several times. The tag
- *        may be NULL. Inputs below such an array are not visited.
+ * visit  if not NULL, is called with the tag of each input that has another tag than x's old tag and `to`. The tag may be NULL,
+ *        and the same tag may be passed several times. Inputs of such an input are not visited.
  *
  * Errors: CUBED_E_NOMEM; some inputs then have the new tag. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_retag(cubed_array *x, const void *to,
                                                           void (*visit)(void *ctx, const void *tag),
                                                           void *ctx, cubed_error *err);
-/* Sets the origin of x: a nonzero number that tells the program where it made x. Plans and errors report the origin; saved
- * plans do not contain it. Has no effect if `origin` is 0, or if x has an origin. Inputs without an origin, which the same
- * call made, get the same number. Call this function before any other use of x. */
+/* Sets the origin of x: a nonzero number by which the program identifies the place in its code that made x. Plans and errors
+ * report the origin; saved plans do not contain it. Has no effect if `origin` is 0, or if x has an origin. Inputs without an
+ * origin, which the same call made, get the same number. Call this function before any other use of x. */
 CUBED_API void cubed_array_set_origin(cubed_array *x, uint32_t origin);
-/* Marks the chunks of x as not chosen by the user. Functions with a `chunks` parameter do this if the parameter is NULL. If
- * an operation combines x with other arrays, its result has the chunks of the other arrays. Call this function before x is
- * used otherwise. */
+/* Marks the chunks of x as not chosen by the user. If an operation combines x with other arrays, its result then has the chunks
+ * of the other arrays. Functions with a `chunks` parameter mark the chunks themselves if the parameter is NULL. Call this
+ * function before x is used otherwise. */
 CUBED_API void cubed_array_yield_chunks(cubed_array *x);
 /* Makes an array with one value everywhere. With ndim 0 it is a scalar, which broadcasts. CUBED_E_TYPE for strings and
  * records: see cubed_array_full_text. */
@@ -215,8 +218,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full_text(cubed_context *ctx
                                                               const int64_t *chunks,
                                                               const void *element,
                                                               cubed_array **out, cubed_error *err);
-/* Makes an int64 array whose elements are their own positions in C order plus `start`. cubed_array_arange and
- * cubed_array_random are built on this function. */
+/* Makes an int64 array: each element is its own position in C order, plus `start`. cubed_array_arange and cubed_array_random
+ * are built on this function. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_index(cubed_context *ctx, int ndim,
                                                           const int64_t *shape,
                                                           const int64_t *chunks, int64_t start,
@@ -238,9 +241,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_ramp(cubed_context *ctx, cub
                                                          const cubed_scalar *step, int64_t n,
                                                          cubed_dtype dtype, const int64_t *chunk,
                                                          cubed_array **out, cubed_error *err);
-/* Makes a 1-D float64 array of `num` equally spaced numbers from start to stop. With `endpoint` the last of two or more
- * numbers is stop exactly; without it, `num` steps lead to stop, and stop is left out. CUBED_E_ARG if `num` is negative, or
- * if start or stop is not finite. */
+/* Makes a 1-D float64 array of `num` equally spaced numbers from start to stop.
+ *
+ * endpoint  the last of two or more numbers is exactly stop. False: the distance of the numbers is (stop - start) / num, and
+ *           stop is not included.
+ *
+ * CUBED_E_ARG if `num` is negative, or if start or stop is not finite. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_linspace(cubed_context *ctx, double start,
                                                              double stop, int64_t num,
                                                              bool endpoint, const int64_t *chunk,
@@ -304,10 +310,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_integers(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *chunks,
     const cubed_scalar_range *range, int64_t seed, cubed_array **out, cubed_error *err);
 
-/* Makes float64 or float32 numbers, uniform in [0, 1): chunk number b, in C order, has the values of NumPy's
- * Generator(Philox(key=key + b)).random(shape of the chunk, dtype), bit for bit. Cubed for Python makes the same numbers with
- * key as its root seed. The values depend on the chunks; use cubed_rechunk for other chunks. key[0] is the low word; key + b
- * is computed modulo 2**128.
+/* Makes float64 or float32 numbers, uniform in [0, 1), that depend on the chunks. Chunk number b, in C order, has the values of
+ * NumPy's Generator(Philox(key=key + b)).random(shape of the chunk, dtype), bit for bit. Cubed for Python makes the same
+ * numbers with key as its root seed. To get these numbers in other chunks, use cubed_rechunk.
+ *
+ * key  key[0] is the low word; key + b is computed modulo 2**128
  *
  * Errors: CUBED_E_TYPE for a type other than these two, CUBED_E_ARG for more than 2**31 chunks, or 2**32 elements in a chunk. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
@@ -443,17 +450,22 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_expand_dims(cubed_array *x, int ax
  * axis that x does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes,
                                                       cubed_array **out, cubed_error *err);
-/* Concatenates args[nargs], nargs >= 1, along an axis. The result has the type that the arrays promote to. Chunks along the
- * other axes are those of the largest array (see cubed_elementwise). Along the axis, the result has the chunks of the only
- * array that is not a constant, even if they are irregular. With several such arrays, its chunks are as long as their longest
- * chunk. CUBED_E_AXIS for an axis that the arrays do not have, CUBED_E_ARG if other extents differ, CUBED_E_TYPE for types
+/* Concatenates args[nargs], nargs >= 1, along an axis. The result has the type that the arrays promote to.
+ *
+ * Chunks of the result:
+ * - Along the other axes: those of the largest array (see cubed_elementwise).
+ * - Along the axis, if only one array is not a constant: those of this array, even if they are irregular.
+ * - Along the axis, if several arrays are not constants: as long as the longest chunk of these arrays.
+ *
+ * Errors: CUBED_E_AXIS for an axis that the arrays do not have, CUBED_E_ARG if other extents differ, CUBED_E_TYPE for types
  * without a common type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis,
                                                      cubed_array **out, cubed_error *err);
 
-/* Reshapes x: the same elements in C order. One extent may be -1, for the remaining elements. If axes are merged whose chunks
- * are not contiguous in C order, the chunks of the result are whole rows of those chunks, up to 16 MiB. If such a row is
- * larger, x is first stored with other chunks. CUBED_E_ARG if the number of elements would differ. */
+/* Reshapes x: the same elements in C order. One extent may be -1; it is computed from the number of elements.
+ *
+ * If axes are merged, and x's chunks are not contiguous in C order, a chunk of the result is a whole row of x's chunks, up to
+ * 16 MiB. If such a row is larger, x is first stored with other chunks. CUBED_E_ARG if the number of elements would differ. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_reshape(cubed_array *x, int ndim,
                                                       const int64_t *shape, cubed_array **out,
                                                       cubed_error *err);
@@ -511,9 +523,11 @@ typedef struct cubed_chunk_list {
     const int64_t *lengths;
     int64_t n;
 } cubed_chunk_list;
-/* Changes the chunks of x to chunks of any lengths: axes[ndim]. An axis whose `lengths` is NULL keeps its chunks. A target
- * with irregular chunks is stored in Zarr format 3 with a "rectilinear" grid. Chunks that are irregular only because of a
- * slice or a user-defined function are not stored as such: the target has regular chunks, as long as the longest.
+/* Changes the chunks of x to chunks of any lengths. axes[ndim] has a list for each axis; an axis whose `lengths` is NULL keeps
+ * its chunks.
+ *
+ * A target with irregular chunks is stored in Zarr format 3 with a "rectilinear" grid. Exception: if chunks are irregular only
+ * because of a slice or a user-defined function, the target has regular chunks, as long as the longest.
  *
  * Errors: CUBED_E_ARG for a length less than 1, and for lengths whose sum is not the extent of the axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk_irregular(cubed_array *x,

@@ -8,18 +8,19 @@
 extern "C" {
 #endif
 
-/* An operand of an operation on blocks. A call gets one block of every operand: blocks with the same block number along all
- * axes with the same symbol.
+/* An operand of an operation on blocks, and its division into blocks. Symbols are numbers that pair axes of different operands.
+ * A call of the function gets one block of every operand: blocks with the same block number along all axes with the same
+ * symbol.
  *
  * symbols[d] is the symbol of axis d, 0 or more; -1: every call gets the whole axis. The rules:
- * - An output does not have a symbol twice. If several axes of one input have the same symbol, they are split in the same
- *   way, without halos, and calls get the blocks on the diagonal.
  * - Along a symbol all operands have equally many blocks, whose extents may differ. An input with one block is passed to all
  *   calls.
+ * - An output does not have a symbol twice. If several axes of one input have the same symbol, they are split in the same way,
+ *   without halos, and calls get the blocks on the diagonal.
  * - If an output has a symbol with more than one block, all outputs have this symbol.
- * - Blocks along symbols that no output has are passed, one after another, to calls that add up to the same outputs (`first`,
- *   `last` in cubed/sys/block.h). If there are no such blocks, because an axis is empty, there is no call, and the outputs
- *   are zeros. */
+ * - If no output has a symbol, the blocks along it contribute to the same outputs. They are passed, one after another, to
+ *   several calls (`first`, `last` in cubed/sys/block.h). If there are no such blocks, because an axis is empty, there is no
+ *   call, and the outputs are zeros. */
 typedef struct cubed_block_input {
     cubed_array *array;
     const int *symbols;    /* one symbol for each axis */
@@ -35,16 +36,17 @@ typedef struct cubed_block_output {
     const char *const *dim_names; /* one name or NULL for each axis; NULL: no axis has a name */
 } cubed_block_output;
 
-/* Numbers of elements before and after a block along an axis that are passed with the block. If `padded` is set, the array
- * has these elements at its ends, and the blocks cover the part in between. Otherwise blocks at the ends get only existing
- * elements. */
+/* Halo of a block along an axis: numbers of elements before and after the block that are passed with the block.
+ *
+ * padded  the array has the halo's elements at both ends of the axis, and the blocks cover only the part in between. False: the
+ *         blocks cover the whole axis, and blocks at the ends get only existing elements. */
 typedef struct cubed_block_halo {
     int64_t before, after;
     bool padded;
 } cubed_block_halo;
 
-/* Irregular blocks. in[i] and out[i] have a list for each axis of input i and output i, or are NULL for regular blocks. A
- * list whose `lengths` is not NULL replaces chunks[d]. */
+/* Irregular blocks. in[i] has a list of block lengths for each axis of input i, and out[i] for each axis of output i; NULL: all
+ * blocks are regular. A list whose `lengths` is not NULL replaces chunks[d]. */
 typedef struct cubed_block_cuts {
     const cubed_chunk_list *const *in, *const *out;
 } cubed_block_cuts;
@@ -65,10 +67,9 @@ typedef struct cubed_block_operation {
     const cubed_block_cuts *cuts; /* NULL if all blocks are regular */
 } cubed_block_operation;
 
-/* Applies a function to blocks.
- *
- * Results are stored, inputs may be virtual. If the chunks of an input are not its blocks, the input is gathered, or
- * rechunked first if it would be read many times.
+/* Applies a function to blocks. The results are stored; the inputs may be virtual (computed when they are read). If the chunks
+ * of an input are not its blocks, the blocks are gathered from several chunks, or the input is rechunked first if it would be
+ * read many times.
  *
  * op    borrowed
  * outs  receives op->nout arrays, which the caller owns
@@ -79,10 +80,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise(cubed_context *ctx,
                                                         const cubed_block_operation *op,
                                                         cubed_array **outs, cubed_error *err);
 
-/* A function of the caller. It is given either by `name`, with which it was added to the context
- * (cubed_context_add_block_fn), or by `library` and `symbol`: the path of a shared object, and the name of a `const
- * cubed_block_fn` that it exports. A plan with a shared object contains its path and counts as code: see
- * cubed_plan_load_code. */
+/* A function of the caller, given in one of two ways:
+ * - `name`: the name with which it was added to the context (cubed_context_add_block_fn).
+ * - `library` and `symbol`: the path of a shared object, and the name of a `const cubed_block_fn` that it exports. A plan with
+ *   such a function contains the path and counts as code: see cubed_plan_load_code. */
 typedef struct cubed_kernel {
     const char *name;
     const char *library, *symbol;
@@ -90,12 +91,14 @@ typedef struct cubed_kernel {
     size_t params_size;
 } cubed_kernel;
 
-/* Calls a function for each block of arrays. A call gets the blocks with the same block number and makes one block of the
- * result. Axes are matched from the last one; an array with one element along an axis is passed to all calls. All arrays are
- * split in the same way: by the smallest chunk along each axis, or by their irregular chunks if all arrays have the same
- * ones.
+/* Calls a function for each block of arrays. A call gets the blocks with the same block number, and makes one block of the
+ * result.
  *
- * chunks  extents of the result's blocks, whose number is that of the arrays' blocks; NULL: the extents of the arrays' blocks
+ * Axes are matched from the last one; an array with one element along an axis is passed to all calls. All arrays are split in
+ * the same way: by the smallest chunk along each axis, or by their irregular chunks if all arrays have the same ones.
+ *
+ * chunks  extents of the result's blocks, of which there are as many as blocks of the arrays; NULL: the extents of the arrays'
+ *         blocks
  *
  * Errors: CUBED_E_ARG for no arrays, and unless the kernel has either a name or a library with a symbol; also those of
  * cubed_blockwise. */

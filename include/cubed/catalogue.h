@@ -71,19 +71,21 @@ enum {
     CUBED_PARAM_REQUIRED = 1,      /* required: has no default */
     CUBED_PARAM_POSITION_ONLY = 2, /* positional only: cannot be given by name */
     CUBED_PARAM_KEYWORD_ONLY = 4,  /* keyword only: must be given by name */
-    CUBED_PARAM_VARIADIC = 8, /* accepts all positional arguments from its place on, or one list */
-    CUBED_PARAM_AXIS = 16,    /* integers are axes: negative numbers count from the last axis */
+    /* accepts all positional arguments from this parameter on, or one list */
+    CUBED_PARAM_VARIADIC = 8,
+    CUBED_PARAM_AXIS = 16, /* integers are axes: negative numbers count from the last axis */
     CUBED_PARAM_ENGINE =
         /* Set by the calling program, not by the program's user, such as `task_mem`. */
     32,
     CUBED_PARAM_LIKE = 64, /* an array, or a list of numbers that becomes one */
     CUBED_PARAM_LABELS =
-        128, /* if the argument is a list, it becomes the coordinate of the result's first axis */
+        128, /* if the argument is a list, it is the coordinate of the result's first axis */
     CUBED_PARAM_RULE =
-        256, /* names a reduction; the function has the effect of this reduction on attributes */
-    CUBED_PARAM_GAPS = 512, /* items of a list of arrays may be None (NULL): one for each axis */
-    /* One number for each element of the first array, or for each element along the axes of the CUBED_PARAM_AXIS parameter,
-     * in their order. Callers that know names of dimensions may pair axes by name. */
+        256, /* the argument names a reduction, which determines the attributes of the result */
+    /* a list of arrays with an item for each axis; items may be None (NULL) */
+    CUBED_PARAM_GAPS = 512,
+    /* The argument has one number for each element of the first array, or for each element along the axes of the
+     * CUBED_PARAM_AXIS parameter, in the order of these axes. Callers that know names of dimensions may pair axes by name. */
     CUBED_PARAM_WEIGHTS = 1024
 };
 
@@ -98,7 +100,7 @@ typedef struct cubed_param {
     const char *notes;           /* a sentence for people */
 } cubed_param;
 
-/* Effects of a function on attributes: the attributes of the first operand that the result has, and the units of the result. */
+/* Effect of a function on attributes: which attributes of the first operand the result has, and the units of the result. */
 typedef enum cubed_attrs_rule {
     CUBED_ATTRS_NONE, /* the result has no attributes, because its values mean something else */
     CUBED_ATTRS_VIEW, /* the result has all attributes, because its values are those of the operand */
@@ -109,7 +111,7 @@ typedef enum cubed_attrs_rule {
     CUBED_ATTRS_SQUARE  /* the result has the squared units of the operand, and a CF cell method */
 } cubed_attrs_rule;
 
-/* Effects of a function on coordinates: which coordinates of the first array the elements of the result have. */
+/* Effect of a function on coordinates: which coordinates of the first array describe the elements of the result. */
 typedef enum cubed_coords_rule {
     CUBED_COORDS_KEEP, /* the coordinates of all axes that the result still has */
     /* No coordinates along the axes of the CUBED_PARAM_AXIS parameter; without such a parameter, no coordinates at all */
@@ -138,7 +140,8 @@ typedef struct cubed_function {
     int nparams;
     const char *results
         [CUBED_MAX_RESULTS]; /* names of the results if there are several; NULL: the result is one array */
-    int nextra; /* number of trailing results that an expression drops if it does not name them */
+    /* number of results, at the end of the list, that an expression drops if it does not name them */
+    int nextra;
     cubed_attrs_rule attrs;
     const char *
         cell_method; /* cell method for CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF defines no name */
@@ -171,9 +174,11 @@ CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size
 /* Returns whether an operation accepts integers that the type of its array cannot represent: comparisons, and operations that
  * convert integers to floats. */
 CUBED_API bool cubed_op_takes_any_integer(cubed_op op);
-/* Returns the type of a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) in an operation with an array of type `beside`, by
- * the rules for Python's scalars. CUBED_BOOL as `beside` also stands for no array. With `any_integer`, the type is int64 for
- * an integer that the array's type cannot represent. */
+/* Returns the type that a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) gets in an operation with an array, by the rules for
+ * Python's scalars.
+ *
+ * beside       type of the array; CUBED_BOOL also stands for no array
+ * any_integer  an integer that the array's type cannot represent gets the type int64 */
 CUBED_API cubed_dtype cubed_number_dtype(const cubed_value *number, cubed_dtype beside,
                                          bool any_integer);
 /* Converts a number to an element of a type. Returns false if the type has no such value: an integer out of range, a float
@@ -210,8 +215,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_call(cubed_context *ctx,
                                                    const cubed_function *function,
                                                    const cubed_argument *arguments, int n,
                                                    cubed_results *results, cubed_error *err);
-/* Makes the int64 array whose last element is the number of elements of a function's results, for a function with `counts`.
- * The caller computes the array, and passes the array and the number to cubed_call as the arguments `offsets` and `count`.
+/* First of two steps to call a function with `counts`, whose results have a number of elements that depends on values. Makes an
+ * int64 array whose last element is this number. The caller computes the array in a run, and passes the array and the number to
+ * cubed_call as the arguments `offsets` and `count`.
  *
  * arguments  the arguments of the call, without `offsets` and `count`
  * out        receives the array; NULL if the number does not depend on values, as for `repeat` with one number

@@ -1,5 +1,5 @@
-/* A context owns the state that would otherwise be global: allocator, kernel tables, open stores. Thread-safe. It lives until
- * the last reference is released; arrays, plans and weights hold references. */
+/* A context owns the state that would otherwise be global: allocator, kernel tables (the loops for one instruction set), open
+ * stores. Thread-safe. It lives until the last reference is released; arrays, plans and weights hold references. */
 #ifndef CUBED_CONTEXT_H
 #define CUBED_CONTEXT_H
 
@@ -51,21 +51,21 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_variables(cubed_contex
  * An unknown name is reported only when the store is opened. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_storage_option(
     cubed_context *ctx, const char *url, const char *name, const char *value, cubed_error *err);
-/* Allows documents that are not on this machine (references of kerchunk, repositories of Icechunk) to refer to objects at or
- * below a prefix. Without this permission, a document may refer only to its own scheme and host: to the same server, bucket
- * or container. A document on this machine may refer to any place.
+/* Allows documents that are not on this machine to refer to objects at or below a prefix. A document is a file of kerchunk
+ * references or a repository of Icechunk. Without this permission, it may refer only to its own scheme and host: to the same
+ * server, bucket or container. A document on this machine may refer to any place.
  *
- * document  the URL that the documents are at or below; NULL: all documents that are opened after this call
+ * document  URL at or below which the documents are; NULL: all documents that are opened after this call
  * prefix    a path, or a URL with a host; compared by whole parts
  *
- * The storage option "allow_references" of a document's URL is a list of such prefixes, one per line. It replaces the list of
- * this function for the document. */
+ * The storage option "allow_references" of a document's URL is a list of such prefixes, one per line. For this document, it
+ * replaces the list of this function. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_allow_references(cubed_context *ctx,
                                                                        const char *document,
                                                                        const char *prefix,
                                                                        cubed_error *err);
-/* Serialises all storage options as a string for the variable CUBED_STORAGE_OPTIONS of a process that works on the same plan;
- * cubed_context_set_variables reads this variable. The string may hold secrets.
+/* Serialises all storage options as a string, to pass them to another process that works on the same plan: put the string into
+ * the variable CUBED_STORAGE_OPTIONS, which cubed_context_set_variables reads in that process. The string may hold secrets.
  *
  * out   receives at most `cap` bytes, including the terminating NUL
  * size  receives the size of the whole string, including the terminating NUL */

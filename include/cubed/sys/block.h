@@ -32,15 +32,18 @@ typedef struct cubed_block_call {
     size_t params_size;
     void *
         scratch; /* scratch memory of the size that `need` returned, aligned to 64 bytes; uninitialised */
-    /* Calls that contribute to the same outputs (contracted symbols) are made one after another. The outputs keep their
-     * contents between these calls: they are uninitialised in the `first` call and must be complete after the `last`. */
+    /* Several calls may contribute to the same outputs: one for each block along axes that no output has (contracted symbols:
+     * see cubed/blockwise.h). They are made one after another, and the outputs keep their contents between them. `first` marks
+     * the first of these calls, in which the outputs are uninitialised; `last` marks the last one, after which the outputs must
+     * be complete. */
     bool first, last;
     int nsymbols;
     const int64_t *index; /* block number along each symbol */
-    /* Receives the peak bytes that libraries allocated during `run`; may be NULL. */
+    /* `run` stores here the peak bytes that libraries allocated during the call; may be NULL. */
     uint64_t *library_taken;
-    /* Set when the run is cancelled, which is final. A long `run` should check it regularly and, if it is set, return
-     * immediately, with any contents of the outputs: the call counts as interrupted. NULL: the call cannot be cancelled. */
+    /* Flag that is set, and stays set, when the run is cancelled. A long `run` should check the flag regularly. If it is set,
+     * `run` should return immediately, with any contents of the outputs: the call counts as interrupted. NULL: the call cannot
+     * be cancelled. */
     const cubed_cancel *cancel;
 } cubed_block_call;
 
@@ -66,9 +69,9 @@ typedef struct cubed_block_fn {
     uint32_t version;   /* CUBED_BLOCK_VERSION */
     /* Name in plans, such as "sort". The string and this structure must be static, or live at least as long as the context. */
     const char *name;
-    /* Checks whether the function accepts operands of these types and shapes with these parameters, which may all come
-     * from an untrusted plan. data and scratch are NULL. Called when an operation is made, when a plan is loaded (with the shapes
-     * of the largest blocks), and before every call. So `run` need not check again. NULL: the function accepts everything, or
+    /* Checks whether the function accepts operands of these types and shapes with these parameters, which may all come from an
+     * untrusted plan. data and scratch are NULL. Called when an operation is made, when a plan is loaded (with the shapes of
+     * the largest blocks), and before every call, so `run` need not check again. NULL: the function accepts everything, or
      * `run` checks. */
     cubed_status (*check)(const cubed_block_call *call, void *ctx, cubed_error *err);
     /* Returns the memory of a call with operands of at most these sizes. Called after `check`. data and scratch are NULL. NULL:
@@ -77,8 +80,8 @@ typedef struct cubed_block_fn {
     /* Performs a call. Inputs are read-only, except those in `clobbers`, and do not overlap outputs. */
     cubed_status (*run)(const cubed_block_call *call, void *ctx, cubed_error *err);
     uint32_t clobbers; /* bit i: the call may overwrite input i */
-    /* Results do not depend on how axes with a symbol are split. If a task does not fit into memory, the planner makes smaller
-     * blocks along these axes, in all operands alike. */
+    /* Results do not depend on the lengths of blocks along axes with a symbol. So if a task does not fit into memory, the
+     * planner makes the blocks along these axes smaller, in all operands alike. */
     bool divisible;
     /* Returns a description for people of a call with these parameters, which `check` has accepted. NULL: the description is
      * `name`. */
@@ -89,12 +92,12 @@ typedef struct cubed_block_fn {
     void *ctx; /* last argument of the functions; may be NULL */
     /* Bit k: output k is state that later calls need, and has memory even if no caller needs it as a result. */
     uint32_t carried;
-    /* Called when a run in this process that used the function with these parameters is over. Data that `run` keeps between
-     * calls may then be freed; another run may still call `run`. NULL: `run` keeps no data. */
+    /* Called after a run in this process that used the function with these parameters. Data that `run` keeps between calls may
+     * then be freed. Another run may still call `run` at this time. NULL: `run` keeps no data. */
     void (*ended)(const void *params, size_t params_size, void *ctx);
     /* Loads the code that the parameters hold, and the libraries that the code imports. Called before the first task of a run
-     * in this process, so that no task loads them: their memory is part of reserved_mem. If loading fails, `run` loads the
-     * code again and reports the failure. NULL: there is nothing to load. */
+     * in this process: the memory of the code is part of reserved_mem, so no task should load it. If loading fails, `run` loads
+     * the code again and reports the failure. NULL: there is nothing to load. */
     void (*load)(const void *params, size_t params_size, void *ctx);
 } cubed_block_fn;
 

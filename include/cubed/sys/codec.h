@@ -16,9 +16,11 @@
 extern "C" {
 #endif
 
-/* Memory of a call of a codec in addition to its input and output: `arena` bytes are passed to it as scratch memory;
- * `library` is an upper bound on the memory that the codec's library allocates and frees before the call returns. Both are
- * in the plan's projection. */
+/* Memory of a call of a codec, in bytes, in addition to its input and output. Both numbers are in the plan's projection (the
+ * memory bound of a task).
+ *
+ * arena    scratch memory, which the library passes to the call
+ * library  upper bound on the memory that the codec's own library allocates, and frees before the call returns */
 typedef struct cubed_codec_need {
     size_t arena;
     size_t library;
@@ -35,9 +37,9 @@ typedef struct cubed_codec_ctx {
     bool swapped;         /* the elements' byte order differs from this machine's */
 } cubed_codec_ctx;
 
-/* A parsed configuration: storage in which each codec keeps a structure of its own, of plain data without pointers, because
- * the library copies it. Functions receive the address of the storage: assign `conf` to a pointer to the codec's structure.
- * `parse` receives storage filled with zeros. */
+/* A parsed configuration of a codec. Each codec keeps a structure of its own in this storage: plain data without pointers,
+ * because the library copies the storage. Functions receive the storage's address as `conf`; assign it to a pointer to the
+ * codec's structure. `parse` receives storage filled with zeros. */
 #define CUBED_CODEC_CONF_SIZE 128 /* bytes */
 typedef union cubed_codec_conf {
     unsigned char storage[CUBED_CODEC_CONF_SIZE];
@@ -78,9 +80,9 @@ typedef struct cubed_codec_call {
     size_t scratch_size;
 } cubed_codec_call;
 
-/* The parts of an encoded chunk that decode a range: its first `head` bytes, and bytes lo to hi - 1 of `total`. If the
- * codec has a block_bound, these bytes decode to `size` bytes of the chunk, beginning at byte `from`; both are 0 while they
- * are unknown. */
+/* The bytes of an encoded chunk of `total` bytes that are needed to decode a range: the first `head` bytes, and bytes lo to hi
+ * - 1. If the codec has a block_bound, these bytes decode to `size` bytes of the chunk, beginning at byte `from` of the decoded
+ * chunk; both are 0 while they are unknown. */
 typedef struct cubed_codec_extent {
     size_t head, lo, hi, total;
     size_t from, size;
@@ -90,11 +92,13 @@ typedef struct cubed_codec_extent {
 typedef struct cubed_codec_range {
     size_t raw_size; /* size in bytes of the whole decoded chunk */
     size_t from, size;
-    /* The other members are for decode_runs only, otherwise 0 or NULL. The runs are the bytes to decode: ascending ranges of the
-     * decoded chunk that do not overlap. The first begins at `from`, the last ends at from + size. */
+    /* The other members are for decode_runs only; for other functions they are 0 or NULL. `runs` lists the bytes to decode:
+     * ascending ranges of the decoded chunk that do not overlap. The first range begins at `from`, the last one ends at from +
+     * size. */
     const cubed_range *runs;
     size_t nruns;
-    /* The result of `locate`, and the bytes at call->src, which the function may change if it restores them before it returns. */
+    /* located: the result of `locate`. bytes: the bytes at call->src, which the function may change if it restores them before
+     * it returns. */
     const cubed_codec_extent *located;
     void *bytes;
 } cubed_codec_range;
@@ -102,8 +106,8 @@ typedef struct cubed_codec_range {
 #define CUBED_CODEC_VERSION 2
 
 typedef struct cubed_codec_vtable {
-    /* struct_size and version: version of this header for which the codec was compiled. Ignored for the library's own codecs.
-     * These two members and the next two have the same offsets in all versions. */
+    /* The first two members state the version of this header for which the codec was compiled. Ignored for the library's own
+     * codecs. The first four members have the same offsets in all versions. */
     size_t struct_size; /* sizeof(cubed_codec_vtable) */
     uint32_t version;   /* CUBED_CODEC_VERSION */
     cubed_codec_kind kind;
@@ -125,11 +129,11 @@ typedef struct cubed_codec_vtable {
     /* Sets *got to the number of bytes written to call->dst. */
     cubed_status (*decode)(const cubed_codec_call *call, size_t *got, cubed_error *err);
     cubed_status (*encode)(const cubed_codec_call *call, size_t *got, cubed_error *err);
-    /* Returns whether decoding changes no byte under this configuration (bytes in native order, identity transpose), so that
-     * the step can be skipped. NULL: never. */
+    /* Returns whether decoding with this configuration changes no byte, so that the library can skip the codec: for example
+     * "bytes" in native order, or a transpose that keeps the order of axes. NULL: never. */
     bool (*is_identity)(const void *conf, const cubed_codec_ctx *ctx);
-    /* Describes the chunk for the next codec: changes `ctx` (a copy of this codec's) and the `shape` that it points to.
-     * NULL: the next codec gets the same facts. */
+    /* Describes the encoded chunk, as input of the next codec: changes `ctx`, a copy of this codec's context, and the `shape`
+     * to which it points. NULL: the next codec gets the same facts. */
     void (*output)(const void *conf, cubed_codec_ctx *ctx, int64_t *shape);
     /* Functions for ranges of the decoded chunk. A codec provides decode_runs, range_need and locate, or none of the three.
      *
@@ -143,13 +147,14 @@ typedef struct cubed_codec_vtable {
      * out->lo, and `head`, `lo`, `hi` and `total` are at most the result of `bound`. */
     cubed_status (*locate)(const cubed_codec_call *call, const cubed_codec_range *range,
                            cubed_codec_extent *out, cubed_error *err);
-    /* Returns the maximum size in bytes of one decoded block. NULL: chunks are not decoded block by block. */
+    /* Returns the maximum size in bytes of one decoded block: a part of the chunk that can be decoded alone. NULL: chunks are
+     * not decoded block by block. */
     size_t (*block_bound)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
 } cubed_codec_vtable;
 
-/* Adds a codec to a context: it decodes and encodes chunks of arrays whose metadata name it, and targets may name it. A
- * program whose context does not know the codec, such as a worker, can neither read such an array nor load such a plan. `vt`
- * must outlive the context.
+/* Adds a codec to a context. The codec then decodes and encodes chunks of arrays whose metadata name it, and targets may name
+ * it. A program whose context does not know the codec, such as a worker, can neither read such an array nor load such a plan.
+ * `vt` must outlive the context.
  *
  * Errors: CUBED_E_ARG if `vt` was compiled for another version of this header, lacks a name or a required function, has an
  * unknown kind, or has only some of the functions for ranges; CUBED_E_EXISTS if a codec has this name in either format.

@@ -45,10 +45,10 @@ typedef struct cubed_executor_vtable {
     /* Waits for the next report, at most timeout_ms milliseconds. *got is true if *report was set, and false after this time. */
     cubed_status (*poll)(cubed_executor *ex, int timeout_ms, cubed_task_report *report, bool *got,
                          cubed_error *err);
-    /* Stops running tasks as soon as possible, waits for them, and frees the executor. */
+    /* Stops the tasks that are running as soon as possible, waits for their end, and frees the executor. */
     void (*close)(cubed_executor *ex);
-    /* Called when the driver no longer waits for a range (cubed_executor.start_ms). The driver may submit the range again. No
-     * function, including `close`, waits for the range after that. May be NULL. */
+    /* Called when the driver gives up a range (cubed_executor.start_ms). The driver may submit the range again. From then on no
+     * function, including `close`, may wait for the range. May be NULL. */
     void (*give_up)(cubed_executor *ex, uint64_t token);
 } cubed_executor_vtable;
 
@@ -57,9 +57,12 @@ struct cubed_executor {
     const cubed_executor_vtable *vt;
     unsigned slots; /* largest number of ranges in flight, at least 1 */
     unsigned workers;
-    /* Time in milliseconds that a range may wait for an idle worker; 0: the executor reports each lost range itself. The driver
-     * gives up a range if no report arrives within this time plus its maximum duration. This duration is range_ms, or the sum
-     * of the time limits of its tasks and of the ranges that its worker executes before it. */
+    /* Time in milliseconds that a range may wait for an idle worker; 0: the executor reports each lost range itself, so the
+     * driver waits for every range. Otherwise the driver gives up a range if no report arrives within the sum of:
+     * - start_ms,
+     * - the maximum duration of the range: range_ms, or the sum of the time limits of its tasks if that is less,
+     * - the maximum duration of the ranges that its worker executes before it.
+     * If a range has no maximum duration, the driver waits for it. */
     uint32_t start_ms;
     uint32_t range_ms; /* time limit of a range in milliseconds; 0: no limit */
 };
@@ -75,8 +78,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_executor(cubed_context
                                                                    void *executor_ctx,
                                                                    cubed_error *err);
 
-/* Runs tasks in this process, one at a time, within the memory of one worker. For executors that share memory: one runner for
- * each of their threads. */
+/* Runs tasks in this process, one at a time, within the memory of one worker. For executors that share memory
+ * (cubed_executor_caps.shares_memory): each of their threads has a runner. */
 typedef struct cubed_runner cubed_runner;
 /* Makes a runner. `args` are those that the executor was opened with. The caller frees it with cubed_runner_free. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_runner_new(const cubed_executor_args *args,

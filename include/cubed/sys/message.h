@@ -49,8 +49,8 @@ typedef struct cubed_range_message {
     uint32_t timeout_ms; /* see cubed_run_options */
     char run[40];  /* name of the run: at most CUBED_RUN_NAME_CAP bytes, terminating NUL included */
     char plan[40]; /* the ID of cubed_plan_get_id; "": unknown */
-    bool
-        driven; /* the driver gets a report of every task (cubed_run), so no notes of completed tasks are read */
+    /* the driver gets a report of every task (cubed_run), so no notes of completed tasks are written or read */
+    bool driven;
 } cubed_range_message;
 
 /* Writes a range as bytes. Names of the run and the plan are truncated to 39 bytes. */
@@ -90,7 +90,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_write(cubed_context *ctx, c
                                                            cubed_error *err);
 
 /* Executes the ranges of messages. A worker caches the plan of the last message and keeps its run open, so many messages of one
- * run read both only once. Used by one thread at a time; a process may have several workers. */
+ * run read the plan and the run's records only once. Used by one thread at a time; a process may have several workers. */
 typedef struct cubed_worker cubed_worker;
 typedef struct cubed_worker_options {
     size_t struct_size;
@@ -98,20 +98,21 @@ typedef struct cubed_worker_options {
     /* Maximum size in bytes of the reports of one message; 0: no limit. Raised objects that do not fit are left out. See
      * cubed_executor_caps. */
     uint64_t max_message_bytes;
-    /* Skips tasks that workers of the run have recorded as done, without a report: for callers that read only the last report,
-     * such as a batch system that restarts a job. */
+    /* Skips tasks that workers of the run have recorded as done. There are no reports of these tasks. For callers that read
+     * only the last report, such as a batch system that restarts a job. */
     bool skip_done;
-    /* A task that exceeds the time limit of its message is cancelled. If it does not end within the same time again, at most 5
-     * s, the process exits with status 124. For programs that do nothing else. */
+    /* Ends this process with status 124 if a task is stuck: if a task that was cancelled after the time limit of its message
+     * does not end within the same time again, at most 5 s. For programs that do nothing else. */
     bool ends_process;
-    /* Flag that is set in place of ending the process; another thread that polls it may end the process. May be NULL. */
+    /* Flag that is set if a task is stuck and `ends_process` is false; another thread that polls it may end the process. May be
+     * NULL. */
     cubed_cancel *stuck;
-    /* The plan of all messages, which the caller has loaded or fetched (cubed_plan_fetch). NULL: each message is passed with
-     * its plan. Workers of one plan share its open run. */
+    /* The plan of all messages, which the caller has loaded or fetched (cubed_plan_fetch). Workers of one plan share its open
+     * run. NULL: each message is passed with its plan. */
     cubed_plan *plan;
-    /* The system limits the private memory of this process while tasks run (RLIMIT_DATA): to the plan's allowed_mem, or to
-     * the memory held before its first task plus allowed_mem - reserved_mem, if that is more. For processes that do
-     * nothing else, on Linux. */
+    /* Lets the operating system limit the private memory of this process while tasks run (RLIMIT_DATA). The limit is the plan's
+     * allowed_mem, or the memory held before its first task plus allowed_mem - reserved_mem, if that is more. For processes
+     * that do nothing else, on Linux. */
     bool limits_memory;
 } cubed_worker_options;
 #define CUBED_WORKER_OPTIONS_INIT                                                                  \
@@ -135,9 +136,9 @@ typedef struct cubed_work_input {
         message; /* the bytes of cubed_range_write, followed by the data for a worker that fetches the plan */
     size_t message_size;
     const cubed_cancel *cancel; /* cancels the tasks, as in cubed_run_options */
-    /* Time limit of the call in milliseconds; 0: no limit. The first task is ended when the time is over. A later task does not
-     * begin if it might not end in time, judged by the longest task of the range so far. The last report then has the failure
-     * "preempted". */
+    /* Time limit of the call in milliseconds; 0: no limit. When the time is over, the first task is ended. A later task does
+     * not begin if it might not end in time; the longest task of the range so far is the estimate of its duration. The last
+     * report then has the failure "preempted". */
     uint32_t time_ms;
 } cubed_work_input;
 #define CUBED_WORK_INPUT_INIT                                                                      \
@@ -145,15 +146,16 @@ typedef struct cubed_work_input {
         sizeof(cubed_work_input), NULL, 0, NULL, 0, NULL, 0                                        \
     }
 
-/* Runs the tasks of a message's range in this thread.
+/* Runs the tasks of a message's range in this thread. The chunks that the tasks read must exist; intermediates are in the work
+ * directory. The call changes no metadata and removes nothing. It may be repeated, also at the same time in another process.
  *
- * The chunks that the tasks read must exist; intermediates are in the work directory. The call touches no metadata and
- * removes nothing. It may be repeated, also concurrently elsewhere.
+ * reports  receives the reports of the tasks, one after another; if the worker fetches plans, they follow a head. They belong
+ *          to the worker until its next call.
  *
- * *reports receives the reports of the tasks, one after another; if the worker fetches plans, they follow a head. They belong
- * to the worker until its next call. Failures are in the last report: a task failed; the run has not begun or is over
- * (CUBED_E_NOT_FOUND); the plan is not the expected one, cannot be loaded, or is of another version of the library. Errors of
- * the call: an unreadable message; CUBED_E_ARG if a plan is passed to a worker that was made for a plan. */
+ * The last report has the error if a task failed, if the run has not begun or is over (CUBED_E_NOT_FOUND), or if the plan is
+ * not the expected one, cannot be loaded, or is of another version of the library.
+ *
+ * Errors of the call itself: an unreadable message; CUBED_E_ARG if a plan is passed to a worker that was made for a plan. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker,
                                                    const cubed_work_input *input,
                                                    const void **reports, size_t *reports_size,

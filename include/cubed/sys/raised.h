@@ -1,6 +1,6 @@
-/* Objects of errors in user-defined functions, such as the exceptions of a language: for programs that embed the library. The
- * library passes the object's number (cubed_error.raised) from the failed task to the caller of the run. From a worker
- * process to the driver, it passes the object itself. */
+/* Error objects of user-defined functions, such as Python exceptions: for programs that embed the library. cubed_error.raised
+ * has the number of such an object. Within a process, the library passes only this number from the failed task to the caller of
+ * the run. From a worker process to the driver, it passes the object itself. */
 #ifndef CUBED_SYS_RAISED_H
 #define CUBED_SYS_RAISED_H
 

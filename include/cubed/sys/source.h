@@ -22,8 +22,8 @@ typedef struct cubed_source_region {
 typedef cubed_status (*cubed_source_sink)(void *sink, const void *data, size_t size,
                                           cubed_error *err);
 
-/* A kind of source: its name and functions. A handle represents one source of this kind. Several threads call `read` at the same
- * time. */
+/* A kind of source: its name and functions. A handle (`void *handle`) represents one source of this kind. `read` must be
+ * thread-safe, because several threads call it at the same time. */
 #define CUBED_SOURCE_VERSION 1
 
 typedef struct cubed_source_fn {
@@ -63,9 +63,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_source_fn(cubed_contex
                                                                     const cubed_source_fn *fn,
                                                                     cubed_error *err);
 
-/* Makes an array that `fn` reads through the handle, which is closed when the last array and the last plan that use it are
- * freed. If this call fails, the handle stays the caller's. `chunks` NULL: about 1 MiB each, whole trailing axes first.
- * CUBED_E_ARG if `handle` is NULL; CUBED_E_TYPE for an invalid type. */
+/* Makes an array whose elements `fn` reads through the handle. The handle is closed when the last array and the last plan that
+ * use it are freed. If this call fails, the handle still belongs to the caller.
+ *
+ * chunks  NULL: about 1 MiB each, whole trailing axes first
+ *
+ * Errors: CUBED_E_ARG if `handle` is NULL; CUBED_E_TYPE for an invalid type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_source(
     cubed_context *ctx, const cubed_source_fn *fn, void *handle, cubed_dtype dtype, int ndim,
     const int64_t *shape, const int64_t *chunks, cubed_array **out, cubed_error *err);
