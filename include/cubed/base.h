@@ -60,7 +60,7 @@ typedef enum cubed_status {
 
 enum { CUBED_ERROR_ORIGINS = 8 };
 
-/* Reason for the failure of a task, for the decision whether to retry it. */
+/* Reason for the failure of a task. It decides whether the task is retried. */
 typedef enum cubed_failure {
     CUBED_FAILURE_PERMANENT, /* the task would fail again if it were retried */
     CUBED_FAILURE_TRANSIENT, /* input or output failed, but may succeed later */
@@ -79,11 +79,11 @@ typedef struct cubed_error {
     cubed_status status;
     int os_errno;       /* errno of the system call that failed; 0: unknown */
     char message[1008]; /* UTF-8, NUL-terminated, no newline at the end */
-    /* For a stage that exceeds its memory, or whose task failed: origins (cubed_array_set_origin) of the arrays that the
-     * stage computes, the last array first. Unused entries are 0. */
+    /* Origins (cubed_array_set_origin) of the arrays that a stage computes, the last array first, if the stage exceeds its
+     * memory or one of its tasks failed. Unused entries are 0. */
     uint32_t origins[CUBED_ERROR_ORIGINS];
-    /* For a refused plan (CUBED_E_BUDGET): an allowed_mem in bytes with which the plan can be made if nothing else changes;
-     * 0: unknown. */
+    /* For a refused plan (CUBED_E_BUDGET): an allowed_mem, in bytes, with which the plan can be made if nothing else changes,
+     * except that the machine may have memory for fewer workers (the message says so); 0: unknown. */
     uint64_t enough_mem;
     /* Number that identifies the object that the program's own code raised (cubed/sys/raised.h); 0: none. */
     uint64_t raised;
@@ -92,8 +92,8 @@ typedef struct cubed_error {
     bool transient;
     /* Set by the worker or executor if `status` and `transient` do not express the failure; see cubed_failure_of. */
     cubed_failure failure;
-    /* For a run that ends because a task failed: 1 + the number of the stage (0: no task failed), and the number of the
-     * task. */
+    /* For a run that ends because a task failed. failed_stage: 1 + the number of the task's stage; 0 if no task failed.
+     * failed_task: the number of the task. */
     int failed_stage;
     int64_t failed_task;
     int argument; /* set by cubed_call: 1 + the index of the wrong argument; 0 if no argument is wrong */
@@ -121,15 +121,18 @@ CUBED_API void cubed_hide_secrets(char *text);
 /* Returns the libraries that this library was built with, and their versions, as one line of text. */
 CUBED_API const char *cubed_libraries(void);
 
-/* Parses a number of bytes with an optional unit: "2GB", "1.5 GiB", "2gb", "500M", "1.5e9", "100_000". Units are B, and k, M,
- * G, T and P (powers of 1000) or Ki, Mi, ... (powers of 1024) followed by B, in upper or lower case; the B is optional after
- * k, M, G, T and P. A fraction of a byte is dropped. Returns false, and leaves *out unchanged, if `text` is not a number of
- * bytes or exceeds 9e18. */
+/* Parses a number of bytes with an optional unit: "2GB", "1.5 GiB", "2gb", "500M", "1.5e9", "100_000". Returns false, and
+ * leaves *out unchanged, if `text` is not a number of bytes or exceeds 9e18.
+ *
+ * Units are in upper or lower case: B; kB, MB, GB, TB and PB (powers of 1000), in which the B is optional; KiB, MiB, ...
+ * (powers of 1024). A fraction of a byte is dropped. */
 CUBED_API bool cubed_parse_bytes(const char *text, uint64_t *out);
 
-/* Allocator of the library's own memory. `resize` allocates if `ptr` is NULL, and otherwise changes the size of a block, as
- * realloc does. If there is no memory, it returns NULL and leaves the old block intact. `free` receives the size that was
- * requested. Both must be callable from any thread. */
+/* Allocator of the library's own memory. Both functions must be callable from any thread.
+ *
+ * resize  allocates a block if `ptr` is NULL; otherwise changes the size of a block, as realloc does. Returns NULL, and leaves
+ *         the old block intact, if there is no memory
+ * free    frees a block; `size` is the size that was requested */
 typedef struct cubed_allocator {
     void *ctx;
     void *(*resize)(void *ctx, void *ptr, size_t old_size, size_t new_size);

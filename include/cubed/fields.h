@@ -33,26 +33,27 @@ typedef struct cubed_area_options {
         sizeof(cubed_area_options), NULL, NULL, CUBED_EDGES_GREAT_CIRCLES, CUBED_EARTH_RADIUS      \
     }
 
-/* Computes the areas of the cells of a grid on a sphere, as float64. Angles are in degrees.
+/* Computes the areas of the cells of a grid on a sphere, as float64. Angles are in degrees. `lat` and `lon` are the centres of
+ * cells, in one of two forms:
+ * - The axes of a regular or Gaussian grid: 1-D, without bounds, or with bounds of shape (n, 2). The result has shape (nlat,
+ *   nlon).
+ * - The cells themselves, as many as bounds have, with bounds of more corners for each cell. The result has the shape of `lat`.
  *
- * lat, lon  centres of cells. 1-D without bounds, or with bounds of shape (n, 2): the axes of a regular or Gaussian grid, and
- *           the result has shape (nlat, nlon). With bounds of more corners: the cells themselves, as many as bounds have, and
- *           the result has the shape of `lat`
+ * Without bounds, cells end at midpoints between neighbours, and cells of the outermost latitudes extend outwards as far as
+ * inwards. Outermost edges beyond latitude 88 degrees are moved to the pole, as in CDO. Longitudes may jump by 360 degrees.
+ * Cells that are 180 degrees wide or wider have circles of latitude as edges. A cell that is given by corners may contain a
+ * pole. The area is NaN if a number of the cell is not finite.
  *
- * Without bounds, cells of the outermost latitudes extend outwards as far as inwards. Edges beyond latitude 88 degrees are
- * moved to the pole, as in CDO. Longitudes may jump by 360 degrees. Cells 180 degrees wide or wider have circles of latitude
- * as edges. A cell that is given by corners may contain a pole. The area is NaN if a number of the cell is not finite.
- *
- * Errors: CUBED_E_ARG if shapes do not fit, if an axis of one element has no bounds, or if `edges` is CUBED_EDGES_LATITUDES
- * for cells with corners. CUBED_E_TYPE unless all arrays have real numbers. A run fails with CUBED_E_ARG if a latitude is not
- * from -90 to 90 or a longitude not from -3600 to 3600, if an axis without bounds is not in order, or if edges cross. */
+ * Errors: CUBED_E_ARG if shapes do not fit, if an axis of one element has no bounds, or if `edges` is CUBED_EDGES_LATITUDES for
+ * cells with corners. CUBED_E_TYPE unless all arrays have real numbers. A run fails with CUBED_E_ARG if a latitude is not from
+ * -90 to 90 or a longitude not from -3600 to 3600, if an axis without bounds is not in order, or if edges cross. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_area(cubed_array *lat, cubed_array *lon,
                                                         const cubed_area_options *options,
                                                         cubed_array **out, cubed_error *err);
 
 /* --- Statistics ---------------------------------------------------------------------------------------------------- */
 
-/* W is the sum of the weights of the elements that are not missing, M their weighted mean. */
+/* Statistics of the elements x that are not missing, with weights w. W is the sum of these weights, M the weighted mean. */
 typedef enum cubed_field_statistic {
     CUBED_FIELD_MEAN,     /* sum of w x / W */
     CUBED_FIELD_AVG,      /* the mean; NaN if an element is missing */
@@ -78,10 +79,10 @@ typedef struct cubed_field_options {
         sizeof(cubed_field_options), NULL, 0, false                                                \
     }
 
-/* Reduces x along axes. Computed in float64. The result has the type of x if that is a floating-point type, or for MIN and
- * MAX; otherwise float64. VAR, VAR1, STD and STD1 read x twice.
+/* Reduces x along axes, in float64. The result has x's type if that is a floating-point type; MIN and MAX always keep x's type.
+ * Otherwise the result is float64. VAR, VAR1, STD and STD1 read x twice.
  *
- * weights  one for each element along the axes, in the order of `axes`, or of a shape that broadcasts to x's; NULL: 1. A
+ * weights  one for each element along the axes, in the order of `axes`, or an array that broadcasts to x's shape; NULL: 1. A
  *          weight that is NaN leaves the element out. SUM, MIN, MAX and RANGE do not accept weights.
  *
  * Errors: CUBED_E_TYPE unless x and weights have real numbers; CUBED_E_AXIS for an axis that x does not have; CUBED_E_ARG for
@@ -91,16 +92,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_field_reduce(cubed_array *x, cubed
                                                            const cubed_field_options *options,
                                                            cubed_array **out, cubed_error *err);
 
-/* Computes empirical orthogonal functions: the n patterns of cells that explain most of the variance of a series of fields about
- * zero, as CDO's `eof`. Pass anomalies for variances about the mean. A cell with a missing element in any field is missing in
+/* Computes empirical orthogonal functions (EOFs) of a series of fields, as CDO's `eof`: the n patterns that explain most of the
+ * variance about zero. For variances about the mean, pass anomalies. A cell with a missing element in any field is missing in
  * all patterns.
  *
  * weights       weights of the cells, in a shape that broadcasts to the shape of a field (the axes of x except `axis`). They
  *               are divided by their sum over cells that are not missing. NULL: 1
  * axis          axis of the times in x
- * patterns      n fields. Their squares, times the weights, have the sum 1, and their sum is not negative.
+ * patterns      n fields. For each field, the sum of squares times weights is 1, and the sum of the elements is not negative.
  * variances     n numbers in descending order: the mean squares of the coefficients
- * coefficients  (times, n): sums of the coefficients times the patterns approximate x
+ * coefficients  shape (times, n): x is approximately the sum of the coefficients times the patterns
  *
  * Errors: CUBED_E_ARG if n exceeds the number of times or of cells; CUBED_E_TYPE unless x and weights have real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_eofs(cubed_array *x, cubed_array *weights, int64_t n,

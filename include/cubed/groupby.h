@@ -33,17 +33,18 @@ typedef struct cubed_group_options {
     size_t struct_size;
     bool skip_nan;     /* skip elements that are NaN or NaT; not accepted for any and all */
     double correction; /* divisor of var and std: N - correction */
-    /* The result of groups with fewer elements is `fill`. At least 1 except for count, sum, prod, any and all; more than the
-     * correction for var and std. Not for first, last, argmin and argmax. */
+    /* Minimum number of elements of a group; groups with fewer elements have the result `fill`. Values below these limits are
+     * raised to them: 1, except for count, sum and prod; more than the correction for var and std. CUBED_E_ARG for values above
+     * 1 with first, last, argmin and argmax. */
     int64_t min_count;
     /* An element of the result's type. NULL: NaN or NaT; -1 for argmin and argmax; false for any, true for all; 0
      * otherwise. */
     const cubed_scalar *fill;
-    /* Bytes that a task may use; 0: unknown. The states of a block use at most a quarter of these bytes. Values do not depend
-     * on task_mem. */
+    /* Bytes that a task may use; 0: unknown. The states (partial results of all groups) of a block use at most a quarter of
+     * these bytes. Values do not depend on task_mem. */
     uint64_t task_mem;
-    /* The result of groups without any code is `fill`, even for count, sum and prod with min_count 0. Unlike min_count, this
-     * option counts elements that skip_nan skips. */
+    /* The result of groups that no code names is `fill`, even for count, sum and prod with min_count 0. Unlike min_count, this
+     * option also counts elements that skip_nan skips. */
     bool fill_absent;
 } cubed_group_options;
 #define CUBED_GROUP_OPTIONS_INIT                                                                   \
@@ -51,17 +52,18 @@ typedef struct cubed_group_options {
         sizeof(cubed_group_options), false, 0.0, 0, NULL, 0, false                                 \
     }
 
-/* Reduces the groups of x's elements along `axes`. The axis of groups replaces the first of these axes in the result; the
- * other ones are removed.
+/* Reduces the groups of x's elements along `axes`. In the result, an axis of groups replaces the first of these axes; the other
+ * ones are removed.
  *
  * codes  integers with the extents of x's `axes`, in their order: the group of each element, 0 to ngroups - 1; negative: the
  *        element is in no group
  *
- * x is read once, block by block. A task holds the states of all groups for a block across the other axes: 8 to 24 bytes for
- * each group and element of the block, in addition to a block of x. Blocks are smaller than chunks if the states exceed a
- * quarter of task_mem, or if the task does not fit. Floats are added in float64, in the order of the elements within each of
- * up to 16 parts of the grouped axes; the number of parts depends only on shape, chunks and types. Variances are computed by
- * Welford's method and merged by Chan's formula.
+ * x is read once, block by block. A task holds a block of x, and the states (partial results) of all groups for a block across
+ * the other axes: 8 to 24 bytes for each group and element of this block. Blocks are smaller than chunks if the states exceed a
+ * quarter of task_mem, or if the task does not fit.
+ *
+ * Floats are added in float64, in the order of the elements within each of up to 16 parts of the grouped axes. The number of
+ * parts depends only on shape, chunks and types. Variances are computed by Welford's method and merged by Chan's formula.
  *
  * Errors: CUBED_E_TYPE for complex numbers and strings, and unless `codes` has integers; CUBED_E_ARG for codes of another
  * shape; a run fails with CUBED_E_INDEX if a code is not less than ngroups. */
@@ -80,11 +82,12 @@ typedef struct cubed_groups {
 } cubed_groups;
 
 /* Computes the exact quantiles q[0..n) of each group. The axes in `options` are ignored. The result has an axis of n elements
- * in front, and the axis of groups in place of the axes of the codes. It is float64 if `wide` or if x is not a floating-point
- * type, else x's type. Groups without elements give NaN.
+ * in front, and the axis of groups in place of the axes of the codes. Groups without elements give NaN.
  *
- * x is read once. A task holds x whole along these axes, and a copy of some lines. The plan is refused (CUBED_E_BUDGET) if a
- * task cannot hold them. */
+ * wide  the result is float64. False: the result has x's type if that is a floating-point type, otherwise float64
+ *
+ * x is read once. A task holds whole lines of x along the axes of the codes, and a copy of some lines. The plan is refused
+ * (CUBED_E_BUDGET) if a task cannot hold them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_group_quantiles(cubed_array *x,
                                                               const cubed_groups *groups,
                                                               const double *q, int n, bool wide,

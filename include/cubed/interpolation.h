@@ -33,8 +33,10 @@ typedef struct cubed_spline_options {
         sizeof(cubed_spline_options), 3, CUBED_SPLINE_CONSTANT, 0.0, 0.0, true, NULL               \
     }
 
-/* All functions accept numbers and bool. Values are computed in float64. Results of integer types are rounded, halves away from
- * 0, and limited to the type. Splines of order 2 and more need coefficients, which are stored in float64.
+/* Rules for all functions:
+ * - They accept numbers and bool. Values are computed in float64. Results of integer types are rounded, halves away from 0, and
+ *   limited to the range of the type.
+ * - Splines of order 2 and more need coefficients (cubed_spline_filter), which are stored in float64.
  *
  * options  NULL: the defaults
  *
@@ -51,8 +53,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_spline_filter(cubed_array *x, uint
 
 /* Maps elements of a result to positions in an image with the same number of axes. */
 typedef struct cubed_affine {
-    /* `matrix` has ndim rows of ndim factors: position = matrix * index + offset. If `matrix` is NULL, `factors` has one
-     * factor for each axis: position = (index + offset) * factor. */
+    /* matrix: ndim rows of ndim factors; position = matrix * index + offset. factors: if `matrix` is NULL, one factor for each
+     * axis; position = (index + offset) * factor. */
     const double *matrix, *factors;
     const double *offset; /* NULL: 0 */
     bool
@@ -66,10 +68,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_affine_transform(cubed_array *x,
                                                                const cubed_affine *map,
                                                                const cubed_spline_options *options,
                                                                cubed_array **out, cubed_error *err);
-/* Computes values of x at coordinates: `coordinates` is an array of real numbers, whose first axis has the position along
- * each axis of x. The result has the other axes of this array. Because coordinates may be anywhere, each block of the result
- * reads all of x, one chunk after another. A coordinate of NaN counts as beyond the ends. CUBED_E_ARG if the first axis has
- * another extent than the number of x's axes. */
+/* Computes values of x at coordinates. The first axis of `coordinates` has an element for each axis of x: the position along
+ * this axis, a real number. The result has the other axes of `coordinates`. A coordinate of NaN counts as beyond the ends.
+ *
+ * Because coordinates may be anywhere, each block of the result reads all of x, one chunk after another. CUBED_E_ARG if the
+ * first axis has another extent than the number of x's axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_map_coordinates(cubed_array *x,
                                                               cubed_array *coordinates,
                                                               const cubed_spline_options *options,

@@ -36,23 +36,23 @@ typedef enum cubed_measurement {
 typedef struct cubed_objects {
     cubed_array *
         labels; /* integers or bools that broadcast with the image; NULL: all elements are one object */
-    /* Labels of the measured objects: an array in C order. A label may be repeated, and need not occur in `labels`. NULL: the
-     * elements with labels above 0 are one object, and `ndim` is 0. Without `labels`, `index` has no effect on
-     * cubed_measure_objects. */
+    /* Labels of the measured objects: an array in C order. A label may be repeated, and need not occur in `labels`. NULL
+     * (`ndim` is then 0): all elements with labels above 0 are one object. If `labels` is NULL, cubed_measure_objects ignores
+     * `index`. */
     const int64_t *index;
     int ndim;             /* number of axes of `index`; 0: one label */
     const int64_t *shape; /* extents of `index` */
 } cubed_objects;
 
-/* Measures the objects of an image. The result has the shape of the index. An object with NaN or NaT has the measurement NaN
- * or NaT.
+/* Measures the objects of an image. The result has the shape of the index. If an object has a NaN or NaT, its measurement is
+ * NaN or NaT.
  *
  * x         numbers or times; broadcasts with the labels
  * task_mem  bytes that a task may use; 0: unknown
  *
- * x and the labels are read once, chunk by chunk (twice for centres of mass). A task holds 8 to 24 bytes for each object in
- * addition to a chunk of each. For a median that does not fit in a task, x is read once for each object and every 8 to 16
- * bits of an element.
+ * x and the labels are read once, chunk by chunk (twice for centres of mass). A task holds a chunk of x and of the labels, and
+ * 8 to 24 bytes for each object. If a median does not fit in a task, x is read once for each object and every 8 to 16 bits of
+ * an element.
  *
  * Errors: CUBED_E_TYPE for labels that are not integers, and for elements of a type that the measurement does not accept;
  * CUBED_E_ARG for shapes that do not broadcast, and for positions in an image without axes. */

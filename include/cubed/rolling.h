@@ -27,17 +27,17 @@ typedef struct cubed_rolling_options {
 
 /* Reduces the elements that are not NaN in a window around each element of x, along one or more axes. There are no elements
  * beyond the ends of the array. The result has x's shape, and x's type if that is a floating-point type, else float64; counts
- * are int64.
+ * are int64. It is stored.
  *
  * reduction  count, sum, prod, mean, var, std, min or max
  *
- * x is read block by block, with the elements around each block; a block is at least as long as its windows, or as long as
- * the axis. Elements are combined in float64, about twice for each axis whatever the length of the windows, and never
- * subtracted again (block/block_rolling.c cites the algorithm). Results therefore do not depend on chunks. Variances are
- * merged by Chan's formula. Stored.
+ * x is read block by block, with the elements around each block. A block is at least as long as its windows, or as long as the
+ * axis. Elements are combined in float64, about twice for each axis whatever the length of the windows. They are never
+ * subtracted again (block/block_rolling.c cites the algorithm), so results do not depend on chunks. Variances are merged by
+ * Chan's formula.
  *
- * Errors: CUBED_E_ARG for another reduction, for no windows, and for a window of negative extent; CUBED_E_AXIS for an axis
- * that x does not have; CUBED_E_TYPE unless x has real numbers or bools. */
+ * Errors: CUBED_E_ARG for another reduction, for no windows, and for a window of negative extent; CUBED_E_AXIS for an axis that
+ * x does not have; CUBED_E_TYPE unless x has real numbers or bools. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rolling_reduce(cubed_array *x,
                                                              const cubed_window *windows, int n,
                                                              cubed_group_reduction reduction,

@@ -1,5 +1,5 @@
-/* Statistics of samples, with SciPy's names: of real numbers along axes (options NULL: all axes). All functions are lazy:
- * they return arrays, which a plan computes. Integers are computed as float64, other types in their own type. `correction` of
+/* Statistics of samples of real numbers along axes, with SciPy's names. All functions are lazy: they return arrays, which a
+ * plan computes. options NULL: all axes. Integers are computed as float64, other types in their own type. `correction` of
  * cubed_reduce_options is not used. CUBED_E_TYPE for types other than real numbers, except for cubed_variance. */
 #ifndef CUBED_STATS_H
 #define CUBED_STATS_H
@@ -68,12 +68,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_normaltest(cubed_array *x,
                                                          const cubed_reduce_options *options,
                                                          cubed_array **out, cubed_error *err);
 
-/* Computes Student's t of a mean whose expected value is `popmean`, which broadcasts with the means (NULL: 0). The degrees
- * of freedom are the number of elements minus 1. */
+/* Computes Student's t of the mean of a sample.
+ *
+ * popmean  expected value of the mean; broadcasts with the means; NULL: 0
+ *
+ * The degrees of freedom are the number of elements minus 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_1samp(cubed_array *x, cubed_array *popmean,
                                                           const cubed_reduce_options *options,
                                                           cubed_array **out, cubed_error *err);
-/* Computes Student's t of the mean of the differences a - b of two paired samples, whose expected mean is 0. The degrees of
+/* Computes Student's t of two paired samples: of the mean of the differences a - b, whose expected value is 0. The degrees of
  * freedom are the number of pairs minus 1. CUBED_E_ARG if the samples have different numbers of elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_rel(cubed_array *a, cubed_array *b,
                                                         const cubed_reduce_options *options,
@@ -87,13 +90,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_ind(cubed_array *a, cubed_ar
                                                         const cubed_reduce_options *options,
                                                         cubed_array **out, cubed_array **df,
                                                         cubed_error *err);
-/* Computes the statistic F of a one-way analysis of variance of n samples, n >= 2 (else CUBED_E_ARG), whose expected means
- * are equal. */
+/* Computes the statistic F of a one-way analysis of variance of n samples, n >= 2 (else CUBED_E_ARG). The null hypothesis is
+ * that all samples have the same expected mean. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_f_oneway(cubed_array *const *samples, int n,
                                                        const cubed_reduce_options *options,
                                                        cubed_array **out, cubed_error *err);
-/* Computes the distance of counts from expected counts by the statistic of Cressie and Read with this power: 1 is chi-square,
- * 0 the log-likelihood ratio. `expected` NULL: all counts are expected to be equal. Powers 0 and -1 give float64. */
+/* Computes the distance of observed counts from expected counts by the statistic of Cressie and Read. Its parameter is `power`:
+ * 1 is chi-square, 0 the log-likelihood ratio. `expected` NULL: all counts are expected to be equal. Powers 0 and -1 give
+ * float64. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_power_divergence(cubed_array *observed,
                                                                cubed_array *expected, double power,
                                                                const cubed_reduce_options *options,
