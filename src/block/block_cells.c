@@ -58,7 +58,47 @@ static cubed_block_need need_areas(const cubed_block_call *largest, void *ctx)
 }
 
 /* Reduces a difference of longitudes to -180 to 180 degrees. */
-static double shortest(double x) { return x - 360 * nearbyint(x / 360); }
+static double shortest(double x) { return fabs(x) <= 180 ? x : x - 360 * nearbyint(x / 360); }
+
+/* The largest extent, in radians, of a cell for goes_around, and its largest part of the distance of a corner from the pole. */
+static const double SMALL = 0.2, OFF_POLE = 0.19;
+
+/* Returns true only if no edges of the cell cross: the corners go around the first corner in one direction, by less than half a
+ * turn. Returns false if this would need exact arithmetic on the sphere: near poles, and for large, concave or flat cells.
+ *
+ * Let u and x be differences of latitude and longitude from the first corner, and p its latitude. Corners j and k are in one
+ * direction around the first corner if the determinant of the three positions is positive. Divided by positive numbers, it is
+ *     U_k sin(x_j) - U_j sin(x_k) + sin(p) cos(p) S,   U = tan(u) / (1 - tan(p) tan(u)),
+ *     S = 4 sin(x_j / 2) sin(x_k / 2) sin((x_k - x_j) / 2).
+ * Let D and X be the largest |u| and |x|, and h = pi/2 - |p|. Because tan(|p|) <= 1/h, and with the limits above, |U - u| is at
+ * most 1.5 |u| D/h. The difference between the determinant and u_k x_j - u_j x_k is therefore below
+ * D X (3 D/h + X^2/2) + X^3/2. */
+static bool goes_around(const double *lat, const double *lon, int64_t n)
+{
+    double high = 0, wide = 0, least = INFINITY, most = -INFINITY;
+    double u1 = 0, x1 = 0, u = 0, x = 0; /* of corner 1, and of the previous corner */
+    for (int64_t i = 1; i < n; i++) {
+        const double v = (lat[i] - lat[0]) * CB_DEGREE, y = shortest(lon[i] - lon[0]) * CB_DEGREE;
+        high = fabs(v) > high ? fabs(v) : high;
+        wide = fabs(y) > wide ? fabs(y) : wide;
+        if (i == 1) u1 = v, x1 = y;
+        const double from_first = v * x1 - u1 * y, from_last = v * x - u * y;
+        if (i > 1) {
+            least = from_first < least ? from_first : least;
+            least = from_last < least ? from_last : least;
+            most = from_first > most ? from_first : most;
+            most = from_last > most ? from_last : most;
+        }
+        u = v;
+        x = y;
+    }
+    const double h = CB_PI / 2 - fabs(lat[0]) * CB_DEGREE;
+    if (high > SMALL || wide > SMALL || high > OFF_POLE * h) return false;
+    /* The last term bounds rounding errors: coordinates in radians are rounded by at most 1e-14. */
+    const double error = high * wide * (3 * high / h + wide * wide / 2) + wide * wide * wide / 2 +
+                         1e-13 * (high + wide);
+    return least > error || most < -error;
+}
 
 /* Returns the area of a polygon on the unit sphere. Each edge adds the area between the edge and the equator. */
 static double polygon_area(const double *lat, const double *lon, int64_t n)
@@ -67,6 +107,7 @@ static double polygon_area(const double *lat, const double *lon, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         const int64_t next = i + 1 < n ? i + 1 : 0;
         const double apart = shortest(lon[next] - lon[i]) * CB_DEGREE;
+        if (apart == 0) continue; /* the area between the equator and a meridian is exactly 0 */
         const double p = lat[i] * (CB_DEGREE / 2), q = lat[next] * (CB_DEGREE / 2);
         /* The area E between the equator and an edge is exact: tan(E/2) = sin((p + q) / 2) / cos((p - q) / 2) tan(apart / 2).
          * "Some Algorithms for Polygons on a Sphere" by Chamberlain and Duquette, 2007, approximates it. */
@@ -114,6 +155,7 @@ static cubed_status check_cell(const cubed_block_call *call, int64_t at, const d
                        far_lat >= 0 ? "latitude" : "longitude", y->ndim > 1 ? "(" : "", cell,
                        y->ndim > 1 ? ")" : "", k, far_lat >= 0 ? lat[k] : lon[k], most, most);
     }
+    if (n < 4 || goes_around(lat, lon, n)) return CUBED_OK;
     for (int64_t i = 0; i < n; i++) corner[i] = cb_vec_of(lat[i], lon[i]);
     if (!cb_corners_cross(corner, cb_corners_distinct(corner, n))) return CUBED_OK;
     cb_block_position(y, at, cell, sizeof cell);

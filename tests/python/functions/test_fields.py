@@ -235,6 +235,48 @@ def test_cells_whose_edges_cross_are_refused_as_by_remap(lat, lon):
     assert np.isnan(area).sum() == np.isnan(area[1, 2]) == 1
 
 
+def crosses(lat, lon):
+    """Whether edges of cells cross, by the positions on the sphere in double precision."""
+    lat, lon = np.radians(lat), np.radians(lon)
+    at = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
+    n = at.shape[1]
+
+    def side(i, j, k):
+        return np.sign(np.linalg.det(at[:, [i, j, k]]))
+
+    found = np.zeros(len(at), bool)
+    for i, j in itertools.combinations(range(n), 2):
+        p, q = (i + 1) % n, (j + 1) % n
+        if p != j and q != i:
+            found |= (side(i, p, j) * side(i, p, q) < 0) & (side(j, q, i) * side(j, q, p) < 0)
+    return found
+
+
+@pytest.mark.parametrize("corners", [4, 5, 6])
+@pytest.mark.parametrize("around", [0.0, 60.0, -88.5, 89.7], ids=lambda x: f"at {x}")
+def test_small_cells_are_refused_only_if_their_edges_cross(corners, around):
+    """Random cells of half a degree, some of which the check of coordinates alone accepts."""
+    rng = np.random.default_rng(corners)
+    angle = np.sort(rng.random((60, corners)), axis=1) * 2 * np.pi
+    angle[:, 0] *= rng.random(60) < 0.5
+    far = rng.uniform(0.1, 0.25, (60, corners))
+    mixed = rng.random(60) < 0.5
+    angle[mixed] = rng.permuted(angle[mixed], axis=1)
+    lat = around + far * np.sin(angle)
+    lon = 179.9 + far * np.cos(angle) / np.cos(np.radians(around))
+    lon = (lon + 180) % 360 - 180
+    bad = crosses(lat, lon)
+    assert 10 < bad.sum() < 50
+    for at in range(len(lat)):
+        bounds = {"lat_bounds": lat[at : at + 1], "lon_bounds": lon[at : at + 1]}
+        area = cubed.gridarea([0.0], [0.0], **bounds)
+        if bad[at]:
+            with pytest.raises(ValueError, match="edges of cell 0 cross"):
+                area.compute()
+        else:
+            assert area.compute()[0] > 0
+
+
 @pytest.mark.parametrize("dtype", ["f8", "f4", ">f8", "i4"])
 @pytest.mark.parametrize(
     ("name", "far", "most"), [("lat", 95, 90), ("lat", -91, 90), ("lon", 3700, 3600)]
