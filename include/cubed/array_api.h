@@ -1,11 +1,9 @@
 /* Functions of the Python Array API standard, and of NumPy, that work on whole blocks. All are lazy: they return arrays, which
- * a plan computes.
+ * a plan computes. Results of functions on blocks are stored, in chunks that the functions choose. Views and results of
+ * elementwise operations, such as cubed_isclose, are not stored.
  *
- * - Results of functions on blocks are stored, in chunks that the functions choose.
- * - Views and results of elementwise operations, such as cubed_isclose, are not stored.
- * - Negative axes count from the last axis.
- * - Errors of all functions: CUBED_E_AXIS for an axis that an array does not have, CUBED_E_ARG for an unknown number of an
- *   enumeration. */
+ * Negative axes count from the last axis. Errors of all functions: CUBED_E_AXIS for an axis that an array does not have,
+ * CUBED_E_ARG for an unknown number of an enumeration. */
 #ifndef CUBED_ARRAY_API_H
 #define CUBED_ARRAY_API_H
 
@@ -17,9 +15,7 @@ extern "C" {
 
 /* --- Sorting ---------------------------------------------------------------------------------------- */
 
-/* Options of cubed_sort_with, which sorts the elements along an axis or gets the int64 positions that sort them.
- *
- * The order of elements:
+/* Options of cubed_sort_with, which sorts the elements along an axis or gets the int64 positions that sort them. The order:
  * - The order is stable, also if it is descending.
  * - NaN is larger than all numbers, NaT larger than all times. Zeros of either sign are equal.
  * - Complex numbers are ordered by real parts, then by imaginary parts; strings by bytes or code points.
@@ -47,13 +43,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, 
                                                       cubed_array **out, cubed_error *err);
 
 /* Gets the k largest elements along an axis, in descending order. A negative k gets the -k smallest elements, in ascending
- * order. The result has at most as many elements as the axis. NaN counts as the largest number.
+ * order. The result has at most as many elements as the axis. NaN counts as the largest number. If the axis has chunks of 2 * k
+ * elements or more, each chunk is sorted alone. Then the k candidates of all chunks are sorted.
  *
  * positions  gets the int64 positions of these elements instead of the elements
- * task_mem   bytes that tasks may use; 0: unknown
- *
- * If the axis has chunks of 2 * k elements or more, each chunk is sorted alone. Then the k candidates of all chunks are
- * sorted. */
+ * task_mem   bytes that tasks may use; 0: unknown */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_topk(cubed_array *x, int64_t k, int axis,
                                                    bool positions, uint64_t task_mem,
                                                    cubed_array **out, cubed_error *err);
@@ -66,15 +60,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_lexsort(cubed_array *const *keys, 
 
 /* --- Choices ---------------------------------------------------------------------------------------- */
 
-/* Effect of a number of a choice outside 0 to n - 1.
- *
- * RAISE  the run fails with CUBED_E_INDEX
- * WRAP   the number is taken modulo n
- * CLIP   the number is clipped to the nearest choice */
+/* Effect of a number of a choice outside 0 to n - 1. */
 typedef enum cubed_choose_mode {
-    CUBED_CHOOSE_RAISE,
-    CUBED_CHOOSE_WRAP,
-    CUBED_CHOOSE_CLIP
+    CUBED_CHOOSE_RAISE, /* the run fails with CUBED_E_INDEX */
+    CUBED_CHOOSE_WRAP,  /* the number is taken modulo n */
+    CUBED_CHOOSE_CLIP   /* the number is clipped to the nearest choice */
 } cubed_choose_mode;
 /* Gets each element from one of n arrays (`choices`), n >= 1. `numbers` gives the number of the choice for each element: an
  * integer or bool, 0 to n - 1. All arrays are broadcast, and choices are promoted.
@@ -786,9 +776,8 @@ typedef struct cubed_svd_compressed_options {
     int64_t n_power_iter;
     int64_t n_oversamples; /* number of random vectors in addition to k */
     int64_t seed;          /* seed of the random vectors */
-    bool
-        coerce_signs; /* chooses signs so that the sum of each right singular vector is positive; not for complex
-                            * matrices */
+    /* chooses signs so that the sum of each right singular vector is positive; not for complex matrices */
+    bool coerce_signs;
 } cubed_svd_compressed_options;
 #define CUBED_SVD_COMPRESSED_OPTIONS_INIT                                                          \
     {                                                                                              \
@@ -946,12 +935,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_index_assign(cubed_array *x, const
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,
                                                            cubed_array *values, cubed_array **out,
                                                            cubed_error *err);
-/* Replaces x[mask] = value for a bool mask of the first axes of x.
- *
- * - The value replaces every selected row.
- * - If the mask has all axes of x, the value may also have one dimension. Its elements replace the selected elements in C
- *   order.
- * - Additional axes at the front of the value may have extent 1. The value is cast to x's type.
+/* Replaces x[mask] = value for a bool mask of the first axes of x: the value replaces every selected row. If the mask has all
+ * axes of x, the value may also have one dimension. Its elements then replace the selected elements in C order. Additional axes
+ * at the front of the value may have extent 1. The value is cast to x's type.
  *
  * Errors: CUBED_E_TYPE for times in another unit than x's, and for strings of another kind; CUBED_E_ARG if the mask or the
  * value does not fit; the message has both shapes. */
@@ -978,12 +964,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_arr
  *
  * `task_mem` is the number of bytes that tasks may use; 0: unknown. Pass the same value to both functions. */
 
-/* Get the int64 coordinates of the elements that are not 0, in C order. First compute the array of cubed_nonzero_offsets in a
- * run. Then pass it to cubed_nonzero as `offsets`, and its last element as `count`.
- *
- * outs  receives one array for each dimension of x
- *
- * CUBED_E_ARG if x has no dimensions. */
+/* Get the int64 coordinates of the elements that are not 0, in C order: outs receives one array for each dimension of x. First
+ * compute the array of cubed_nonzero_offsets in a run. Then pass it to cubed_nonzero as `offsets`, and its last element as
+ * `count`. CUBED_E_ARG if x has no dimensions. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero_offsets(cubed_array *x, cubed_array **out,
                                                               cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero(cubed_array *x, cubed_array *offsets,
@@ -1030,8 +1013,8 @@ typedef enum cubed_set_operation {
 } cubed_set_operation;
 typedef struct cubed_set_options {
     size_t struct_size;
-    bool
-        assume_unique; /* the elements of each operand are known to be distinct; a difference then keeps their order */
+    /* the elements of each operand are known to be distinct; a difference then keeps their order */
+    bool assume_unique;
     uint64_t task_mem; /* bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown */
 } cubed_set_options;
 #define CUBED_SET_OPTIONS_INIT                                                                     \
@@ -1118,18 +1101,16 @@ typedef enum cubed_fft_norm {
  * IRFFT, HFFT  n / 2 + 1 complex numbers to n real numbers
  *
  * The input is truncated, or padded with zeros at its end, to the length that n requires. If n is NULL, the whole input of m
- * elements is used; IRFFT and HFFT then have n = 2 (m - 1).
- *
- * If complex numbers are expected, other numbers are cast to complex. float32 and complex64 stay single precision, but are
- * transformed in double precision and rounded once per axis. Any length is fast; powers of 2, 3, 5, 7 and 11 are fastest.
+ * elements is used; IRFFT and HFFT then have n = 2 (m - 1). If complex numbers are expected, other numbers are cast to complex.
+ * float32 and complex64 stay single precision, but are transformed in double precision and rounded once per axis. Any length is
+ * fast; powers of 2, 3, 5, 7 and 11 are fastest.
  *
  * A block holds a whole axis. A task needs three times the memory of the block, and 3 to 22 times the memory of one line along
  * the axis. If this exceeds `task_mem`, or if n exceeds 2**28, the transform uses Bailey's four-step algorithm. The axis
  * becomes a matrix with about as many rows as columns, which are transformed in two passes. Each pass rounds, so the last bits
- * depend on task_mem. x is read and stored up to nine times.
- *
- * If no factor of n fits in a task, the transform uses Bluestein's algorithm, in double precision: the axis is padded to a
- * length that has such factors. CUBED_E_UNSUPPORTED if n then exceeds 2**30. */
+ * depend on task_mem. x is read and stored up to nine times. If no factor of n fits in a task, the transform uses Bluestein's
+ * algorithm, in double precision: the axis is padded to a length that has such factors. CUBED_E_UNSUPPORTED if n then exceeds
+ * 2**30. */
 typedef enum cubed_transform {
     CUBED_TRANSFORM_FFT,
     CUBED_TRANSFORM_IFFT,
