@@ -1,5 +1,5 @@
-/* Decompositions of dense matrices as block functions: their rows, which block/block.c lists, and their parameters as
- * stored in plans: fixed-width integers without padding. Their `ctx` is the context's cb_kernels. */
+/* Decompositions of dense matrices as block functions (cubed/sys/block.h), and their parameters, which plans store as fixed-width
+ * integers without padding. block/block.c lists the functions. Their `ctx` is the context's cb_kernels. */
 #ifndef CB_LINALG_FUNCTIONS_H
 #define CB_LINALG_FUNCTIONS_H
 
@@ -29,19 +29,21 @@ extern const cubed_block_fn cb_block_eigvalsh;
 extern const cubed_block_fn cb_block_eig;
 extern const cubed_block_fn cb_block_eigvals;
 
-/* Parameters of "cholesky". If `upper` is 1, the function reads the upper triangle of the input and computes an upper factor,
- * otherwise both are lower triangles. */
+/* Parameters of "cholesky". If `upper` is 1, the function reads the upper triangle of the input and computes an upper triangular
+ * factor. Otherwise it reads the lower triangle and computes a lower triangular factor. */
 typedef struct cb_cholesky_params {
     int32_t upper; /* 0 or 1 */
 } cb_cholesky_params;
 
-/* Parameters of the panel functions. `panels`: for "lu_panel", "cholesky_panel" and "qr_panel", the number of panels to the
- * left of the panel; for "lu_solve" and "qr_apply", the number of all panels. An option of 1 makes singular matrices an error
- * in "lu_panel", and applies the adjoint of Q in "qr_apply". */
+/* Parameters of functions that work on one panel (several adjacent columns) of a matrix that does not fit in a task; see
+ * linalg_panel.h. */
 typedef struct cb_panel_params {
-    int64_t rows; /* rows of a block */
+    int64_t rows; /* number of rows of a block; the last block may have fewer */
+    /* "lu_panel", "cholesky_panel" and "qr_panel": number of panels to the left of the panel. "lu_solve" and "qr_apply": number
+     * of all panels. */
     int64_t panels;
-    int32_t option; /* 0 or 1 */
+    /* 0 or 1. With 1, a singular matrix is an error in "lu_panel", and "qr_apply" applies the adjoint of Q. */
+    int32_t option;
     int32_t unused; /* 0 */
 } cb_panel_params;
 

@@ -5,9 +5,14 @@
 
 #include "linalg/linalg_shared.h"
 
-/* Replaces h by q^H h q, which is triangular, except for 2 x 2 blocks on the diagonal of real matrices, which have pairs of
- * conjugate eigenvalues. Multiplies the rows of zt by q^T. zt NULL: computes only eigenvalues and leaves h undefined.
- * Returns false if it does not converge, or cancel (may be NULL) is set. */
+/* Computes the Schur form of an upper Hessenberg matrix h: replaces h by q^H h q, which is upper triangular. A real matrix may
+ * have 2 x 2 blocks on the diagonal, one for each pair of conjugate eigenvalues.
+ *
+ * zt      multiplied by q^T from the left; NULL: computes only eigenvalues and leaves h undefined
+ * values  receives the n eigenvalues
+ * cancel  may be NULL
+ *
+ * Returns false if the iteration does not converge, or if `cancel` is set. */
 bool cb_schur_d(int64_t n, double *h, double *zt, cb_complex *values, const cubed_cancel *cancel);
 bool cb_schur_z(int64_t n, cb_complex *h, cb_complex *zt, cb_complex *values,
                 const cubed_cancel *cancel);

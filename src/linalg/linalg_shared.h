@@ -12,8 +12,9 @@
 #include "dtype/scalar.h"
 #include "kernel/kernel.h"
 
+/* Distance from 1 to the next larger double. */
 #define CB_EPSILON 0x1p-52
-/* Numbers of smaller magnitude are negligible. Matrices are scaled so that their largest numbers are near 1. */
+/* Numbers of smaller magnitude are negligible, because matrices are scaled so that their largest numbers are near 1. */
 #define CB_TINY 0x1p-966
 
 typedef struct cb_complex {
@@ -24,42 +25,48 @@ typedef struct cb_complex {
 
 static inline int64_t cb_rows(const cubed_block *x) { return x->shape[x->ndim - 2]; }
 static inline int64_t cb_columns(const cubed_block *x) { return x->shape[x->ndim - 1]; }
-/* Returns the number of matrices or vectors in a block, whose last `core` axes belong to one of them. */
+/* Returns the number of matrices, vectors or numbers in a block. Each of them consists of the last `core` axes (2, 1 or 0). */
 int64_t cb_linalg_count(const cubed_block *x, int core);
 static inline bool cb_is_complex(cubed_dtype dtype)
 {
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX;
 }
 
-/* Load and store item i of n elements, converting to and from double precision. */
+/* Copy matrix or vector number i of a block, which has n elements. cb_linalg_load converts the elements to double precision,
+ * cb_linalg_store from double precision to the type of the block. */
 void cb_linalg_load(const cubed_block *x, int64_t i, int64_t n, void *to);
 void cb_linalg_store(const cubed_block *x, int64_t i, int64_t n, const void *from);
 
-/* Types of operands that differ from the first input's. Bits are numbers of operands, inputs first, then outputs. */
+/* Operands whose type differs from that of the first input. Bit i stands for operand i; operands are counted from 0, inputs
+ * first, then outputs. */
 typedef struct cb_linalg_types {
-    /* Operands that are real or complex, with the precision of the first input. */
+    /* Operands that are always real, or always complex. They have the precision of the first input. */
     uint32_t real, complex;
 } cb_linalg_types;
 
-/* Checks the number of operands, the size of the parameters, and the types. Operand i has core[i] axes per matrix, vector or
- * number; checks that all operands have the same extents along the axes before these, where inputs may also have extent 1. */
+/* Checks the number of operands, the size of the parameters in bytes, and the types. The last core[i] axes of operand i form one
+ * matrix, vector or number. Also checks that the other axes of all operands have the same extents; those of inputs may be 1. */
 CUBED_MUST_CHECK cubed_status cb_linalg_check(const cubed_block_call *call, int nin, int nout,
                                               size_t params_size, const int *core,
                                               cb_linalg_types types, cubed_error *err);
+/* Check the shape of the matrices, or the length of the vectors, in a block. */
 CUBED_MUST_CHECK cubed_status cb_linalg_shape(const cubed_block *x, int64_t rows, int64_t columns,
                                               cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_linalg_length(const cubed_block *x, int64_t n, cubed_error *err);
 
-/* Reports that iterations did not converge, or gave numbers that are not finite. */
+/* Returns the error CUBED_E_LINALG: iterations did not converge, or gave numbers that are not finite. */
 CUBED_MUST_CHECK cubed_status cb_linalg_no_convergence(cubed_error *err);
 
 /* --- Scratch ---------------------------------------------------------------------------------------- */
 
-/* Allocates scratch. With at = NULL the same calls only count bytes. */
+/* Scratch memory of a call, from which buffers are allocated one after another. If `at` is NULL, allocations only count bytes. So
+ * the same code computes the size of the scratch memory, and divides it into buffers. */
 typedef struct cb_room {
-    char *at;
-    size_t used;
+    char *at;    /* start of the scratch memory */
+    size_t used; /* allocated bytes */
 } cb_room;
+
+/* Allocates n elements of `size` bytes, aligned to 64 bytes. Returns NULL if r->at is NULL. */
 
 static inline void *cb_room_take(cb_room *r, int64_t n, size_t size)
 {
@@ -70,7 +77,7 @@ static inline void *cb_room_take(cb_room *r, int64_t n, size_t size)
 
 /* --- Numbers ---------------------------------------------------------------------------------------- */
 
-/* Names end with _d for doubles and with _z for complex numbers. */
+/* Functions of numbers. The names of functions of doubles end with _d, those of complex numbers with _z. */
 enum { parts_d = 1, parts_z = 2 }; /* number of doubles */
 
 static inline double real_d(double x) { return x; }
@@ -118,10 +125,10 @@ static inline double size_z(cb_complex x) { return fabs(x.re) + fabs(x.im); }
 
 /* --- Products --------------------------------------------------------------------------------------- */
 
-/* Factors of up to this many rows or columns are computed without recursion. */
+/* Maximum number of rows or columns of a factor that is computed without recursion. */
 #define CB_LINALG_BASE 16
 
-/* Functions for products of matrices of T, and scratch for the largest product. */
+/* Functions for products of double-precision matrices, and scratch memory for the largest product. */
 typedef struct cb_products {
     cb_gemm_fn gemm_d, gemm_z;
     cb_matvec_fn matvec_d, matvec_z;
@@ -132,7 +139,7 @@ typedef struct cb_products {
 
 static inline bool cb_is_cancelled(const cb_products *p) { return cubed_cancel_is_set(p->cancel); }
 
-/* Functions for matrices with the call's type, up to n x n. */
+/* Returns the functions, with scratch memory for products of n x n matrices of the call's type, or smaller ones. */
 static inline cb_products cb_products_of(const cb_kernels *k, const cubed_block_call *call,
                                          int64_t n, cb_room *room)
 {

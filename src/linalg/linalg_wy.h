@@ -8,14 +8,16 @@
 /* Reflectors per block. */
 #define CB_WY_BLOCK 32
 
-/* V (m x b), V^H, T (b x b), T^H and two intermediate products (b x n). */
+/* A block of b reflectors of m numbers each. v is V (m x b), and t is T (b x b). v_h and t_h are their adjoints V^H and T^H. x
+ * and y are intermediate products (b x n). */
 typedef struct cb_wy {
     int64_t m, b;
     void *v, *v_h, *t, *t_h, *x, *y;
     const cb_products *products;
 } cb_wy;
 
-/* Allocates memory for reflectors of m numbers, `at_once` per block, applied to n columns. */
+/* Allocates the matrices for up to `at_once` reflectors of m numbers that are applied to n columns of elements of `size`
+ * bytes. */
 static inline cb_wy cb_wy_make(int64_t m, int64_t n, int64_t at_once, size_t size,
                                const cb_products *products, cb_room *room)
 {
