@@ -1,9 +1,9 @@
-/* Prefetches encoded chunks before tasks read them.
+/* Prefetches encoded chunks from stores before tasks read them.
  *
- * Requests are in a pool of buffers; each buffer belongs to the request that fills it. A thread that prefetches submits
- * requests and continues. A reader gets the object that it needs, regardless of which thread requested it, and waits only for
- * this object. The pool respects the store's preferred number of requests in flight and the projected memory. Objects that no
- * reader takes are dropped. Thread-safe. */
+ * The pool has buffers, each with the request that fills it. An object is what a request reads: a stored object or a range of it.
+ * A thread that prefetches submits requests and continues without waiting. A reader takes the object that it needs, whichever
+ * thread requested it, and waits only for this object. The pool limits its memory to the projection, and the requests in flight
+ * to the number that the store prefers. Objects that no reader takes are dropped. Thread-safe. */
 #ifndef CB_CHUNKS_FETCH_H
 #define CB_CHUNKS_FETCH_H
 
@@ -13,68 +13,74 @@
 typedef struct cb_fetcher cb_fetcher;
 typedef struct cb_fetch cb_fetch;
 
-/* Memory in bytes of a buffer in addition to the object: the request and its key. */
+/* Size in bytes of the request and its key, which each buffer holds in addition to the object. */
 #define CB_FETCH_HEADER ((size_t)8 << 10)
-/* Maximum number of parts of an object that are read in one request. */
+/* Maximum number of inner chunks of a shard that one request reads. */
 #define CB_FETCH_PARTS 64
-/* Maximum number of requests that are submitted together. */
+/* Maximum number of requests of a batch, which are submitted together. */
 #define CB_FETCH_BATCH 32
 
 /* Creates a pool of at most `buffers` buffers with `limit` bytes in total. Returns NULL if out of memory. */
 cb_fetcher *cb_fetcher_new(const cubed_allocator *a, unsigned buffers, size_t limit);
-/* Cancels requests in flight and waits for their end. Requires that no object is taken. */
+/* Frees the pool. Cancels requests in flight and waits for their end. No reader may be using an object. */
 void cb_fetcher_free(cb_fetcher *f);
-/* Returns the memory of the buffers. */
+/* Returns the memory that the buffers use. */
 const cb_budget *cb_fetcher_used(const cb_fetcher *f);
 
 /* --- Requesting -------------------------------------------------------------------------------------------- */
 
+/* Requests that one worker collects and then submits together. */
 typedef struct cb_fetch_batch {
-    const void *owner; /* the prefetching worker, and its task that will read the objects */
-    int64_t task;
-    unsigned most;   /* maximum number of buffers of this owner */
-    cb_cache *cache; /* cache that may contain chunks of `cached` arrays; may be NULL */
-    unsigned n;
+    const void *owner; /* identifies the worker */
+    int64_t task;      /* the worker's task that will read the objects */
+    unsigned most;     /* maximum number of buffers of this owner */
+    cb_cache *cache;   /* cache of decoded chunks; may be NULL */
+    unsigned n;        /* number of requests in `asked` */
     cb_fetch *asked[CB_FETCH_BATCH];
 } cb_fetch_batch;
 
+/* An object to prefetch. */
 typedef struct cb_fetch_what {
-    cb_cache_key key;
+    cb_cache_key key; /* by which a reader finds the object */
     cubed_store *store;
-    const char *path;
-    cubed_range range; /* range of the object; size 0: the whole object */
+    const char *path;  /* key of the object in the store */
+    cubed_range range; /* byte range of the object; size 0: the whole object */
     /* capacity in bytes of the request's buffer: the maximum size of the object, or at least the size of the range */
     size_t cap;
     const cubed_object_version *version; /* NULL: any version */
-    /* No request is made if any thread has requested the object, or if it is in the cache. */
+    /* Readers look for the object in the cache first. So no request is made if the object is in the cache, or if any thread has
+     * requested it. */
     bool cached;
 } cb_fetch_what;
 
 typedef enum cb_fetch_answer {
-    CB_FETCH_ASKED,
-    /* No request was made, because the chunk is available, was requested already, or is not suitable for prefetching. */
+    CB_FETCH_ASKED, /* the object was added to the batch */
+    /* No request is necessary: the chunk is available, was requested already, or cannot be prefetched. */
     CB_FETCH_NEEDLESS,
-    /* No request was made now, because there is no room, or the location is not known yet. */
+    /* No request was made for now: there is no room, or the location of the chunk is not known yet. */
     CB_FETCH_LATER
 } cb_fetch_answer;
 
+/* Adds an object to a batch: as a new request, or as one more range of the batch's last request. */
 cb_fetch_answer cb_fetch_ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *what);
-/* Submits the requests of a batch. Must be called soon after cb_fetch_ask, because other threads may wait for them. */
+/* Submits the requests of a batch, and empties it. Call it soon after cb_fetch_ask, because readers may wait for the objects. */
 void cb_fetch_submit(cb_fetch_batch *b);
 /* Drops objects that `owner` requested for tasks before `task` and that no reader has taken. */
 void cb_fetch_drop(cb_fetcher *f, const void *owner, int64_t task);
 
 /* --- Taking ------------------------------------------------------------------------------------------------ */
 
-/* Returns the prefetched object for `key`, or NULL if it was not requested. Waits until the object arrives or `cancel` is
- * set (status CUBED_E_CANCELLED). Valid until cb_fetch_done. */
+/* Takes the prefetched object for `key` out of the pool, so that no other reader gets it. Returns NULL if it was not requested.
+ * Waits until the object arrives or `cancel` is set; out->status is then CUBED_E_CANCELLED. The data of *out are valid until
+ * cb_fetch_done, which the caller must call. */
 cb_fetch *cb_fetch_take(cb_fetcher *f, cb_cache_key key, const cubed_cancel *cancel,
                         cb_zarr_fetched *out);
-/* Returns the prefetched object for `key` without waiting, or NULL if it was not requested or has not arrived. Valid until
- * cb_fetch_done. */
+/* Like cb_fetch_take, but does not wait: returns NULL if the object was not requested or has not arrived. */
 cb_fetch *cb_fetch_try(cb_fetcher *f, cb_cache_key key, cb_zarr_fetched *out);
-/* Returns a pointer to free memory in the buffer of the object, `behind` bytes after the start of the object. */
+/* Returns the address of free memory in the buffer of the object: `behind` bytes after the start of the object, rounded up to a
+ * multiple of CB_ARENA_ALIGN. */
 void *cb_fetch_room(cb_fetch *x, size_t behind);
+/* Ends the use of an object. Its buffer can then be reused. */
 void cb_fetch_done(cb_fetcher *f, cb_fetch *x);
 
 #endif

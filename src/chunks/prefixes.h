@@ -10,8 +10,8 @@
 
 #include "base/mix.h"
 
-/* Chunks per prefix, and the maximum number of prefixes. If all chunks of a prefix were put within one second, their number
- * would be a third of the 3,500 puts that S3 performs. */
+/* Number of chunks for each prefix, and maximum number of prefixes. 1,024 chunks are less than a third of the 3,500 objects that
+ * S3 lets clients write to one prefix in one second. */
 enum { CB_PREFIX_CHUNKS = 1024, CB_MOST_PREFIXES = 256 };
 
 /* Returns the number of prefixes of an intermediate with `chunks` chunks: a power of two. */

@@ -11,8 +11,8 @@
 #include "chunks/offers.h"
 #include "store/local/local_map.h"
 
-/* All chunks of an intermediate that are stored contiguously, either in memory or as pieces of the only chunk of a target in
- * its store. */
+/* The chunks of an intermediate that are stored one after another, so that they form one large chunk: in one block of memory, or
+ * as pieces of the only chunk of a target. The lock of cb_chunks guards all fields. */
 typedef struct chunks_together {
     char *data;   /* NULL until the first chunk is put */
     size_t bytes; /* size of all chunks */
@@ -25,6 +25,7 @@ typedef struct chunks_together {
     bool ended;                 /* the target's chunk is complete */
 } chunks_together;
 
+/* Constant data of a node while tasks run. */
 typedef struct chunks_of_node {
     const cb_zarr_array *array; /* the array of a target; NULL for other nodes */
     bool resumed;               /* an earlier run may have written chunks of this node */
@@ -35,13 +36,15 @@ typedef struct chunks_of_node {
 typedef struct chunks_kept {
     /* NULL if each chunk has its own memory. The pointer is constant while tasks run. */
     chunks_together *together;
-    /* kept[i] is the memory of chunk i, or a marker (cb_chunks_in_work or cb_chunks_in_target). */
+    /* kept[i] is the address of chunk i in memory, NULL if it does not exist, or a marker of another place: cb_chunks_in_work,
+     * cb_chunks_in_target. */
     void **kept;
-    /* readers[i] is the number of future reads of chunk i. UINT32_MAX means too many to count: the chunk is never freed. */
+    /* readers[i] is the number of future reads of chunk i. UINT32_MAX: too many to count, so the chunk is never freed. */
     uint32_t *readers;
 } chunks_kept;
 
-/* Chunks in the work folder that no task reads any more. Stores with latency delete them together. */
+/* Chunks in the work folder that no task will read any more. They are collected, because stores with latency delete many objects
+ * with one request. */
 typedef struct chunks_released {
     size_t n;
     struct {
@@ -79,15 +82,15 @@ struct cb_chunks {
     cb_fetcher *fetcher;           /* NULL if chunks are not prefetched */
     cb_offers offers;              /* {0} if workers do not decode chunks for each other */
     atomic_uint_least64_t spilled; /* bytes of intermediates moved to the work folder */
-    bool maps;                     /* files of arrays without codecs may be mapped */
+    bool maps;                     /* files with unencoded chunks may be mapped to memory */
     cb_map_costs mapped,
         copied; /* measured costs of mapping and of copying; a part of a chunk is mapped if that is faster */
-    /* Number of a node whose file changed while it was mapped, plus 1; 0 if no file changed. */
+    /* A node of which a file changed while it was mapped: its number + 1; 0 if no file changed. */
     atomic_int cut;
 };
 
-/* Values of chunks_kept.kept for a chunk in the work folder, and for a piece that was written to its target. These addresses
- * differ from the addresses of all chunks. */
+/* Markers in chunks_kept.kept: the chunk is in the work folder, or was written to its target as a piece. They are addresses
+ * within the broker, so they differ from the addresses of all chunks. */
 static inline void *cb_chunks_in_work(const cb_chunks *c) { return (void *)(uintptr_t)c; }
 static inline void *cb_chunks_in_target(const cb_chunks *c) { return (void *)(uintptr_t)&c->lock; }
 
@@ -113,36 +116,39 @@ static inline const cb_zarr_array *cb_array_of(const cb_chunks *c, int node)
     return source ? source : c->nodes[node].array;
 }
 
-/* Counts a read of a chunk with `stored` encoded bytes; 0 if the chunk does not exist. */
+/* Adds a chunk that was read to *count. `stored` is the number of encoded bytes; 0 if the chunk does not exist. `array` is NULL
+ * if the chunk is not in an array. */
 void cb_count_stored(const cb_zarr_array *array, uint64_t stored, cb_task_count *count);
 
-/* Takes a prefetched chunk out of the pool: fills *out, and returns `out`. Returns NULL, and sets *slot to NULL, if the
- * chunk was not prefetched. Otherwise pass *slot to cb_chunks_done or cb_chunks_keep. */
+/* Takes a prefetched chunk out of the pool (cb_fetch_take): fills *out, and returns `out`. The caller must then pass *slot to
+ * cb_chunks_done or cb_chunks_keep. Returns NULL, and sets *slot to NULL, if the chunk was not prefetched. */
 const cb_zarr_fetched *cb_chunks_take(const cb_chunks *c, cb_cache_key key,
                                       const cubed_cancel *cancel, cb_fetch **slot,
                                       cb_zarr_fetched *out);
 void cb_chunks_done(const cb_chunks *c, cb_fetch *slot);
-/* Keeps a prefetched chunk in place until the arena is released. */
+/* Keeps a prefetched chunk valid until `scratch` is released to a mark (a fill level) before this call. Takes over *slot, even if
+ * it fails. */
 CUBED_MUST_CHECK cubed_status cb_chunks_keep(const cb_chunks *c, cb_fetch *slot, cb_arena *scratch,
                                              cubed_error *err);
 
-/* Gets the store and key of an intermediate's chunk in the work folder. Returns false if the chunk is not in the folder. */
+/* Gets the store and key of an intermediate's chunk in the work folder. Returns false if the folder is not open yet, or if the
+ * chunk is not in it. If all intermediates go to the folder (cb_chunks_options.own is false), does not check the chunk. */
 enum { CB_INTERMEDIATE_KEY_CAP = 512 };
 bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk, cubed_store **store,
                            char key[CB_INTERMEDIATE_KEY_CAP]);
 CUBED_MUST_CHECK cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err);
 void cb_intermediates_free(cb_chunks *c, int node);
-/* Checks whether the work folder contains the whole chunk. */
+/* Sets *found to true if the work folder has the chunk, in its full size. */
 CUBED_MUST_CHECK cubed_status cb_intermediate_find(cb_chunks *c, int node, int64_t chunk,
                                                    bool *found, cubed_error *err);
-/* Stores a whole chunk if tasks will read it. */
+/* Stores a whole chunk of an intermediate, unless no task will read it. */
 CUBED_MUST_CHECK cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx,
                                                   const void *src, const cubed_cancel *cancel,
                                                   cb_task_count *count, cubed_error *err);
 /* Writes a piece of a target's only chunk to its store. The piece is a chunk of `node` (chunks_together). */
 CUBED_MUST_CHECK cubed_status cb_pieces_put(cb_chunks *c, int node, int64_t chunk, const void *src,
                                             cubed_error *err);
-/* Ends the writing of a target's only chunk in pieces. If the chunk is incomplete, its pieces are discarded. `node` is the
+/* Frees the state of a chunk that was written in pieces. If the chunk is not complete, its pieces are discarded. `node` is the
  * intermediate whose chunks are the pieces. */
 void cb_pieces_free(cb_chunks *c, int node);
 /* Gets a chunk of an intermediate, or a part of it, without copying it. Sets *there to false if the chunk is not in
@@ -157,15 +163,15 @@ CUBED_MUST_CHECK cubed_status cb_intermediate_object(cb_chunks *c, int node, con
                                                      char key[CB_INTERMEDIATE_KEY_CAP],
                                                      cubed_error *err);
 
-/* Reads a chunk that no other worker has offered (cb_chunks_want). `out` contains the layout in the buffer; it is changed if
- * the chunk is used in place. */
+/* cb_chunks_want for a chunk that no other worker has decoded. On entry, `out` describes the data in want->buffer. The call
+ * changes it if the chunk is used in place. */
 CUBED_MUST_CHECK cubed_status cb_chunks_read(cb_chunks *c, const cb_chunk_reader *r,
                                              const cb_want *want, cb_pinned *out, cubed_error *err);
-/* Reads a whole chunk of an array for another worker: into the cache if it will be read again, otherwise to `buffer`. Returns
- * false if it could not be read, or the cache has no room. */
+/* Reads a whole chunk of an array for another worker: to the cache if tasks will read it repeatedly, otherwise to `buffer`.
+ * Returns false if the chunk could not be read, or the cache has no room. */
 bool cb_chunks_bring(cb_chunks *c, const cb_chunk_reader *r, int node, const int64_t *idx,
                      void *buffer);
-/* Returns whether a chunk is cached or being loaded. */
+/* Returns true if a chunk is in the cache or being loaded to it. */
 bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk);
 
 /* A chunk that another worker has decoded. */

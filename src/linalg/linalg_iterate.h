@@ -9,7 +9,7 @@
 /* A matrix of n rows, `width` columns. The iterations apply their rotations to pairs of rows. If the matrix is the identity
  * matrix at first, row k becomes the vector of value k. */
 typedef struct cb_vectors {
-    double *rows; /* NULL if no vectors are computed */
+    double *rows;          /* NULL if no vectors are computed */
     int64_t width, stride; /* stride: number of doubles from one row to the next */
 } cb_vectors;
 
