@@ -4,10 +4,11 @@
 
 #include "plan/plan.h"
 
-/* Returns the seconds per byte of the elements that a node's operation processes. */
+/* Returns the estimated processor time of a node's operation, in seconds per byte of the elements that it processes. */
 double cb_node_cost(const cb_node *n);
 
-/* Returns the estimated time in which a stage reads, decodes, encodes and writes. */
+/* Returns estimated processor times of all tasks of a stage in seconds: `read` includes decoding, `write` includes encoding,
+ * and `memory` is for inputs that are in memory. */
 cb_moves cb_stage_moves(const cubed_plan *p, const cb_stage *s);
 
 #endif

@@ -1,23 +1,25 @@
-/* Sizes of buffers in tasks, from which frames are computed (exec/plan/operator.h). */
+/* Sizes of the buffers of tasks. The functions that list a task's buffers (`frame` in exec/plan/operator.h) use these sizes. */
 #ifndef CB_EXEC_NEED_H
 #define CB_EXEC_NEED_H
 
 #include "chunks/chunk_need.h"
 
-/* Maximum number of elements of a vector. If several reductions used a longer vector, the vector would no longer be in the
- * first-level cache when the second reduction reads it. */
+/* Maximum number of elements of a vector, the unit that the register machine evaluates at once. Several reductions may read the
+ * same vector one after another, so it must fit into the first-level cache. */
 #define CB_LONGEST_VECTOR ((size_t)4 * CB_VECTOR)
 
-/* Returns true if the branch only loads a stored array: without instructions, and not through a reshape and a view. */
+/* Returns true if the branch (a piece of a program) has no instructions and only loads a stored array. Returns false if the
+ * load has both a reshape and a view of the reshaped array. */
 bool cb_branch_is_bare(const cb_branch *b);
-/* Returns the maximum number of elements along axis d of a load's array from the first to the last element that a block of these
- * extents needs from one chunk. */
+/* A block with these extents needs elements of one chunk of the loaded array. Returns the maximum length along axis d, in
+ * elements of the array, from the first to the last needed element. */
 int64_t cb_load_extent(const cubed_plan *p, const cb_load *load, int d, const int64_t *extents);
-/* Returns the number of bytes of a load's buffer for a chunk, or for the part of it that a block of these extents needs. If
- * chunks are decoded piecewise, the buffer holds one piece, and the rest of the previous piece if a vector crosses the border
- * between both. */
+/* Returns the size in bytes of a load's buffer for blocks with these extents. The buffer holds a chunk, or the part of a chunk
+ * that the block needs. If chunks are decoded piecewise, the buffer holds one piece. It also has room for the rest of the
+ * previous piece, for vectors that cross the border between two pieces. */
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
-/* Returns the bytes of a load's tile over a block of these extents. */
+/* Returns the size in bytes of a load's tile (a dense copy of the elements that the block needs) for a block with these
+ * extents. */
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);
 
 #endif

@@ -1,12 +1,15 @@
-/* The first half of the compiler, which makes programs from nodes. Views, concatenations and copies become part of loads; all
- * other nodes become straight-line code. */
+/* The first half of the compiler, which makes a program for the register machine (exec/vm) from nodes. Views, concatenations
+ * and copies become part of the program's loads. All other nodes become straight-line code. */
 #ifndef CB_EXEC_LOWER_H
 #define CB_EXEC_LOWER_H
 
 #include "exec/plan/stage.h"
 
-/* Maximum number of branches of a program (pieces of concatenations, at most one per node), and maximum number of values of a
- * branch. If a stage would need more, one of its inputs is stored (opt/divide.c). */
+/* Limits of a program. A branch is the code for one piece of a concatenation; a value is the result of a load or an
+ * instruction. If a stage would exceed a limit, the optimiser stores one of the stage's inputs (opt/divide.c).
+ *
+ * CB_MAX_BRANCHES  maximum number of branches of a program; at most one per node
+ * CB_MAX_VALUES    maximum number of values of a branch */
 #define CB_MAX_BRANCHES CB_MAX_NODES
 #define CB_MAX_VALUES   4096
 
@@ -14,7 +17,7 @@
 typedef struct cb_lower_root {
     int node;
     cb_map map;  /* maps positions in the program's domain to positions in the node */
-    bool summed; /* the only use of the values is a sum with states of float64 */
+    bool summed; /* the values are only used by a sum that accumulates in float64 */
 } cb_lower_root;
 
 /* A request to compile a program. */
@@ -29,9 +32,10 @@ typedef struct cb_lower_request {
     const cb_lower_root *roots; /* one root for each result of the program */
     int nroots;
     bool load_roots; /* true: the program loads roots that are stored, instead of computing them */
-    /* Reductions whose results the program loads from states of this stage. Instructions refer to a reduction by its index in
-     * this list. The list must contain every reduction that is a direct or indirect input of the roots and is not stored. It
-     * is empty if the program is the body of a stage (cb_stage_reduce). */
+    /* Numbers of the nodes of reductions that this stage computes. The program loads their results from the reductions'
+     * states. Instructions refer to a reduction by its index in this list. The list must contain every reduction that is a
+     * direct or indirect input of the roots and is not stored. It is empty if the program computes the values to be reduced
+     * (`body` of cb_stage_reduce). */
     const int *reduce_nodes;
     int nreductions;
 } cb_lower_request;
@@ -46,7 +50,8 @@ bool cb_lower_has_kind(cb_node_kind kind);
 /* Sorts numbers and removes duplicates. Returns the number of remaining numbers. */
 int cb_sort_unique(int *list, int n);
 
-/* Input of the second half of the compiler, which forms superinstructions and allocates registers (regs.c). */
+/* Input of the second half of the compiler (regs.c). This half combines instructions into superinstructions and allocates
+ * registers. */
 typedef struct cb_code {
     cb_zone *zone;
     const cb_kernels *kernels;

@@ -4,9 +4,11 @@
 
 #include "plan/plan.h"
 
-/* Marks arrays with chunks that are worth caching. Returns the bytes of all these chunks and of shard indices. */
+/* Marks arrays with chunks that are worth caching, in p->reused. Returns the total size in bytes of these chunks and of the
+ * indices of shards. */
 uint64_t cb_plan_find_reuse(cubed_plan *p);
-/* Returns the total number of reads of a chunk of a marked array by loads that use the cache; SIZE_MAX: unknown. */
+/* Returns how often all stages together read a chunk of a marked array through the cache, or SIZE_MAX if the number is
+ * unknown. `idx` is the index of the chunk in the array's grid. */
 size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx);
 
 #endif

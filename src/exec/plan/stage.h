@@ -6,45 +6,54 @@
 #include "plan/plan.h"
 #include "plan/reshape.h"
 
-/* Sets the reshape of a load (plan/reshape.h). */
+/* Gets the reshape (plan/reshape.h) through which a load reads its array. */
 void cb_load_reshape(const cb_ir *ir, const cb_load *load, cb_reshape *out);
-/* Sets the smallest box of the array (STORED) that contains a load's reads for a box of the domain. */
+/* Gets the elements of an array that a load needs for a box of the program's domain: `image` is the smallest box of the array
+ * that contains them. Only for loads of the kind STORED. */
 void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, cb_box *image);
 
-/* Gets the part of a box that belongs to a branch. */
+/* Gets the intersection of a box with a branch's box. A branch is the code for one box of a program's domain. */
 void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part);
 
 /* Returns true if two programs load from a common node. */
 bool cb_programs_share_a_load(const cb_program *a, const cb_program *b);
-/* Sets the range *first to *last - 1 of branches that may have elements of a box. */
+/* Gets the branches of a program that may have elements of a box: branches *first to *last - 1. */
 void cb_program_branches(const cb_program *prog, const cb_box *box, int *first, int *last);
 
-/* Returns true if the tail of the stage loads an array through a reshape. */
+/* Returns true if the tail of the stage, the program that computes its outputs, loads an array through a reshape. */
 bool cb_stage_reshapes(const cb_stage *s);
 
-/* Calls fn for each reduction below a root that is not stored, with the map from the root's axes to the axes of the reduction.
- * The root itself is examined (or reported) even if it is stored. */
+/* Finds the reductions from which a stage computes the node `root`. Walks from the root to its inputs, their inputs, and so on.
+ * Stops at reductions, stored nodes, and reshapes. If the root itself is stored, the walk begins there in the same way. Calls fn
+ * for each reduction, with the map from the root's axes to the axes of the reduction. */
 typedef cubed_status (*cb_reduce_fn)(void *ctx, int node, const cb_map *map, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_stage_find_reductions(const cb_ir *ir, int root, cb_reduce_fn fn,
                                                        void *ctx, cubed_error *err);
-/* Returns true if a reduction with this kept grid, seen through `map` from a root with grid `root`, has the root's memory
- * layout: only axes of extent 1 differ. Then axis[r] is the kept axis of root axis r, or -1. */
+/* Returns true if the results of a reduction have the memory layout of a node that is computed from them: the axes are the same,
+ * except axes of extent 1.
+ *
+ * map   maps the node's axes to the reduction's axes
+ * kept  grid of the reduction's results
+ * root  grid of the node
+ * axis  receives, for each axis of the node, the axis of `kept`, or -1 if there is none; unspecified if false is returned */
 bool cb_stage_reduce_fits(const cb_map *map, const cb_grid *kept, const cb_grid *root,
                           int axis[CUBED_MAX_NDIM]);
-/* Returns true if two reductions can be computed in one pass. */
+/* Returns true if two reductions can be computed in one pass: they reduce the same axes of equal grids, in the same groups of
+ * blocks. */
 bool cb_stage_same_domain(const cb_ir *ir, int reduce_a, int reduce_b);
 
-/* Returns one more than the highest level of the stored nodes that the stage reads (level[node]), or 0 if it reads none. */
+/* Returns the level of a stage: one more than the highest level of a stored node that it reads, or 0 if it reads no stored node.
+ * level[i] is the level of node i. */
 int cb_stage_level(const cubed_plan *p, const cb_stage *s, const int *level);
 
 /* Returns program i of a stage, or NULL if the stage has no program i. */
 const cb_program *cb_stage_program(const cb_stage *s, int i);
 
-/* Compiles a stage from outs[].node and task_chunks. If all task_chunks are 0, tasks make one chunk. Allocates in the plan's
- * zone. Does not set the need and the counts: see cb_stage_project. */
+/* Compiles a stage from the members outs[].node and task_chunks. If all task_chunks are 0, each task computes one chunk.
+ * Allocates in the plan's zone. Does not set the stage's memory need and counts of reads: call cb_stage_project. */
 CUBED_MUST_CHECK cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err);
 
-/* Sets the flags of the stage's loads, its need and its counts. */
+/* Sets the memory need of a compiled stage, its counts of reads and writes, and the flags that say how its loads read chunks. */
 void cb_stage_project(const cubed_plan *p, cb_stage *s);
 
 /* Returns the number of chunks along an axis that a task holds in memory at the same time. */
@@ -56,22 +65,28 @@ static inline int64_t cb_stage_step(const cb_stage *s, int d)
 /* Sets ntasks from task_chunks, which may have changed since the stage was compiled. */
 CUBED_MUST_CHECK cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err);
 
-/* Get the output chunks of a task as a box in the grid `kept`, the elements of a task, and the elements of a box of output
- * chunks. */
+/* Get boxes of the grid `kept`, whose cells are the output chunks of a stage.
+ *
+ * cb_stage_task_chunks  the output chunks of a task
+ * cb_stage_task_box     the elements of a task
+ * cb_stage_elements     the elements of a box of output chunks */
 void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
 void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements);
 
-/* Functions for stages with reductions. cb_stage_nblocks returns the number of blocks along the reduced axes; blocks are
- * numbered in C order. cb_stage_task_blocks gets the range of blocks that a task visits; for merges, the range of stored
- * states. cb_stage_block gets the part of the body's domain that belongs to a block and a task's box; the box of a PARTIAL
- * node includes the axis of groups. */
+/* Functions for stages with reductions. A block is a cell of the reduced axes. A state is a partial result of a reduction.
+ *
+ * cb_stage_nblocks      number of blocks along the reduced axes; they are numbered in C order
+ * cb_stage_task_blocks  blocks *first to *last - 1 that a task reduces; for merges, numbers of stored states
+ * cb_stage_block        elements of the reduction's input that belong to a block and to the task's box
+ *
+ * If tasks output states for groups of blocks (CB_NODE_PARTIAL), the task's box includes the axis of groups. */
 int64_t cb_stage_nblocks(const cb_stage *s);
 void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last);
 void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain);
 
-/* Returns true if the stage only concatenates the chunks of the intermediate *from to the single chunk of the target *to, and
- * no other stage reads the intermediate. */
+/* Returns true if the stage only concatenates the chunks of an intermediate array to the single chunk of a target, and no other
+ * stage reads the intermediate. Then sets *from to the node of the intermediate, and *to to the node of the target. */
 bool cb_stage_joins(const cubed_plan *p, const cb_stage *s, int *from, int *to);
 
 /* Calls fn for each range of chunks (a box in the stored node's grid) that a task reads from a stored node or Zarr source.
@@ -92,7 +107,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_task_writes(const cubed_plan *p, const cb
 CUBED_MUST_CHECK cubed_status cb_stage_box_writes(const cubed_plan *p, const cb_stage *s,
                                                   const cb_box *kept, cb_chunks_fn fn, void *ctx,
                                                   cubed_error *err);
-/* Calls fn for the chunks of one step of a task (cb_chunks_options.visit). */
+/* Calls fn for the chunks that a step of a task reads (cb_chunks_options.visit). Sets *there to false if the task has no such
+ * step, or if the stage's operator does not list steps. */
 CUBED_MUST_CHECK cubed_status cb_stage_visit(const cubed_plan *p, int stage, int64_t task,
                                              int64_t step, bool *there, cb_chunks_fn fn, void *ctx);
 

@@ -1,4 +1,4 @@
-/* Titles of stages: their computation in the user's notation. */
+/* Titles of stages: the computation of a stage as an expression, such as "mean(u*v)". */
 #ifndef CB_EXEC_TITLE_H
 #define CB_EXEC_TITLE_H
 

@@ -1,7 +1,7 @@
-/* Workers that run one task together, each with its arena.
+/* A team of workers (its members) that run one task together. Each member has its own arena.
  *
- * They run the task in lockstep: each worker executes its part between two barriers, which are called meetings here. After a
- * meeting, all members see all writes that preceded it. */
+ * The members run the task in phases that are separated by barriers, which are called meetings here. After a meeting, every
+ * member sees all writes that any member made before the meeting. */
 #ifndef CB_EXEC_COOP_H
 #define CB_EXEC_COOP_H
 
@@ -14,7 +14,7 @@
 typedef struct cb_member {
     char *chunks;        /* this member's share of the task's chunks, in its arena */
     cb_task_count count; /* counts of the data that this member has moved in the task */
-    size_t measured;     /* peak bytes of this member's arena */
+    size_t measured;     /* maximum fill level of this member's arena in bytes */
 } cb_member;
 
 typedef struct cb_coop {
@@ -31,14 +31,16 @@ typedef struct cb_coop {
     cubed_error error CB_GUARDED_BY(&lock); /* error of the first member that failed */
 } cb_coop;
 
-/* Initialises a team. It does not own `members`. */
+/* Initialises a team. The caller keeps ownership of `members`, which must live as long as the team. */
 CUBED_MUST_CHECK cubed_status cb_coop_init(cb_coop *t, cb_member *members, cubed_error *err);
 void cb_coop_destroy(cb_coop *t);
-/* Starts a new task for `size` members, before any of them begins. */
+/* Prepares the team for a new task with `size` members, and removes the error of the previous task. Call it before any member
+ * begins the task. */
 void cb_coop_begin(cb_coop *t, unsigned size);
-/* Records an error of a member. */
+/* Records the error of a member that failed. Has no effect if another member's error is recorded already. */
 void cb_coop_fail(cb_coop *t, cubed_status st, const cubed_error *why);
-/* Waits until all members have called it. Returns false to all members if one of them has failed. */
+/* A barrier: blocks until all members have called this function. Returns the same value to all members: false if a member has
+ * failed before the meeting ended, otherwise true. */
 bool cb_coop_meet(cb_coop *t);
 /* Returns the status and the error of the first member that failed, or CUBED_OK if none failed. Call it after a meeting. */
 cubed_status cb_coop_result(const cb_coop *t, cubed_error *err);

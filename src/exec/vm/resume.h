@@ -4,7 +4,8 @@
 
 #include "exec/vm/vm.h"
 
-/* Narrows the box `chunks` to the smallest box that contains all missing chunks. */
+/* Narrows `chunks`, a box of the task's output chunks, to the smallest box that contains all chunks that an earlier run has not
+ * written. */
 CUBED_MUST_CHECK cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks,
                                                    cubed_error *err);
 

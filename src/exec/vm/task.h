@@ -4,11 +4,17 @@
 
 #include "exec/vm/vm.h"
 
-/* Runs task number `task` of t->stage. The task's buffers are in t->arena, whose capacity is at least the stage's need. Memory of
- * libraries is charged to the arena. Chunks of intermediates, and cached and prefetched chunks, are memory of t->chunks. On
- * return the arena is as before, except its high-water mark. Tasks are stateless and idempotent; different tasks may run
- * concurrently with different arenas. t->cancel (may be NULL) is checked between vectors. Every member of a cooperative
- * task calls this, and all get the same status. */
+/* Runs task number `task` of t->stage.
+ *
+ * Memory: the task's buffers are in t->arena, whose capacity must be at least the stage's need. Memory of libraries is charged to
+ * the arena. Intermediates, cached chunks and prefetched chunks are memory of t->chunks. On return the arena is as before,
+ * except its high-water mark.
+ *
+ * Cancellation: t->cancel (may be NULL) is checked between vectors.
+ *
+ * Cooperative tasks: every member calls this function, and all members get the same status.
+ *
+ * Thread safety: tasks are stateless and idempotent. Different tasks may run concurrently with different arenas. */
 CUBED_MUST_CHECK cubed_status cb_task_run(const cb_task *t, int64_t task, cubed_error *err);
 
 #endif

@@ -4,20 +4,20 @@
 
 #include "exec/vm/vm.h"
 
-/* Returns the value of an index load (a load of positions) `by` elements after the element with `value` along an axis. Wraps
- * on overflow. */
+/* An index load has no array: its values are positions, which grow linearly along each axis. Returns the value at `by` elements
+ * after an element with value `value` along an axis. Wraps around on overflow. */
 static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int axis, int64_t by)
 {
     return (int64_t)((uint64_t)value + (uint64_t)load->step[axis] * (uint64_t)by);
 }
 
-/* A chunk that is decoded piecewise. Positions are bytes of the chunk. */
+/* A chunk that is decoded piecewise. Positions are byte offsets in the decoded chunk. */
 typedef struct vm_pieces {
     int64_t idx[CUBED_MAX_NDIM];
     int64_t origin, row; /* positions of element 0 of the box, and of element 0 of the run */
     int64_t lo, hi;      /* byte range of the chunk that is at `data` */
     const char *data;
-    /* the last decoded codec block, which may be in the cache instead of the buffer */
+    /* the codec block (part of an encoded chunk) that was decoded last; its bytes may be in the cache instead of the buffer */
     cb_pinned_codec_block block;
 } vm_pieces;
 
