@@ -1,4 +1,5 @@
-/* Decides which ranges of a run may run next, from the reports of earlier ranges (driver.c). Used by one thread. */
+/* The driver of a run: decides from the reports of completed tasks which ranges (consecutive tasks of a stage) run next. It knows
+ * nothing about how workers are reached. Used by one thread (driver.c). */
 #ifndef CB_RUN_DRIVER_H
 #define CB_RUN_DRIVER_H
 
@@ -7,7 +8,7 @@
 
 typedef struct cb_driver cb_driver;
 
-/* A clock for simulations of workers, in nanoseconds. */
+/* A replaceable clock, so that tests can simulate workers without waiting. Times are in nanoseconds. */
 typedef struct cb_run_clock {
     int64_t (*now)(void *ctx);
     void (*pause)(void *ctx, int64_t ns);
@@ -37,21 +38,24 @@ typedef struct cb_driver_args {
     const cb_notes *notes;
 } cb_driver_args;
 
-/* Looks for the output of an earlier run if the run resumes one. Emits the first events. */
+/* Creates the driver of a run. If the run resumes an earlier run, looks for the output of that run. Reports the first events to the
+ * user's callback. */
 CUBED_MUST_CHECK cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out,
                                             cubed_error *err);
 void cb_driver_free(cb_driver *d);
-/* Gets the next range that may run, or the unfinished tasks of a slow range, for a second worker. The range is then in flight.
- * Sets *got to false if no range can run now. */
+/* Gets a range to submit to a worker: the next range that may run, or the unfinished tasks of a slow range, which a second worker
+ * then also runs. The range then counts as in flight. Sets *got to false if no range can run now. */
 CUBED_MUST_CHECK cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got,
                                              cubed_error *err);
-/* Handles the report of a task. Ignores duplicates. Returns the task's error if the task cannot be retried. */
+/* Handles a report that a task is complete or has failed. Ignores duplicate reports. Returns the task's error if the task is not
+ * retried; the run then fails. */
 CUBED_MUST_CHECK cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r,
                                                cubed_error *err);
-/* Handles the loss of a range, for which no more reports will arrive. */
+/* Handles the loss of a range in flight, identified by its token: no more reports will arrive for it, because of `why`. */
 CUBED_MUST_CHECK cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const cubed_error *why,
                                              cubed_error *err);
-/* Finds a range in flight that is overdue, and the reason; the caller then loses it. Returns false if no range is overdue. */
+/* Looks for a range in flight that has exceeded its time limit. Sets *token to the range and *why to the reason, for a call of
+ * cb_driver_lose. Returns false if there is no such range. */
 bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why);
 /* Returns true if all tasks are done. */
 bool cb_driver_is_over(const cb_driver *d);

@@ -1,5 +1,5 @@
-/* Decides how many workers of a service a driver may use, while the service starts workers step by step (ramp.c). Used by one
- * thread. */
+/* Decides how many workers of a service a driver may use. Services such as AWS Lambda start a limited number of workers at once,
+ * and then a limited number per second. Used by one thread (ramp.c). */
 #ifndef CB_RUN_RAMP_H
 #define CB_RUN_RAMP_H
 
@@ -9,10 +9,10 @@
 enum { CB_RAMP_SECONDS = 64 };
 
 typedef struct cb_ramp {
-    unsigned workers; /* maximum */
+    unsigned workers; /* maximum number of workers */
     /* The fields ramp_workers and ramp_per_second of cubed_executor_caps. If at_once is 0, all workers start at once. */
     unsigned at_once, per_second;
-    double spare; /* workers that the service can start at time spare_ns */
+    double spare; /* number of workers that the service could start at once at time spare_ns */
     int64_t start_ns, spare_ns;
     unsigned asked;  /* workers that the service was asked to start */
     unsigned seen;   /* workers that have reported a task */
@@ -25,13 +25,13 @@ typedef struct cb_ramp {
 
 void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_second,
                    int64_t now_ns);
-/* Returns whether a worker can take one more range while `busy` workers have a range each. If it returned true too early, the
- * range would wait for a worker that has not started, although another worker becomes idle before. */
+/* Returns true if one more range should be submitted now, while `busy` workers have a range each. Returns false if the range would
+ * have to wait for a worker to start, although a busy worker is expected to become idle earlier. */
 bool cb_ramp_has_worker(cb_ramp *r, unsigned busy, int64_t now_ns);
-/* Counts the worker of a range that is submitted while `busy` other workers have a range each. */
+/* Records that a range is submitted while `busy` other workers have a range each. The service may start a worker for it. */
 void cb_ramp_submit(cb_ramp *r, unsigned busy);
-/* Counts a report. `worker` is the number of the worker, from 0. `taken_ns` is the estimated time that the worker needs for
- * its whole range. */
+/* Records a report of worker number `worker` (from 0), which shows that this worker has started. `taken_ns` is the estimated time
+ * in nanoseconds that the worker needs for its whole range. */
 void cb_ramp_report(cb_ramp *r, unsigned worker, double taken_ns);
 
 #endif

@@ -24,16 +24,18 @@ typedef struct cb_ready_args {
     void *ctx;
 } cb_ready_args;
 
-/* Counts the readers of each intermediate and looks for the output of an earlier run. */
+/* Prepares the search for tasks: counts the tasks that read each chunk of an intermediate, and looks for the output of an earlier
+ * run. */
 CUBED_MUST_CHECK cubed_status cb_ready_new(const cb_ready_args *args, cb_ready **out,
                                            cubed_error *err);
 void cb_ready_free(cb_ready *r);
-/* Returns the next tasks that may run, each once. *first == *last if no task may run now. */
+/* Gets the next range of tasks that may run: tasks *first to *last - 1 of *stage. Each task is returned once. *first equals *last
+ * if no task may run now. */
 CUBED_MUST_CHECK cubed_status cb_ready_take(cb_ready *r, int *stage, int64_t *first, int64_t *last,
                                             cubed_error *err);
-/* Records the duration of one task of the stage. */
+/* Records the duration in nanoseconds of one task of the stage. */
 void cb_ready_timed(cb_ready *r, int stage, int64_t ns);
-/* Records that the task's chunks exist. Frees the chunks of which the task was the last reader. */
+/* Records that a task is complete, so the chunks that it writes exist. Frees chunks of intermediates that no later task reads. */
 CUBED_MUST_CHECK cubed_status cb_ready_done(cb_ready *r, int stage, int64_t task, cubed_error *err);
 
 #endif

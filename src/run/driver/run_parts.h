@@ -1,4 +1,5 @@
-/* Declarations shared by the files for runs in parts. */
+/* Functions for runs in parts: runs without a driver, which several processes begin, execute and finish (cubed_run_begin and the
+ * following functions). */
 #ifndef CB_RUN_PARTS_H
 #define CB_RUN_PARTS_H
 
@@ -7,11 +8,11 @@
 /* Checks that workers can run the plan if they know only its bytes, the run's name and the work directory. */
 CUBED_MUST_CHECK cubed_status cb_run_check_parts(const cubed_plan *plan, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_run_check_retries(int retries, cubed_error *err);
-/* Opens storage for a part of the run with that name. */
+/* Opens the stores of a run for one of its parts. `mode` is the part, `run` the name of the run. */
 CUBED_MUST_CHECK cubed_status cb_parts_open(cubed_plan *plan, cb_io_mode mode, const char *run,
                                             cb_io **io, cubed_error *err);
 
-/* Calls the function `ended` of each function on blocks of the plan. Call it after the last task. */
+/* Tells the plan's functions on whole blocks that the run has ended: calls their member `ended`. Call it after the last task. */
 void cb_run_say_ended(const cubed_plan *plan);
 
 #endif

@@ -1,4 +1,5 @@
-/* Runs the driver's ranges with an executor (schedule.c). */
+/* The loop between driver and executor: submits ranges of tasks to the executor, and passes its reports to the driver
+ * (schedule.c). */
 #ifndef CB_RUN_SCHEDULE_H
 #define CB_RUN_SCHEDULE_H
 

@@ -1,5 +1,6 @@
-/* Executors whose ranges are calls of a service over HTTP: the request contains a message, and the reply the reports of its
- * tasks. A file for each service (lambda.c, http.c) makes its calls and interprets its replies. */
+/* Executors that send each range of tasks as one HTTP request to a service. The request contains the message to a worker, and the
+ * reply contains the reports of the tasks. One file for each service (lambda.c, http.c) makes the requests and interprets the
+ * replies. */
 #ifndef CB_RUN_INVOKE_H
 #define CB_RUN_INVOKE_H
 
@@ -25,7 +26,8 @@ typedef struct cb_invocation {
     cb_invoker *of;
     cubed_task_range range;
     cb_buf body;
-    bool renewed; /* the credentials were renewed for this call */
+    bool
+        renewed; /* the credentials were renewed once for this call, after the service had refused it */
 } cb_invocation;
 
 typedef struct cb_invoke_kind {
@@ -38,9 +40,10 @@ typedef struct cb_invoke_kind {
     size_t size;            /* size of the executor's struct, which starts with cb_invoker */
     uint32_t stall_ms;      /* milliseconds without a byte after which a call fails */
     cb_http_functions http; /* `done` is cb_invoke_done */
-    /* Finds the service from the URL that its options apply to. The caller sets `throttle` and `way` afterwards. */
+    /* Finds the service: its address and credentials. `url` is the URL for which the user sets the service's options. The caller
+     * sets `throttle` and `way` afterwards. */
     cubed_status (*find)(cb_invoker *x, cb_net *net, const char *url, cubed_error *err);
-    /* Appends the name of the throttle. */
+    /* Appends the name of the service's throttle, which limits the rate of requests. */
     void (*put_throttle)(const cb_invoker *x, cb_buf *name);
 } cb_invoke_kind;
 
@@ -78,14 +81,15 @@ struct cb_invoker {
 CUBED_MUST_CHECK cubed_status cb_invoke_open(const cb_invoke_kind *kind,
                                              const cubed_executor_args *args, cubed_executor **out,
                                              cubed_error *err);
-/* Functions of the executor vtables of both kinds. */
+/* Members of the vtables (cubed_executor_vtable) of these executors. */
 cubed_status cb_invoke_submit(cubed_executor *ex, const cubed_task_range *range, cubed_error *err);
 cubed_status cb_invoke_poll(cubed_executor *ex, int timeout_ms, cubed_task_report *report,
                             bool *got, cubed_error *err);
 void cb_invoke_close(cubed_executor *ex);
 
 void cb_invoke_done(cb_http_call *c);
-/* Gets, from a JSON reply, the first string at one of `keys` (NULL-terminated) as ": TEXT"; "" if there is no string. */
+/* Gets the service's error text from a JSON reply: ": " and the string at the first of `keys` that has a string, or "" if there is
+ * none. `keys` ends with NULL; `out` has `cap` bytes. At most 300 characters of the string are used. */
 void cb_invoke_text(const cb_http_call *c, const char *const *keys, char *out, size_t cap);
 
 #endif

@@ -1,5 +1,5 @@
-/* Stores the plan and sources in the driver's memory in the run's folder, for workers that receive only the location of the
- * folder. The stored objects are removed with the folder. */
+/* Stores the plan in the run's folder, and sources that are in the driver's memory. For workers that receive only the location
+ * of the folder. The stored objects are removed with the folder. */
 #ifndef CB_RUN_LEFT_H
 #define CB_RUN_LEFT_H
 
@@ -10,7 +10,8 @@ typedef struct cb_left_plan {
     char key[400];   /* key in work_dir, derived from the plan's bytes */
 } cb_left_plan;
 
-/* Requires the run's folder to be open and *out to be empty. Free *out with cb_left_free, even after an error. */
+/* Stores the serialised plan (`bytes`) and the sources. Requires that the run's folder is open and that *out is zeroed. Free *out
+ * with cb_left_free, even after an error. */
 CUBED_MUST_CHECK cubed_status cb_leave_plan(cb_io *io, const void *bytes, size_t size,
                                             cb_left_plan *out, cubed_error *err);
 void cb_left_free(cb_left_plan *left);

@@ -15,13 +15,13 @@ typedef struct cb_task_env {
     const cubed_cancel *cancel; /* may be NULL */
 } cb_task_env;
 
-/* Prefetches the input chunks of the worker's next tasks. */
+/* Announces a range of tasks that this worker will run, so that `ahead` prefetches their input chunks. */
 void cb_runner_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_range *range);
-/* Runs one task and fills its report. `helper`: lets other workers decode for it; may be NULL. */
+/* Runs one task and fills in its report. `helper` allows other workers to decode chunks for this task; NULL: they do not. */
 void cb_runner_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *helper,
                         int stage, int64_t task, cubed_task_report *report);
-/* Runs the part of a cooperative task that belongs to member number `member`. The report of the first member covers all
- * members. Every member calls this with the same task, until a report has an error. */
+/* Runs one member's part of a cooperative task, a task that several workers (members) run together. Every member calls this
+ * function with the same task, until a report has an error. The report of member 0 covers the whole task. */
 void cb_runner_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
                           cb_coop *coop, unsigned member, cubed_task_report *report);
 

@@ -1,8 +1,8 @@
-/* Ends tasks that exceed their time limit. It cancels a task as if the run were cancelled; loops and waits for stores check
- * this flag.
+/* Ends tasks that exceed their time limit. The watchdog sets the task's cancel flag, as if the run were cancelled. Loops, and
+ * waits for stores, check this flag.
  *
- * A task that does not end within the same time again (at most CB_STUCK_NS) is stuck in code that cannot be interrupted. Only
- * ending the process then stops the task. */
+ * If the task does not end within the same time again (at most CB_STUCK_NS), it is stuck in code that cannot be interrupted. Then
+ * only the end of the process stops the task. */
 #ifndef CB_RUN_WATCHDOG_H
 #define CB_RUN_WATCHDOG_H
 

@@ -1,5 +1,5 @@
-/* The socket protocol of the executor "processes" and its workers: a greeting, the plan's bytes, then ranges one way and
- * reports the other (cubed/sys/message.h). */
+/* The socket protocol of the executor "processes" and its workers. The driver sends a greeting, the serialised plan, and then
+ * ranges of tasks. A worker sends reports (cubed/sys/message.h). */
 #ifndef CB_RUN_WIRE_H
 #define CB_RUN_WIRE_H
 
@@ -10,7 +10,7 @@ typedef struct cb_wire_hello {
     uint64_t plan_size;
     /* number of descriptors of shared memory, which follow the connection's descriptor */
     uint32_t nshared;
-    /* an earlier run of the plan began all targets in stores; true if there are none */
+    /* an earlier run of the plan began all targets in stores; also true if no target is in a store */
     bool resume;
     uint32_t timeout_ms;    /* see cubed_run_options */
     char plan[40], run[40]; /* ID of the plan and name of the driver's run (run/places/self.h) */
@@ -42,8 +42,8 @@ void cb_wire_put_hello(const cb_wire_hello *h, uint8_t bytes[CB_WIRE_HELLO_BYTES
  * library. */
 CUBED_MUST_CHECK cubed_status cb_wire_get_hello(const uint8_t bytes[CB_WIRE_HELLO_BYTES],
                                                 cb_wire_hello *h, cubed_error *err);
-/* Sends as much as fits on a non-blocking connection and adds its size to *sent. Returns false at the end of the
- * connection. */
+/* Sends `data` from byte *sent on, as much as a non-blocking connection accepts, and adds the number of bytes to *sent. Returns
+ * false at the end of the connection. */
 bool cb_wire_send_some(int fd, const void *data, size_t size, size_t *sent);
 /* Receives the bytes of a report that have arrived on a non-blocking connection. Fails if the bytes are not a report. */
 CUBED_MUST_CHECK cubed_status cb_wire_receive_some(const cubed_context *ctx, int fd,

@@ -19,7 +19,7 @@ typedef struct cb_run_self {
      * reads files. */
     char owner[CB_OWNER_CAP];
     char since[CB_RUN_TIME_CAP];
-    bool detached;
+    bool detached;  /* a run without a driver, which several short processes execute */
     bool elsewhere; /* the run has workers on other machines (cb_run_record) */
     /* seconds without a heartbeat after which a run on another machine counts as gone */
     int64_t silence;
@@ -32,8 +32,8 @@ typedef struct cb_beats cb_beats;
 typedef struct cb_claim {
     cubed_store *store; /* borrowed */
     const char *path;   /* borrowed */
-    /* The place that had the path when it was claimed, borrowed (cb_store_anchor). The record is written through it, so a
-     * run that has lost the path to another run changes nothing there. NULL: the record is written by path. */
+    /* The directory that was at the path when it was claimed (cb_store_anchor); borrowed. The record is written through it. So
+     * if another run has put a new directory at the path, this run changes nothing there. NULL: the record is written by path. */
     cubed_store *place;
     cubed_object_version version; /* version of the record; "" if there is no record */
     int format;                   /* Zarr format of the array to be created; 0 for a folder */
@@ -41,23 +41,26 @@ typedef struct cb_claim {
     /* The thread that renews the claim (run/places/beats.h), or NULL. It changes the version and the record. */
     cb_beats *beats;
     struct cb_claim *next; /* next claim of the thread's list, until cb_beats_end */
-    /* true if a heartbeat of the thread found that another run has taken the place */
+    /* a heartbeat of the thread found that another run has taken the claim */
     bool taken;
 } cb_claim;
 
-/* Reads the record of a place. Strings of the record are allocated in the zone. */
+/* Initialises a claim, which is not yet held, and reads the record at the path into it. The strings of the record are allocated
+ * in the zone. */
 CUBED_MUST_CHECK cubed_status cb_claim_look(cubed_store *store, const char *path, cb_zone *zone,
                                             cb_claim *out, cubed_error *err);
-/* Returns true if the place belongs to this run. A process that knows the name of a run in parts continues it. */
+/* Returns true if the claim already belongs to this run, because it is a run in parts (`detached`) that another process began.
+ * Processes recognise such a run by its name and plan. */
 bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self);
 /* Sets fields of `self` from the options, which may be NULL (takeover.c). CUBED_E_ARG if the struct's size is wrong. */
 CUBED_MUST_CHECK cubed_status cb_takeover_read(cb_run_self *self,
                                                const cubed_takeover_options *options,
                                                cubed_error *err);
-/* Returns true if the owner of the record is running, as far as known, so that its place must not be taken over. */
+/* Returns true if the owner of the record is running, as far as is known. Then its claim must not be taken over. */
 bool cb_takeover_must_wait(const cb_run_self *self, const cb_run_record *r);
-/* Sets *safe to false if processes of the record's run may still write and the store cannot refuse their writes. Tests
- * whether the store honours conditions with an object that it deletes again. */
+/* Finds out whether the claim can be taken over without danger for the data. *safe is false if processes of the record's run may
+ * still write, and the store cannot refuse their writes. For this, the function may put a test object with conditions into the
+ * store, which it deletes again. */
 CUBED_MUST_CHECK cubed_status cb_takeover_is_safe(const cb_claim *c, bool *safe, cubed_error *err);
 /* Fails with CUBED_E_UNSUPPORTED if a takeover of the place is not safe (cb_takeover_is_safe), unless self->take_over forces
  * it. */
@@ -66,23 +69,24 @@ CUBED_MUST_CHECK cubed_status cb_takeover_check(const cb_claim *c, const cb_run_
 /* Fails with CUBED_E_EXISTS if another run is working at the place; the message names that run. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self,
                                                   cubed_error *err);
-/* Takes over the place from the owner recorded in `c`. `staged` is stored in the record. CUBED_E_EXISTS if another run took the
- * place first. */
+/* Takes the claim: replaces exactly the record that `c` has read. `staged` is stored in the new record. CUBED_E_EXISTS if another
+ * run took the claim first. */
 CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged,
                                             cubed_error *err);
 /* Fails with CUBED_E_EXISTS if the place no longer belongs to this run. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
-/* Fails with CUBED_E_EXISTS if the place no longer belongs to this run. Sets *when to the time by the service's clock
- * (cubed_object_info.replied). */
+/* Like cb_claim_check_own. Also sets *when to the time of the check by the service's clock (cubed_object_info.replied). */
 CUBED_MUST_CHECK cubed_status cb_claim_check_when(const cb_claim *c, int64_t *when,
                                                   cubed_error *err);
-/* Deletes the objects below `path` of `store` that `wants` selects, while this run has the claim, whose record is in the
- * store. CUBED_E_EXISTS if this run does not have it. If another run takes the claim while a deletion is under way, the
- * deletion is late:
+/* Deletes the objects below `path` of `store` that `wants` selects. The claim's record must be in this store.
+ * CUBED_E_EXISTS if this run does not hold the claim.
+ *
+ * The record is read before each batch of CB_STORE_BATCH keys. If another run takes the claim later, while the batch is being
+ * deleted, the deletion is late. The effect of a late deletion depends on the store:
  *
  * - A store with CUBED_STORE_GUARDS refuses it, because the record has another version.
  * - A store with CUBED_STORE_DELETES_IF keeps objects that were put after they were listed.
- * - Other stores delete objects of the other run. The record is read before every CB_STORE_BATCH keys. */
+ * - Other stores delete objects of the other run. */
 CUBED_MUST_CHECK cubed_status cb_claim_remove(const cb_claim *c, cubed_store *store,
                                               const char *path, cb_store_wants_fn wants, void *ctx,
                                               cubed_error *err);
@@ -93,92 +97,107 @@ CUBED_MUST_CHECK cubed_status cb_claim_remove_chunks(const cb_claim *c, cubed_er
 CUBED_MUST_CHECK cubed_status cb_claim_remove_documents(const cb_claim *c, cubed_store *store,
                                                         const char *path, const char *record_path,
                                                         cubed_error *err);
-/* Removes the plan from the record, so that no run resumes data that is about to be removed. CUBED_E_EXISTS if the place no
- * longer belongs to the claim. */
+/* Ensures that no run resumes data that is about to be removed. Removes the plan from the record if other runs can write there
+ * (cb_claim_needs_fence). In other stores, only checks the claim. CUBED_E_EXISTS if this run no longer holds the claim. */
 CUBED_MUST_CHECK cubed_status cb_claim_close(cb_claim *c, cubed_error *err);
-/* Writes a new state, and the current time as the time of the last heartbeat, to the record. */
+/* Writes a new state to the record, with the current time as the time of the last heartbeat. */
 CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err);
 /* Writes the current time as the time of the last heartbeat to the record. The thread of run/places/beats.h calls it. */
 CUBED_MUST_CHECK cubed_status cb_claim_beat(cb_claim *c);
-/* A copy of the run and the owner of a claim, for other threads of the run, because the claim itself changes. */
+/* A fence: the identity of a claim's run and owner, by which writes check that the run still holds the claim. It is a copy,
+ * because other threads use it while the claim changes. */
 typedef struct cb_claim_fence {
     cb_zarr_fence zarr; /* `zarr.ctx` is this struct */
     cubed_store *store; /* borrowed */
     const char *path;   /* borrowed */
     char run[CB_RUN_NAME_CAP], owner[CB_OWNER_CAP], since[CB_RUN_TIME_CAP];
 } cb_claim_fence;
-/* Returns true if late requests of other runs can reach this run's objects: places of the store are only names, which other
- * processes know. */
+/* Returns true if late requests of other runs can change this run's objects. This is so if the store cannot exchange two arrays,
+ * so that old and new arrays have the same keys, and if the store is not in the memory of this process. */
 static inline bool cb_claim_needs_fence(const cubed_store *store)
 {
     return !store->vt->swap && !(store->vt->flags & CUBED_STORE_OF_PROCESS);
 }
-/* Sets *out to the fence of the claim, which states the conditions of puts of the run. `in_parts` is true if chunks are so
- * large that they are uploaded in parts. */
+/* Sets *out to the fence of the claim. `in_parts` is true if chunks are so large that each is uploaded by several requests. */
 void cb_claim_get_fence(const cb_claim *c, bool in_parts, cb_claim_fence *out);
-/* Fails with CUBED_E_EXISTS if the record at `place` (NULL: at the path) names another run or owner than the claim's record. */
+/* Fails with CUBED_E_EXISTS if the record in the directory `place` names another run or owner than the claim's record. If `place`
+ * is NULL, reads the record at the claim's path. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_store *place,
                                                    cb_zone *zone, cubed_error *err);
-/* Sets the place through which the record is written from then on. */
+/* Sets the directory through which the record is written from then on (`place` of the claim). */
 void cb_claim_set_place(cb_claim *c, cubed_store *place);
 /* Removes the record if the place still belongs to this run. */
 void cb_claim_drop(cb_claim *c);
-/* Removes the record of a target if the place still belongs to this run. A record without a plan is kept if processes of an
- * earlier run may still write, and only existing objects prevent their writes. This record makes later runs put all chunks. */
+/* Ends the claim of a target. Usually removes the record if this run still holds the claim (cb_claim_drop). If processes of an
+ * earlier run may still write, and only existing objects prevent their writes, a record without a plan is kept instead
+ * (cb_claim_mark). */
 void cb_claim_release(cb_claim *c);
-/* Replaces the claim's record by a record without a plan, which makes later runs put all chunks. CUBED_E_EXISTS if the place no
- * longer belongs to this run. */
+/* Replaces the claim's record by a record without a plan. It makes later runs put all chunks, also those that have only the fill
+ * value. CUBED_E_EXISTS if this run no longer holds the claim. */
 CUBED_MUST_CHECK cubed_status cb_claim_mark(cb_claim *c, cubed_error *err);
 
-/* The place of a new array that will replace the array at PATH: a new store, to be closed with cb_store_close. In it `name` is
- * the array at PATH and `staged` is the new array next to it. */
+/* Names of an array that will be replaced, and of the staged array: the new array, which is created next to it. `store` contains
+ * both; the owner of this structure closes it with cb_store_close. `name` is the key of the array to be replaced, and `staged`
+ * the key of the new array. */
 typedef struct cb_stage_place {
     cubed_store *store;
     char name[CB_RUN_STAGED_CAP - 64];
     char staged[CB_RUN_STAGED_CAP];
 } cb_stage_place;
-/* Gets the place in which the array that will replace the array at `path` is created. `staged` is the name of this place from
- * a run's record; NULL or "": a new name of this run, CUBED_E_ARG if it is too long. CUBED_E_UNSUPPORTED if the store cannot
- * replace arrays, CUBED_E_FORMAT if `staged` is not a name of such a place. */
+/* Gets the names for replacing the array at `path`, and opens the store that contains both arrays.
+ *
+ * run     name of the run
+ * staged  key of the staged array from a run's record; NULL or "": makes a new key from `run`
+ *
+ * Errors: CUBED_E_UNSUPPORTED if the store cannot replace arrays, CUBED_E_FORMAT if `staged` is not a valid key of a staged
+ * array, CUBED_E_ARG if the new key is too long. */
 CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
                                             const char *staged, cb_stage_place *out,
                                             cubed_error *err);
-/* Puts the complete new array in its place. The claim that moved with the new array is then valid. `made`: the place to which
- * the new array was written, or NULL. The call fails after a takeover of this run, because its place then no longer has the
- * name. */
+/* Replaces the old array by the complete staged array. The staged array brings its own record; afterwards this record is the
+ * claim. Fails if another run has taken the claim of this run.
+ *
+ * made  the directory to which the new array was written, or NULL */
 CUBED_MUST_CHECK cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *made,
                                             cubed_error *err);
-/* Exchanges the place under the name for an empty place with the claim's record. The old place, and late writes to it, are then
- * at p->staged. */
+/* Exchanges the directory at p->name for a new directory that contains only the claim's record. The old directory is then at
+ * p->staged; late writes of other runs go there. */
 CUBED_MUST_CHECK cubed_status cb_stage_exchange(const cb_stage_place *p, cb_claim *c,
                                                 cubed_error *err);
-/* Puts an empty place under the name if the claim was taken from a run that may still write. Writes of that run go to the
- * old place, which is discarded. `keep_chunks`: existing chunks are moved to the new place one by one. */
+/* Puts a new directory at p->name, so that late writes of the run from which the claim was taken have no effect: they go to the
+ * old directory, which is then removed.
+ *
+ * keep_chunks  moves the existing chunks to the new directory first, one by one */
 CUBED_MUST_CHECK cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
                                              cubed_error *err);
-/* Renames the unfinished array at `staged` of a run that was taken over, so that this run can no longer put the array in its
- * place. p->staged is then the new name, or "" if there was no array. `run`: the run that takes over. CUBED_E_EXISTS if the
- * place no longer belongs to the claim. */
+/* Renames the unfinished staged array of a run whose claim was taken, so that the old run can no longer put it in place of the
+ * array p->name. p->staged is then the new key, or "" if there was no staged array.
+ *
+ * run  name of the run that has taken the claim
+ *
+ * Errors: CUBED_E_EXISTS if the claim `c` has been taken again. */
 CUBED_MUST_CHECK cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *run,
                                              cubed_error *err);
-/* Moves all chunks below prefix `from` to prefix `to`. Moves objects, never folders, because a rename by the run that wrote
- * them may already have opened the folder. */
+/* Moves all chunks below prefix `from` to prefix `to`. Moves single objects, never folders, because the run that wrote the chunks
+ * may have opened a folder for a rename that still follows. */
 CUBED_MUST_CHECK cubed_status cb_stage_move_chunks(cubed_store *store, const char *from,
                                                    const char *to, cubed_error *err);
 /* Copies all chunks below prefix `from` to prefix `to`, for stores without renames. */
 CUBED_MUST_CHECK cubed_status cb_stage_copy_chunks(cubed_store *store, const char *from,
                                                    const char *to, cubed_error *err);
-/* Repeats the whole copy that a record with CB_RUN_COPYING describes, including objects that were copied already. The record is
- * kept. CUBED_E_EXISTS if `c` was taken over before the old array is deleted. */
+/* Replaces an array by a copy of the staged array, in stores that cannot exchange arrays. Also finishes such a copy of a run that
+ * ended during it (state CB_RUN_COPYING): all objects are copied again. The record is kept. CUBED_E_EXISTS if the claim `c` has
+ * been taken before the old array is deleted. */
 CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c,
                                             cubed_error *err);
-/* Removes the array at `staged`, which is unfinished or was replaced. Files in it that do not belong to Zarr move to the
- * array in its place. */
+/* Removes the array at p->staged, which is unfinished or was replaced. Moves files in it that do not belong to Zarr to the array
+ * at p->name, except files whose names exist there. */
 CUBED_MUST_CHECK cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err);
 /* Suffix of the directory in which one process at a time creates a file (new_file.c). */
 #define CB_NEW_FILE_SUFFIX ".cubed-new"
-/* Returns the name of the array that the array with the staged name `name` will replace (cb_stage_place). `name` may continue
- * with the rest of a key. Returns NULL if `name` is not a staged name. */
+/* Returns the name of the array that a staged array (cb_stage_place) will replace. The result points to the end of `name`, the key
+ * of the staged array. The key of an object inside the staged array is also allowed; then the result ends with the rest of this
+ * key. Returns NULL if `name` is not the key of a staged array. */
 const char *cb_stage_replaces(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Groups that contain results, and arrays that are copied unchanged. They are created when the results are complete. */
+/* Zarr groups that contain results, and arrays that a run copies unchanged. Both are created when the results are complete. */
 #ifndef CB_RUN_GROUPS_H
 #define CB_RUN_GROUPS_H
 
@@ -16,11 +16,11 @@ typedef struct cb_groups {
     cubed_status (*look)(const void *ctx, int64_t *when, cubed_error *err);
 } cb_groups;
 
-/* Checks that nothing is at the places of copies, or that it may be replaced. `resume`: copies of an earlier attempt are
- * replaced. */
+/* Checks the locations to which arrays will be copied unchanged: nothing may be there, or it must be allowed to replace it.
+ * `resume` allows to replace copies of an earlier attempt. */
 CUBED_MUST_CHECK cubed_status cb_groups_check(cubed_context *ctx, const cb_plan_group *list, int n,
                                               bool resume, cubed_error *err);
-/* Creates the groups in the order of the list. */
+/* Creates the groups, and copies the arrays, in the order of the list. */
 CUBED_MUST_CHECK cubed_status cb_groups_make(cubed_context *ctx, const cb_groups *groups,
                                              cubed_error *err);
 

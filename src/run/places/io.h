@@ -1,4 +1,5 @@
-/* The places of a run: its targets, its folder in the work directory, and the broker of its chunks. */
+/* The storage of a run: its targets, its folder in the work directory, and its broker, through which tasks read and write
+ * chunks. */
 #ifndef CB_RUN_IO_H
 #define CB_RUN_IO_H
 
@@ -18,7 +19,8 @@ typedef enum cb_io_mode {
 
 typedef struct cb_io_options {
     cb_io_mode mode;
-    bool resume; /* resume an earlier run of the plan; for workers: it began all targets */
+    bool
+        resume; /* resume an earlier run of the plan; for workers: an earlier run began all targets */
     /* for drivers: workers find the run by its name and the plan's ID (cubed_work) */
     bool joined;
     unsigned keep; /* CUBED_KEEP_*: output that may be kept if the run ends early (cb_io_keep) */
@@ -42,24 +44,31 @@ void cb_io_keep(cb_io *io);
 void cb_io_sweep(const cb_io *io);
 /* Closes the run's places. A driver also removes intermediates and, if the run was not committed, its output. */
 void cb_io_close(cb_io *io);
-/* cb_io_rest prepares an idle worker's places to stay open, without memory for chunks. cb_io_go_on returns true if the run still
- * has its places and can continue as if just opened. On false the caller closes them.
+/* An idle worker keeps its stores open between ranges of tasks.
  *
- * own_name  no other run has the name of this run; then a check of the places whose puts are conditional is valid for a second */
+ * cb_io_rest   frees the broker, so that the idle worker uses no memory for chunks
+ * cb_io_go_on  creates the broker again. Returns false if another run has taken a target, or after an error; the caller then
+ *              closes `io`.
+ *
+ * own_name  no other run has the name of this run. Then targets whose puts are conditional are checked at most once a second. */
 void cb_io_rest(cb_io *io);
 bool cb_io_go_on(cb_io *io, bool own_name);
 /* Returns the broker of the chunks that tasks read and write. */
 cb_chunks *cb_io_chunks(const cb_io *io);
-/* For a run in parts. cb_io_note creates an empty object in the folder of the run. cb_io_notes lists the names below `folder` in
- * the folder of the run. cb_io_spill opens the folder of the run. */
+/* For a run in parts: the run's folder in the work directory, through which its processes communicate.
+ *
+ * cb_io_note   creates an empty object with this name in the run's folder
+ * cb_io_notes  calls fn for each name below `folder` in the run's folder
+ * cb_io_spill  opens the run's folder if it is not open */
 CUBED_MUST_CHECK cubed_status cb_io_note(cb_io *io, const char *name, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn,
                                           void *ctx, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_spill(cb_io *io, cubed_error *err);
-/* Renews the run's claims, unless their last heartbeat was recent. CUBED_E_EXISTS if another run has taken over a place. */
+/* Renews the run's claims of its targets and its folder, unless their last heartbeat was recent. CUBED_E_EXISTS if another run
+ * has taken a claim. */
 CUBED_MUST_CHECK cubed_status cb_io_beat(cb_io *io, cubed_error *err);
-/* Returns the status of a failed run. If another run has taken over a place, this is CUBED_E_EXISTS, and *err says so;
- * otherwise it is `st`. */
+/* Returns the status of a run that failed with status `st`. If another run has taken a claim of this run, that is the cause:
+ * returns CUBED_E_EXISTS with the message in *err. Otherwise returns `st`. */
 CUBED_MUST_CHECK cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err);
 /* Returns true if an earlier run of the plan has completed all targets. */
 bool cb_io_finished(const cb_io *io);

@@ -5,10 +5,10 @@
 #include "run/places/io.h"
 #include "run/places/self.h"
 
-/* The place of a target. For a target that is a region of an existing array, only `store` is set. */
+/* The run's data for a target. For a target that is a region of an existing array, only `store` is set. */
 typedef struct target_io {
     cubed_store *store; /* store at the target's URL */
-    /* claim: the current claim of the target. before: the claim before the new array was moved to its final place */
+    /* claim: the current claim of the target. before: the claim that was current before the new array replaced the old one */
     cb_claim claim, before;
     bool claimed; /* this process holds the claim */
     bool begun;   /* another process of this run has begun the target */
@@ -20,16 +20,19 @@ typedef struct target_io {
     bool tried_commit; /* the metadata of the target may exist */
     bool exists;       /* updates: the array exists */
     bool updates;      /* tasks replace some chunks of the array in place */
-    bool late;      /* processes of the run from which the place was taken may still write there */
-    bool may_write; /* `late`, and the store has places: the array is written to a new place */
+    bool late; /* processes of the run from which the claim was taken may still write there */
+    /* `late`, and the store can open a directory independently of its name: the array is written to a new directory */
+    bool may_write;
     cb_stage_place beside;
-    cubed_store *place; /* place to which the array is written; NULL if the store has no places */
+    /* Directory to which the array is written, independently of its name (cb_store_anchor). NULL if the store has no such
+     * directories. */
+    cubed_store *place;
     cb_claim_fence *fence; /* NULL if the store needs no fence */
 } target_io;
 _Static_assert(sizeof(target_io) + sizeof(cb_claim_fence) <= CB_RUN_TARGET_BYTES,
                "what a run keeps of a target");
 
-/* The run's data for a node. CB_RUN_NODE_BYTES counts it together with the broker's data for the node. */
+/* The run's data for a node of the plan. CB_RUN_NODE_BYTES is the size of this data and the broker's data for a node. */
 typedef struct node_io {
     cb_zarr_array *array;
     target_io *target;
@@ -61,7 +64,7 @@ struct cb_io {
     cubed_store *work; /* the work directory, or NULL */
     bool has_folder;   /* the run has a folder in the work directory; the first spill opens it */
     cb_claim folder;   /* claim of the work folder; only drivers have it */
-    cubed_store *folder_place; /* access to the folder; NULL if the store has no places */
+    cubed_store *folder_place; /* the open folder, independently of its name; NULL as for targets */
     char prefix[CB_RUN_FOLDER_CAP];
     /* Folder of an earlier run of the plan whose processes may still write there. Its chunks are moved to this run's
      * folder. */
@@ -74,18 +77,19 @@ static inline bool cb_io_drives(const cb_io *io)
     return io->mode == CB_IO_RUN || io->mode == CB_IO_DRIVER;
 }
 
-/* Inspect, claim and prepare the places of targets (cb_targets_begin), or open them in a worker (cb_targets_join). */
+/* Open the targets: cb_targets_begin inspects, claims and prepares them; cb_targets_join opens them in a worker. */
 CUBED_MUST_CHECK cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err);
-/* For a worker after cb_targets_join: returns true if every target is still in the same place. If `recent` is set, checks only
- * places whose puts are unconditional. */
+/* For a worker after cb_targets_join: returns true if the run still has the claim of every target. If `recent` is set, the last
+ * check was recent, and only targets without fence are checked, whose puts are unconditional. */
 bool cb_targets_are_joined(const cb_io *io, bool recent);
 /* Closes the targets. Keeps or removes output that was not committed. */
 void cb_targets_end(cb_io *io);
 
 /* Opens the work directory if it is not open. */
 CUBED_MUST_CHECK cubed_status cb_folder_open_work(cb_io *io, cubed_error *err);
-/* A cb_chunks_open_fn; `io` is a cb_io. CUBED_E_BUDGET if there is no work directory. */
+/* Opens the run's folder for intermediates that do not fit into memory. A cb_chunks_open_fn; `io` is a cb_io. CUBED_E_BUDGET if
+ * there is no work directory. */
 CUBED_MUST_CHECK cubed_status cb_folder_open(void *io, cubed_store **store, const char **folder,
                                              cubed_error *err);
 /* Closes the folder. A driver keeps or removes it. */

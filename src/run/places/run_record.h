@@ -39,9 +39,9 @@ typedef struct cb_run_record {
     char plan[CB_RUN_PLAN_CAP];
     /* hash of the requested result, which other plans can also compute */
     char goal[CB_RUN_PLAN_CAP];
-    char run[CB_RUN_NAME_CAP]; /* name of the run, which is one attempt to compute the plan */
-    char owner[CB_OWNER_CAP];  /* the driver */
-    char since[CB_RUN_TIME_CAP];
+    char run[CB_RUN_NAME_CAP];   /* name of the run, which is one attempt to compute the plan */
+    char owner[CB_OWNER_CAP];    /* identifies the process that drives the run (base/owner.h) */
+    char since[CB_RUN_TIME_CAP]; /* time of the run's first claim */
     /* version of the library that began the run; "" in records of early versions, which did not store it */
     char cubed[CB_RUN_VERSION_CAP];
     int64_t beat; /* time of the last heartbeat in seconds since 1970, by the owner's clock */
@@ -69,7 +69,7 @@ CUBED_MUST_CHECK cubed_status cb_run_record_read(cubed_store *store, const char 
 CUBED_MUST_CHECK cubed_status cb_run_record_write(cubed_store *store, const char *path,
                                                   const cb_run_record *r,
                                                   cubed_object_version *version, cubed_error *err);
-/* Removes the record if it has the version (NULL: any); see cb_store_del_if. */
+/* Removes the record if its version is *version, or any record if `version` is NULL (see cb_store_del_if). */
 CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const char *path,
                                                    const cubed_object_version *version,
                                                    cubed_error *err);
@@ -80,15 +80,15 @@ CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const cha
 /* Returns true if the owner is running, as far as known. A process on another machine counts as running if its last beat is
  * less than `silence` seconds old. */
 bool cb_run_record_is_live(const cb_run_record *r, int64_t silence);
-/* For a record that is not live: returns true if processes of its run may still write. Such processes are a silent owner, or
- * workers of an owner that is gone. */
+/* For a record whose owner counts as not running (cb_run_record_is_live): returns true if processes of its run may still write
+ * nevertheless: for example an owner on another machine that sends no heartbeats, or workers that outlive their owner. */
 bool cb_run_record_may_write(const cb_run_record *r);
 /* Returns true if the owner is known to run on this machine. */
 bool cb_run_record_is_here(const cb_run_record *r);
 /* Returns the seconds since the owner's last heartbeat; 0 if that is in the future by this machine's clock. */
 int64_t cb_run_record_age(const cb_run_record *r);
 #define CB_RUN_WHO_CAP (CB_OWNER_CAP + CB_RUN_NAME_CAP + 64)
-/* Writes "process 12 on host since 2026-01-01T00:00:00Z". */
+/* Describes the record's run for messages, such as "process 12 on host since 2026-01-01T00:00:00Z". */
 void cb_run_record_who(const cb_run_record *r, char *text, size_t cap);
 /* Returns the current time in seconds since 1970. */
 int64_t cb_run_now(void);

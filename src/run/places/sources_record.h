@@ -19,16 +19,16 @@ typedef struct cb_recorded_array {
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
     int64_t count[CUBED_MAX_NDIM]; /* number of stored objects along each axis */
-    int64_t n;                     /* their product */
+    int64_t n;                     /* number of stored objects: the product of `count` */
     const cb_chunk_version *versions;
 } cb_recorded_array;
 
 typedef struct cb_sources_record {
     const char *cubed;  /* version of the library */
     const char *plan;   /* id of the plan that computed the chunks */
-    const char *goal;   /* hash of the request */
-    const char *growth; /* hash of the request without extents; "": unknown */
-    const void *axes;   /* serialised extents of the request (cb_growth.axes) */
+    const char *goal;   /* hash of the requested computation */
+    const char *growth; /* hash of the requested computation without extents of axes; "": unknown */
+    const void *axes;   /* serialised extents of the requested computation (cb_growth.axes) */
     size_t axes_size;
     /* Metadata documents that the array may have: before the run, and after it. */
     cb_chunk_version documents[2];
@@ -38,8 +38,10 @@ typedef struct cb_sources_record {
     cb_recorded_array *sources;
 } cb_sources_record;
 
-/* Reads the record at a path. *found is false if there is none, or if it is damaged or of another version of its format. The
- * record is allocated in the zone. `*hash` identifies the bytes that were read; zeros if there are none. */
+/* Reads the record at a path. The record is allocated in the zone.
+ *
+ * found  receives false if there is no record, or if it is damaged or of another version of its format
+ * hash   receives a hash of the record's bytes; zeros if there is no record */
 CUBED_MUST_CHECK cubed_status cb_sources_record_read(cubed_store *store, const char *path,
                                                      cb_zone *zone, cb_sources_record *out,
                                                      bool *found, cb_chunk_version *hash,

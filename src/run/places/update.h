@@ -10,21 +10,22 @@
 
 typedef struct cb_update cb_update;
 
-/* Examines sources and targets, and decides how to run. Changes nothing. The targets are open, and cb_update_target_found
- * was called for existing arrays. */
+/* Examines sources and targets, and decides whether an update is possible and which tasks run. Changes nothing in stores. The
+ * targets must be open. */
 CUBED_MUST_CHECK cubed_status cb_update_decide(cb_io *io, const cubed_cancel *cancel,
                                                cubed_error *err);
 /* Fails with CUBED_E_ARG, before anything else, if the plan cannot be updated because it has a result in memory, a region, or
  * a group that is copied. */
 CUBED_MUST_CHECK cubed_status cb_update_check(const cubed_plan *p, cubed_error *err);
-/* Returns true if tasks write into the existing arrays. */
+/* Returns true if the update writes into the existing arrays; false if it computes everything and replaces the arrays. */
 bool cb_update_is_in_place(const cb_update *u);
-/* Returns true if a chunk of a target does not change. `u` is a cb_update. */
+/* Returns true if the update keeps a chunk of a target, so that no task has to write it. `u` is a cb_update. */
 bool cb_update_keeps(void *u, int node, int64_t chunk);
-/* Writes the record of a claimed target before the first task. Chunks that tasks will replace are not valid in it.
- * CUBED_E_EXISTS if another run has changed the record since cb_update_decide. */
+/* Writes the target's record of the sources' versions before the first task. The record marks chunks that tasks will replace as
+ * invalid. Requires the claim of the target. CUBED_E_EXISTS if another run has changed the record since cb_update_decide. */
 CUBED_MUST_CHECK cubed_status cb_update_begin(const cb_io *io, int node, cubed_error *err);
-/* Writes the record of a complete target. An error leaves the array valid, but the next update recomputes it. */
+/* Writes the record of a complete target. If an error occurs, the array is valid nevertheless, but the next update recomputes
+ * it. */
 void cb_update_end(const cb_io *io, int node);
 /* Returns the bytes of memory for the versions of chunks. */
 size_t cb_update_bytes(const cb_update *u);
