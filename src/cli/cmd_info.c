@@ -321,8 +321,7 @@ int cmd_info(int argc, char **argv)
         json = json || key == KEY_JSON_OUT;
         if (key == KEY_REFERENCES) cli_add_reference(&common, optarg);
     }
-    if (argc - optind != 1)
-        return cli_usage_error("info", "expected STORE[::PATH], got %d arguments", argc - optind);
+    if (argc - optind != 1) return cli_argument_error("info", "STORE[::PATH]", argc - optind);
     if (json) s.list = json_array();
     const int code = cli_context("info", &common, &ctx);
     if (code != EXIT_SUCCESS) return code;

@@ -46,7 +46,7 @@ int cmd_lambda_package(int argc, char **argv)
         python_add(&module, cli_printf("--command=%s", self));
     int code = EXIT_USAGE;
     if (argc - optind != 1) {
-        cli_usage_error("lambda-package", "expected FILE.zip, got %d arguments", argc - optind);
+        cli_argument_error("lambda-package", "FILE.zip", argc - optind);
     } else {
         code = python_check("lambda-package", needed, 1, "writes the file", NULL);
         python_add(&module, cli_strdup("--"));

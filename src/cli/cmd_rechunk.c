@@ -589,8 +589,9 @@ static int parse(int argc, char **argv, job *j, cli_common *common, const char *
     /* With --plan, a missing destination is replaced by a dummy, because a plan that is not saved does not depend on it. */
     const bool placed = !common->plan_only || common->save_plan;
     if (argc - optind != 2 && (placed || argc - optind != 1))
-        return cli_usage_error(v->name, "expected SRC and DST%s, got %d arguments",
-                               placed ? "" : " (which --plan can do without)", argc - optind);
+        return cli_argument_error(
+            v->name, placed ? "SRC and DST" : "SRC and DST (which --plan can do without)",
+            argc - optind);
     if (!j->spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
     if (j->format == 2 && j->shards.n)
         return cli_usage_error(v->name, "--shards: format 2 has no shards, use --format 3");

@@ -155,8 +155,7 @@ int cmd_run(int argc, char **argv)
         return cli_usage_error("run", "--report describes a run: leave out --plan");
     if (c.plan_only && c.status)
         return cli_usage_error("run", "--status describes a run: leave out --plan");
-    if (argc - optind != 1)
-        return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
+    if (argc - optind != 1) return cli_argument_error("run", "PLAN", argc - optind);
     code = cli_context("run", &c, &ctx);
     if (code == EXIT_SUCCESS) code = cli_read_plan("run", ctx, argv[optind], &data, &size);
     if (code == EXIT_SUCCESS) {

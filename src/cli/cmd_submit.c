@@ -223,8 +223,7 @@ int cmd_submit(int argc, char **argv)
         }
     }
     if (!choice.engine) return cli_usage_error("submit", "expected --engine NAME");
-    if (argc - optind != 2)
-        return cli_usage_error("submit", "expected PLAN DIR, got %d arguments", argc - optind);
+    if (argc - optind != 2) return cli_argument_error("submit", "PLAN DIR", argc - optind);
     code = engine_check("submit", &choice);
     if (code != EXIT_SUCCESS) return code;
     code = cli_context("submit", &c, &ctx);
@@ -390,7 +389,7 @@ static int64_t total_done(const followed *f)
 static int one_directory(const char *verb, int argc)
 {
     if (argc - optind == 1) return EXIT_SUCCESS;
-    return cli_usage_error(verb, "expected DIR, got %d arguments", argc - optind);
+    return cli_argument_error(verb, "DIR", argc - optind);
 }
 
 /* Runs the script that lists failed parts, if the batch system has one. */
@@ -488,8 +487,7 @@ int cmd_status(int argc, char **argv)
         if (!lang_parse_int(&text, &port) || *text || port < 0 || port > UINT16_MAX)
             return cli_usage_error("status", "--serve \"%s\": expected a port, 0 to 65535", optarg);
     }
-    if (argc - optind != 1)
-        return cli_usage_error("status", "expected FILE or DIR, got %d arguments", argc - optind);
+    if (argc - optind != 1) return cli_argument_error("status", "FILE or DIR", argc - optind);
     /* A status file may not exist yet. */
     const bool is_file = stat(argv[optind], &found) != 0 || !S_ISDIR(found.st_mode);
     if (port >= 0) return serve(argv[optind], is_file, (uint16_t)port);

@@ -406,11 +406,11 @@ static int check_request(request *r, int argc, char **argv)
         return cli_usage_error("worker", "--of is for tasks of a stage: expected PLAN STAGE");
     const int want = alone ? 1 : r->of > 0 ? 2 : 3;
     if (left != want)
-        return cli_usage_error("worker", "expected %s, got %d arguments",
-                               alone       ? "PLAN"
-                               : r->of > 0 ? "PLAN STAGE"
-                                           : "PLAN STAGE FIRST[:LAST]",
-                               left);
+        return cli_argument_error("worker",
+                                  alone       ? "PLAN"
+                                  : r->of > 0 ? "PLAN STAGE"
+                                              : "PLAN STAGE FIRST[:LAST]",
+                                  left);
     if (left >= 2 && !parse_number(argv[optind + 1], &r->stage))
         return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
     if (left == 3 && !parse_range(argv[optind + 2], &r->first, &r->last))

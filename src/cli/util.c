@@ -223,6 +223,11 @@ int cli_usage_error(const char *verb, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
+int cli_argument_error(const char *verb, const char *expected, int n)
+{
+    return cli_usage_error(verb, "expected %s, got %d argument%s", expected, n, n == 1 ? "" : "s");
+}
+
 int cli_show_version(void)
 {
     cubed_error err = CUBED_ERROR_INIT;

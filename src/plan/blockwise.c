@@ -156,8 +156,10 @@ static cubed_status check_repeated(const cb_block_operand *x, int d, bool output
         if (!output && x->gather.most == 0 && !cb_block_overlaps(x) &&
             cb_axis_equal(&x->blocks.axis[e], &x->blocks.axis[d]))
             continue;
-        return cb_fail(err, CUBED_E_ARG, "%s %d has the symbol %d twice%s", what, number,
-                       x->symbol[d], output ? "" : ", along axes with different blocks");
+        return cb_fail(
+            err, CUBED_E_ARG, "%s %d has the symbol %d twice, expected once%s", what, number,
+            x->symbol[d],
+            output ? "" : ", or along axes with equal blocks and without halo, reach or gather");
     }
     return CUBED_OK;
 }

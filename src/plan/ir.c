@@ -268,7 +268,7 @@ static cubed_status check_depth(const cb_ir *ir, cubed_error *err)
     cb_free(a, depth, size);
     if (deepest > CB_MAX_DEPTH + 2)
         return BAD("%d virtual nodes one above the other, at most %d are allowed", deepest,
-                   CB_MAX_DEPTH);
+                   CB_MAX_DEPTH + 2);
     return CUBED_OK;
 }
 

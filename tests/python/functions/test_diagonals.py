@@ -85,7 +85,9 @@ def test_blocks_with_an_index_twice():
         shape = (4,) * len(out)
         return _core.blockwise(b"", inputs, (("int64", shape, (2,) * len(out), out),))
 
-    with pytest.raises(ValueError, match="input 0 has the symbol 0 twice, along axes"):
+    with pytest.raises(
+        ValueError, match="input 0 has the symbol 0 twice, expected once, or along axes"
+    ):
         blockwise((0, 0), (2, 3), (0,))
     with pytest.raises(ValueError, match="output 0 has the symbol 0 twice"):
         blockwise((0, 1), (2, 2), (0, 0))
