@@ -37,6 +37,7 @@ NAMED = {"dim", "edges", "freq", "keepdims", "method", "radius", "reference", "s
 
 #: Annotations, and what numpydoc says, by name.
 TYPES = {
+    "base": ("float", "float"),
     "days": ("int", "int"),
     "degrees": ("float", "float"),
     "dim": ("str", "str"),
@@ -55,6 +56,7 @@ TYPES = {
     "reference": ("tuple[str, str] | None", "tuple of str or None"),
     "season": ("Any", "str"),
     "skipna": ("bool | None", "bool or None"),
+    "speed": ("float", "float"),
     "steps": ("int", "int"),
     "threshold": ("float", "float"),
     "after": ("int | None", "int or None"),
@@ -164,6 +166,8 @@ def method(f: Function, of_fields: bool) -> str:
     for name, default in given:
         kind, shown = TYPES.get(name, ARRAY)
         note = f.notes.get(name, "")
+        if name == "q" and "list" not in note:
+            kind, shown = "float", "float"
         if of_fields and name in OF_FIELDS:
             kind, shown, note = OF_FIELDS[name]
         star = "*" if name == f.variadic else ""

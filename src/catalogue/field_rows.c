@@ -13,10 +13,10 @@ static const cubed_choice edges[] = {
 
 static const cubed_param area_params[] = {
     PARAM_LIKE("lat", "Latitudes of the centres of cells, in degrees."),
-    PARAM_LIKE("lon", "Longitudes of the centres, in degrees."),
+    PARAM_LIKE("lon", "Longitudes of the centres of cells, in degrees."),
     PARAM_OPTIONAL_ARRAY("lat_bounds", NAMED,
-                         "Both ends of each latitude, or the corners of each cell. None: the "
-                         "midpoints between neighbours."),
+                         "Lower and upper bounds of latitudes, or latitudes of the corners of each "
+                         "cell. None: midpoints between neighbouring latitudes."),
     PARAM_OPTIONAL_ARRAY("lon_bounds", NAMED, "Like `lat_bounds`, for longitudes."),
     PARAM_CHOICE("edges", NAMED, CUBED_EDGES_GREAT_CIRCLES, edges,
                  "Northern and southern edges of cells: great circles, as in CDO, or circles of "
@@ -111,10 +111,11 @@ static cubed_status call_statistic(const cb_call *c)
         FIELD,                                                                                     \
             {PARAM_IN("q", ACCEPTS(FLOAT) | ACCEPTS(FLOATS),                                       \
                       CUBED_PARAM_REQUIRED | CUBED_PARAM_LABELS, 0, 100,                           \
-                      "Percentage of the elements that are below, from 0 to 100.")},               \
+                      "Percentile, from 0 to 100, or a list of percentiles.")},                    \
             AXIS, KEEPDIMS,                                                                        \
-            PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_INVERTED_CDF, cb_quantile_methods,        \
-                         "How to choose between elements, by the names of NumPy and CDO."),        \
+            PARAM_CHOICE(                                                                          \
+                "method", NAMED, CUBED_QUANTILE_INVERTED_CDF, cb_quantile_methods,                 \
+                "Method of interpolation between elements, by its name in NumPy or CDO."),         \
             PARAM_TASK_MEM                                                                         \
     }
 
@@ -138,11 +139,12 @@ static cubed_status call_percentile(const cb_call *c)
 
 /* --- Rows ---------------------------------------------------------------------------------------------- */
 
-#define FLOATS "Without the axes; the type of `x`, or float64 for integers."
-#define SAME   "Without the axes; the type of `x`."
+#define FLOATS                                                                                     \
+    "The shape of `x` without the reduced axes; the type of `x`, or float64 for integers."
+#define SAME "The shape of `x` without the reduced axes; the type of `x`."
 #define ORDERED                                                                                    \
-    "Without the axes; if `q` is a list, the percentiles are the first axis. The type of `x`, or " \
-    "floats."
+    "The shape of `x` without the reduced axes; if `q` is a list, the percentiles are the first "  \
+    "axis. The type of `x`, or floats."
 
 #define ROW(NAME, WHICH, SUMMARY, RETURNS, LIST, METHOD, RULE)                                     \
     {                                                                                              \
@@ -198,7 +200,7 @@ static const cb_row rows[] = {
      .call = call_gridarea},
     FAMILY("mer", "each meridian", ", weighted by area", mer_params, weighted_mer_params),
     PCTL("merpctl", "each meridian", merpctl_params),
-    FAMILY("vert", "each column", ", weighted by layer", vert_params, weighted_vert_params),
+    FAMILY("vert", "each column", ", weighted by thickness", vert_params, weighted_vert_params),
     FAMILY("zon", "each circle of latitude", "", zon_params, zon_params),
     PCTL("zonpctl", "each circle of latitude", zonpctl_params),
 };

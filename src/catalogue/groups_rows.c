@@ -310,9 +310,10 @@ static const cubed_param rolling_params[] = {
                          "ddof", ACCEPTS(FLOAT), NAMED,
                          "For var and std: subtracted from the number of elements in the divisor."),
                      FLOAT_DEFAULT(0)},
-    [AFTER] = {PARAM_IN("after", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), NAMED, 0, INFINITY,
-                        "Number of elements of a window after its own element, along each axis. "
-                        "None: follows from `center`.")},
+    [AFTER] = {PARAM_IN(
+        "after", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), NAMED, 0, INFINITY,
+        "Number of elements of a window after the element to which it belongs, along each axis. "
+        "None: follows from `center`.")},
 };
 
 /* Reads the windows along axes. *most receives the product of their lengths. */
@@ -372,8 +373,8 @@ static cubed_status call_rolling(const cb_call *c)
 
 static const cb_row rows[] = {
     {{"groupby", CATEGORY, .summary = "Reduces the elements that have the same label.",
-      .returns = "The axis of groups replaces the first of the labels' axes; the other ones are "
-                 "gone. Several quantiles become the first axis.",
+      .returns = "The axis of groups replaces the first of the labels' axes; the other axes of the "
+                 "labels are removed. Several quantiles become the first axis.",
       PARAMS(groupby_params)},
      .call = call_groupby},
     {{"rolling", CATEGORY, .summary = "Reduces a window of elements for each element.",

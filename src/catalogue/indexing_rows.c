@@ -259,8 +259,8 @@ static const cb_row rows[] = {
       .returns = "`x`.", PARAMS(require_params), .attrs = CUBED_ATTRS_VIEW},
      .call = call_require},
     {{"scatter", CATEGORY,
-      .summary = "Replaces the elements at positions along several axes; the last of equal "
-                 "positions counts.",
+      .summary = "Replaces the elements at positions along several axes; if a position occurs "
+                 "several times, its last value is used.",
       .returns = "The shape and type of `x`.", PARAMS(scatter_params)},
      .call = call_scatter},
     {{"scatter_mask", CATEGORY,

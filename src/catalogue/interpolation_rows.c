@@ -24,14 +24,14 @@ static const cubed_choice boundaries[] = {{"reflect", CUBED_SPLINE_REFLECT},
 #define SPLINE_ORDER PARAM_INT("order", 0, 3, "Order of the splines, 0 to 5.")
 /* The parameters output, order, mode, cval and prefilter, in this order. */
 #define SPLINE                                                                                     \
-    PARAM_DTYPE("output", 0, "Type of the result. None: that of `input`."), SPLINE_ORDER,          \
+    PARAM_DTYPE("output", 0, "Type of the result. None: the type of `input`."), SPLINE_ORDER,      \
         PARAM_CHOICE("mode", 0, CUBED_SPLINE_CONSTANT, boundaries,                                 \
                      "Values beyond the ends: `cval` for all positions beyond the ends "           \
                      "(``constant``) or only for elements there (``grid-constant``), the nearest " \
                      "element (``nearest``), elements mirrored about the edge (``reflect``, "      \
                      "``grid-mirror``) or about the last element (``mirror``), or elements of "    \
-                     "the other end (``grid-wrap``), with the last element on the first one for "  \
-                     "``wrap``."),                                                                 \
+                     "the other end (``grid-wrap``; with ``wrap``, the first and the last "        \
+                     "element are at the same position)."),                                        \
         {PARAM("cval", ACCEPTS(FLOAT) | ACCEPTS(COMPLEX), 0,                                       \
                "The element beyond the ends for ``\"constant\"`` and ``\"grid-constant\"``."),     \
          FLOAT_DEFAULT(0)},                                                                        \
@@ -75,8 +75,8 @@ static cubed_status take_image(const cb_call *c, cb_image *image)
                      "``nearest`` counts as ``reflect``.")
 
 static const cubed_param filter1d_params[] = {
-    IMAGE, SPLINE_ORDER, PARAM_AXIS("axis", 0, -1, "The axis; negative ones count from the last."),
-    COEFFICIENTS};
+    IMAGE, SPLINE_ORDER,
+    PARAM_AXIS("axis", 0, -1, "The axis; negative numbers count from the last."), COEFFICIENTS};
 static const cubed_param filter_params[] = {IMAGE, SPLINE_ORDER, COEFFICIENTS};
 
 enum { ALL_AXES, ONE_AXIS };
@@ -108,12 +108,11 @@ static cubed_status call_filter(const cb_call *c)
 static const cubed_param zoom_params[] = {
     IMAGE,
     {PARAM("zoom", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
-           "Factor of the extents, or one for each axis.")},
+           "Factor by which the image grows: one number, or one for each axis.")},
     SPLINE,
-    PARAM_BOOL(
-        "grid_mode", NAMED, false,
-        "Whether to scale the distances of the edges of elements, in place of those of their "
-        "centres."),
+    PARAM_BOOL("grid_mode", NAMED, false,
+               "Whether the distance between the outer edges of the first and the last element is "
+               "scaled. False: the distance between their centres is scaled."),
 };
 
 static cubed_status call_zoom(const cb_call *c)
@@ -150,7 +149,7 @@ static cubed_status call_zoom(const cb_call *c)
 static const cubed_param shift_params[] = {
     IMAGE,
     {PARAM("shift", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
-           "Distance in elements, or one for each axis: element 0 moves to it.")},
+           "Number of elements by which the image moves: one number, or one for each axis.")},
     SPLINE,
 };
 
@@ -179,17 +178,18 @@ static cubed_status call_shift(const cb_call *c)
 
 static const cubed_param affine_params[] = {
     IMAGE,
-    {PARAM(
-        "matrix", ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
-        "Position in `input` for a position in the result: a factor for each axis, a matrix, or "
-        "one with the offset in its last column, also with a last row 0, ..., 0, 1. A matrix has a "
-        "row for each axis of `input` and a column for each axis of the result.")},
+    {PARAM("matrix", ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
+           "Maps positions in the result to positions in `input`: a factor for each axis, or a "
+           "matrix with a row for each axis of `input` and a column for each axis of the result. A "
+           "matrix may have the offset as an additional last column, and then also an additional "
+           "last row 0, ..., 0, 1.")},
     {PARAM("offset", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), 0,
-           "Position in `input` of the first element, or one for each axis. Ignored if the matrix "
-           "has it."),
+           "Position in `input` of the first element of the result: one number for all axes, or "
+           "one for each axis. Ignored if `matrix` contains the offset."),
      FLOAT_DEFAULT(0)},
     {PARAM("output_shape", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), 0,
-           "Shape of the result, also of another number of axes. None: that of `input`.")},
+           "Shape of the result, which may have another number of axes than `input`. None: the "
+           "shape of `input`.")},
     SPLINE,
 };
 
@@ -314,7 +314,8 @@ static const cubed_param rotate_params[] = {
     {PARAM("angle", ACCEPTS(FLOAT), CUBED_PARAM_REQUIRED, "Angle in degrees.")},
     PARAM_AXES("axes", 0, "The two axes of the plane. None: the first two."),
     PARAM_BOOL("reshape", 0, true,
-               "Whether the result has all of the image. False: it has its shape."),
+               "Whether the result is large enough for the whole rotated image. False: the result "
+               "has the shape of `input`."),
     SPLINE,
 };
 
@@ -408,10 +409,10 @@ static cubed_status call_rotate(const cb_call *c)
 
 static const cubed_param coordinates_params[] = {
     IMAGE,
-    PARAM_LIKE("coordinates",
-               "Real numbers: the positions along each axis of `input` in the first axis. A "
-               "position of NaN gives `cval`, or NaN for ``\"grid-constant\"`` and an order above "
-               "0."),
+    PARAM_LIKE("coordinates", "Positions in `input`, as real numbers: item k along the first axis "
+                              "has the positions along axis k of `input`. A position of NaN gives "
+                              "`cval`, or NaN for ``\"grid-constant\"`` and an order above "
+                              "0."),
     SPLINE,
 };
 
@@ -444,8 +445,8 @@ static const cb_row rows[] = {
         "`output` names another.",
         CUBED_ATTRS_SAME, 0, "Interpolates an image at given coordinates."),
     ROW("rotate", rotate_params, call_rotate,
-        "A larger shape, or with `reshape=False` that of `input`, and its type unless `output` "
-        "names another.",
+        "The shape of the rotated image, or with `reshape=False` the shape of `input`; the type of "
+        "`input` unless `output` names another.",
         CUBED_ATTRS_SAME, 0, "Rotates an image in a plane."),
     ROW("shift", shift_params, call_shift, SAME, CUBED_ATTRS_SAME, 0, "Shifts an image."),
     ROW("spline_filter", filter_params, call_filter, "The shape of `input`.", CUBED_ATTRS_NONE,

@@ -120,7 +120,7 @@ static const cubed_param nan_params[] = {
     PARAM_OPTIONAL_OPERAND("posinf", NAMED,
                            "Number in place of infinity. None: the largest number."),
     PARAM_OPTIONAL_OPERAND("neginf", NAMED,
-                           "Number in place of minus infinity. None: the least number."),
+                           "Number in place of minus infinity. None: the smallest number."),
 };
 
 /* Returns the type of the parts of complex numbers. Other types are returned unchanged. */

@@ -19,14 +19,15 @@
 #define INITIAL                                                                                    \
     {                                                                                              \
         PARAM("initial", ACCEPTS(ARRAY) | NUMBERS | ACCEPTS(NONE), NAMED,                          \
-              "An additional element. None: no additional element.")                               \
+              "A value that is reduced together with the elements. None: no value.")               \
     }
 #define WHERE                                                                                      \
     PARAM_OPTIONAL_ARRAY("where", NAMED, "Bools: true for the elements to include. None: all.")
 
 #define WEIGHTS                                                                                    \
     PARAM_WEIGHTS("weights", NAMED,                                                                \
-                  "Weight of each element, or of each along the axes, in their order. None: 1.")
+                  "Weight of each element, or of each position along the reduced axes in the "     \
+                  "order of `axis`. None: 1.")
 
 static const cubed_param total_params[] = {COMMON, TYPE, INITIAL, WHERE};
 static const cubed_param extreme_params[] = {COMMON, INITIAL, WHERE};
@@ -180,10 +181,14 @@ static cubed_status call_nan_reduce(const cb_call *c) { return reduce(c, true); 
 
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
-#define SUM_TYPE   "Without the axes: int64 or uint64 for integers and bools, else the type of `x`."
-#define FLOAT_TYPE "Without the axes: float64 for integers and bools, else the type of `x`."
-#define SAME_TYPE  "Without the axes; the type of `x`."
-#define BOOL_TYPE  "bool, without the axes."
+#define SUM_TYPE                                                                                   \
+    "The shape of `x` without the reduced axes: int64 or uint64 for integers and bools, else the " \
+    "type of `x`."
+#define FLOAT_TYPE                                                                                 \
+    "The shape of `x` without the reduced axes: float64 for integers and bools, else the type of " \
+    "`x`."
+#define SAME_TYPE "The shape of `x` without the reduced axes; the type of `x`."
+#define BOOL_TYPE "bool, without the axes."
 
 #define ROW(NAME, TEXT, SUMMARY, RETURNS, LIST, CALL, ...)                                         \
     {                                                                                              \

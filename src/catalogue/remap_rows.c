@@ -18,9 +18,11 @@ static const cubed_choice methods[] = {
 
 #define PARAM_METHOD                                                                               \
     PARAM_CHOICE("method", 0, CUBED_REMAP_BILINEAR, methods,                                       \
-                 "Interpolation between four centres, the nearest centre, means of several "       \
-                 "centres by inverse distance, means over shared areas, interpolation between "    \
-                 "16 centres, means of second order, or the value with the largest area.")
+                 "``bilinear``: interpolation between four centres; ``nearest``: the nearest "     \
+                 "centre; ``distance``: a mean of several centres, weighted by inverse distance; " \
+                 "``conservative``: a mean weighted by shared areas; ``bicubic``: interpolation "  \
+                 "between 16 centres; ``conservative2``: ``conservative`` of second order, with "  \
+                 "gradients; ``largest``: the value with the largest shared area.")
 #define PARAM_NEIGHBOURS                                                                           \
     {                                                                                              \
         PARAM_IN("neighbours", ACCEPTS(INT), NAMED, 1, 64,                                         \
@@ -29,10 +31,12 @@ static const cubed_choice methods[] = {
     }
 #define PARAM_MISSING                                                                              \
     PARAM_BOOL("skipna", NAMED, true,                                                              \
-               "Whether NaN is left out, and the other weights of a cell are scaled instead."),    \
+               "Whether source cells with NaN are left out, and the remaining weights of a "       \
+               "target cell are scaled up."),                                                      \
     {                                                                                              \
         PARAM_IN("na_threshold", ACCEPTS(FLOAT), NAMED, 0, 1,                                      \
-                 "With `skipna`, the largest part of a cell's weights that may be missing."),      \
+                 "With `skipna`: largest part of the weights of a target cell, from 0 to 1, that " \
+                 "may belong to source cells with NaN. If it is exceeded, the result is NaN."),    \
             FLOAT_DEFAULT(1)                                                                       \
     }
 
@@ -82,17 +86,16 @@ static const cubed_param weights_params[] = {
            "Latitudes and longitudes of the target, like `source`.")},
     PARAM_METHOD,
     PARAM_NEIGHBOURS,
-    PARAM_BOOL(
-        "source_unstructured", NAMED, false,
-        "Whether latitudes and longitudes of one dimension are those of cells, not of axes."),
+    PARAM_BOOL("source_unstructured", NAMED, false,
+               "Whether latitudes and longitudes of one dimension belong to single cells (an "
+               "unstructured grid), not to axes."),
     PARAM_BOOL("target_unstructured", NAMED, false, "Like `source_unstructured`, for the target."),
-    PARAM_OPTIONAL_ARRAY(
-        "source_mask", NAMED,
-        "Bools: true for cells of the source in use, an array in memory. Other cells "
-        "have no weights. None: all."),
+    PARAM_OPTIONAL_ARRAY("source_mask", NAMED,
+                         "Bools in memory: true for cells of the source that are in use. All other "
+                         "cells have no weights. None: all cells are in use."),
     PARAM_OPTIONAL_ARRAY("target_mask", NAMED,
-                         "Bools: true for cells of the target in use. Other cells have no value. "
-                         "None: all."),
+                         "Bools in memory: true for cells of the target that are in use. All other "
+                         "cells have no value. None: all cells are in use."),
     PARAM_TASK_MEM,
 };
 
@@ -140,13 +143,16 @@ out:
 }
 
 static const cubed_param apply_params[] = {
-    PARAM_ARRAY("x", "Values, whose last axes are the source's grid."),
+    PARAM_ARRAY("x", "Values; the last axes are the grid of the source."),
     PARAM_NAMED_ARRAY("rows", "Positions of cells of the target in C order: an array in memory."),
-    PARAM_NAMED_ARRAY("columns", "Positions of cells of the source, in the same way."),
-    PARAM_NAMED_ARRAY("weights", "The weight of each row and column."),
+    PARAM_NAMED_ARRAY("columns",
+                      "Positions of cells of the source in C order: an array in memory."),
+    PARAM_NAMED_ARRAY("weights", "Weights: element k is the weight of the source cell "
+                                 "``columns[k]`` in the target cell ``rows[k]``."),
     {PARAM_IN("shape", ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 1, INFINITY,
               "Shape of the target: one extent or two.")},
-    {PARAM_IN("ndim", ACCEPTS(INT), NAMED, 1, 2, "Number of x's axes that are the source's grid."),
+    {PARAM_IN("ndim", ACCEPTS(INT), NAMED, 1, 2,
+              "Number of the last axes of x that are the grid of the source."),
      INT_DEFAULT(2)},
     PARAM_BOOL("nearest", NAMED, false,
                "Whether each row copies one element, which keeps the type of x."),
@@ -204,7 +210,7 @@ static cubed_status call_apply(const cb_call *c)
 /* --- Both ---------------------------------------------------------------------------------------------- */
 
 static const cubed_param remap_params[] = {
-    PARAM_ARRAY("x", "Values, whose last two axes are latitude and longitude."),
+    PARAM_ARRAY("x", "Values; the last two axes are latitude and longitude."),
     {PARAM("target", ACCEPTS(STRING), CUBED_PARAM_REQUIRED, target_notes)},
     PARAM_METHOD,
     {PARAM("lat", ACCEPTS(FLOATS), NAMED | CUBED_PARAM_REQUIRED, "Latitudes of x, in degrees.")},
@@ -241,8 +247,8 @@ out:
 static const cb_row rows[] = {
     {{"apply_weights", CATEGORY,
       .summary = "An array on another grid: products with a sparse matrix of weights.",
-      .returns = "The axes of x before its grid, and the target's. Floats of x's type; float64 for "
-                 "integers.",
+      .returns = "The axes of x before its grid, and the axes of the target. The type of x if it "
+                 "is a floating-point type; float64 for integers.",
       PARAMS(apply_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_apply},
     {{"grid_coordinates", CATEGORY,
@@ -252,8 +258,8 @@ static const cb_row rows[] = {
       PARAMS(grid_params), .results = {"lat", "lon", "lat_bounds", "lon_bounds"}},
      .call = call_grid},
     {{"remap", CATEGORY, .summary = "An array on another horizontal grid.",
-      .returns = "The axes of x before its grid, and the target's. Floats of x's type; float64 for "
-                 "integers.",
+      .returns = "The axes of x before its grid, and the axes of the target. The type of x if it "
+                 "is a floating-point type; float64 for integers.",
       PARAMS(remap_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_remap},
     {{"remap_weights", CATEGORY,

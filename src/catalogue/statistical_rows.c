@@ -15,7 +15,8 @@
     PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element.")
 #define WEIGHTS                                                                                    \
     PARAM_WEIGHTS("weights", NAMED,                                                                \
-                  "Weight of each element, or of each along the axes, in their order. None: 1.")
+                  "Weight of each element, or of each position along the reduced axes in the "     \
+                  "order of `axis`. None: 1.")
 
 /* Reads the axes from argument i, and keepdims from argument k. */
 static cubed_reduce_options reduced(const cb_call *c, int i, int k, int room[CUBED_MAX_NDIM])
@@ -163,15 +164,16 @@ enum { SKIP_NAN = 1, PERCENT = 2 };
             {PARAM_IN("q", ACCEPTS(FLOAT) | ACCEPTS(FLOATS),                                       \
                       CUBED_PARAM_REQUIRED | CUBED_PARAM_LABELS, 0, MOST, NOTES)},                 \
             AXES,                                                                                  \
-            PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_LINEAR, cb_quantile_methods,              \
-                         "How to interpolate between elements, with the names of NumPy and CDO."), \
+            PARAM_CHOICE(                                                                          \
+                "method", NAMED, CUBED_QUANTILE_LINEAR, cb_quantile_methods,                       \
+                "Method of interpolation between elements, by its name in NumPy or CDO."),         \
             KEEPDIMS, WEIGHTS, PARAM_TASK_MEM                                                      \
     }
 
 static const cubed_param quantile_params[] =
-    QUANTILE_PARAMS(1, "Fraction of the elements that are below, from 0 to 1.");
+    QUANTILE_PARAMS(1, "Quantile, from 0 to 1: the fraction of the elements below it.");
 static const cubed_param percentile_params[] =
-    QUANTILE_PARAMS(100, "Percentage of the elements that are below, from 0 to 100.");
+    QUANTILE_PARAMS(100, "Percentile, from 0 to 100: the percentage of the elements below it.");
 static const cubed_param median_params[] = {PARAM_ARRAY("x", "Numbers, or differences of times."),
                                             AXES, KEEPDIMS, WEIGHTS, PARAM_TASK_MEM};
 
@@ -485,13 +487,16 @@ static cubed_status call_bincount(const cb_call *c)
     "or "                                                                                          \
     "uint64."
 #define LINE_TOTALS "The shape of `x`, or one dimension. Integers become int64 or uint64."
-#define RANGE_TYPE  "Without the axes; the type of `x`."
+#define RANGE_TYPE  "The shape of `x` without the reduced axes; the type of `x`."
 #define QUANTILES                                                                                  \
-    "Without the axes; the axes of `q` come first. float64 for integers and bools. For floats "    \
+    "The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers " \
+    "and bools. For floats "                                                                       \
     "the type of `x`, or the type that both promote to if `q` is an array. NaN if there are no "   \
     "elements."
-#define MEDIANS "Without the axes: float64 for integers and bools, else the type of `x`."
-#define MATRIX  "``(n, n)`` for n variables; `dtype`, or float64 or complex128."
+#define MEDIANS                                                                                    \
+    "The shape of `x` without the reduced axes: float64 for integers and bools, else the type of " \
+    "`x`."
+#define MATRIX "``(n, n)`` for n variables; `dtype`, or float64 or complex128."
 
 #define QUANTILE(NAME, SUMMARY, LIST, WHICH)                                                       \
     {                                                                                              \
@@ -506,7 +511,8 @@ static cubed_status call_bincount(const cb_call *c)
 
 static const cb_row rows[] = {
     {{"average", CATEGORY, .summary = "Weighted means.",
-      .returns = "Without the axes: float64 for integers, else the type that `x` and `weights` "
+      .returns = "The shape of `x` without the reduced axes: float64 for integers, else the type "
+                 "that `x` and `weights` "
                  "promote to; also the sums of the weights.",
       PARAMS(average_params), .results = {"mean", "sum_of_weights"}, .nextra = 1,
       .attrs = CUBED_ATTRS_REDUCE, .cell_method = "mean"},

@@ -181,9 +181,12 @@ static cubed_status call_f_oneway(const cb_call *c)
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define MOMENT                                                                                     \
-    "Without the axes: float64 for integers, else the type of the sample. NaN if there are no "    \
+    "The shape of `x` without the reduced axes: float64 for integers, else the type of the "       \
+    "sample. NaN if there are no "                                                                 \
     "elements."
-#define STATISTIC "Without the axes: float64 for integers, else the type of the sample."
+#define STATISTIC                                                                                  \
+    "The shape of `x` without the reduced axes: float64 for integers, else the type of the "       \
+    "sample."
 
 static const cb_row rows[] = {
     {{"chisquare", CATEGORY,

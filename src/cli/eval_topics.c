@@ -94,7 +94,7 @@ const cli_topic eval_topics[] = {
      "max sum avg std std1 var var1 range and monpctl(x, 90), the nearest rank (method=), so also "
      "yhourmean dhourmean, timmean of all times, and timselmean(x, 10, offset=0, skip=0) of sets "
      "of times; "
-     "anomaly(x, \"time.month\", reference=(\"1981\", \"2010\")) less the mean of each month"},
+     "anomaly(x, \"time.month\", reference=(\"1981\", \"2010\")): x minus the mean of each month"},
     {"climatologies",
      "ymonsub(x, c): each time of x with the element of c for its month, dimensions by name; so "
      "yseas yday yhour mon day year, each with add sub mul div; runmean(x, 5) of windows of time "
@@ -104,16 +104,17 @@ const cli_topic eval_topics[] = {
      "days_in_month(x) days_in_year time_steps(x, \"YS\") date_part(x, \"month\"); muldpm divdpm "
      "muldpy divdpy by these days"},
     {"series",
-     "timcor timcovar fldcor fldcovar (x, y) of the elements that neither array lacks; detrend(x) "
+     "timcor timcovar fldcor fldcovar (x, y) of elements that both arrays have; detrend(x) "
      "regres(x), also trend_slope, per time step, trend_intercept(x) trend_stderr(x) "
      "trend_pvalue(x), subtrend addtrend (x, intercept, slope); consecsum(x > 25), also "
-     "consecutive: the true elements up to each; consects(x > 25), also spell_lengths: the length "
-     "of each spell at its last element; lag(x, 3), the element of three steps before; "
+     "consecutive: the number of true elements in a row up to each element; consects(x > 25), also "
+     "spell_lengths: the length "
+     "of each spell at its last element; lag(x, 3), the element three time steps earlier; "
      "timcumsum(x); timrmsd fldrms (x, y); timcount(x) hourcount daycount moncount seascount "
      "yearcount fldcount, of elements that are not missing"},
     {"conditions",
      "as CDO has them: ifthen(mask, y) ifnotthen ifthenelse(mask, y, z) ifthenc(mask, "
-     "1) ifnotthenc; eq ne le lt ge gt (x, y), 1 or 0, missing if an element is"},
+     "1) ifnotthenc; eq ne le lt ge gt (x, y), 1 or 0, missing where x or y is"},
     {"boxes and grids",
      "by the coordinates of the input: sellonlatbox(x, 350, 10, 40, 60) masklonlatbox "
      "setclonlatbox(x, 0, 350, 10, 40, 60), maskindexbox setcindexbox by numbers of cells; "
@@ -127,10 +128,11 @@ const cli_topic eval_topics[] = {
      "eca_cfd consecutive_frost_days, eca_hd(x, 17) heating_degree_days, eca_etr(x, y) "
      "extreme_temperature_range, eca_sdii wet_day_intensity, eca_rx1day "
      "highest_one_day_precipitation, eca_rx5day(runsum(x, 5)) highest_five_day_precipitation(x); "
-     "beside a land mask eca_gsl(x, land, 6, 5) growing_season_length growing_season_start; "
-     "beside a climatology eca_hwdi(x, c, 6, 5) heat_wave_days, eca_cwdi "
+     "with the land fraction of cells eca_gsl(x, land, 6, 5) growing_season_length "
+     "growing_season_start; "
+     "with a climatology eca_hwdi(x, c, 6, 5) heat_wave_days, eca_cwdi "
      "cold_wave_days, eca_hwfi warm_spell_days, eca_cwfi cold_spell_days, eca_tx90p eca_tg90p "
-     "eca_tn90p eca_tx10p eca_tg10p eca_tn10p; beside percentiles of wet days eca_r75p eca_r90p "
+     "eca_tn90p eca_tx10p eca_tg10p eca_tn10p; with percentiles of wet days eca_r75p eca_r90p "
      "eca_r95p eca_r99p eca_r75ptot eca_r90ptot eca_r95ptot eca_r99ptot; days of "
      "wind strwin(x, 10.5) strbre strgal hurr"},
     {"parts of dates",

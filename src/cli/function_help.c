@@ -69,15 +69,15 @@ void cli_print_function(FILE *f, const cubed_function *function)
     put_entry(f, function->results[0] ? "arrays" : "array", function->returns);
 }
 
-/* Describes the parameters of a usage such as "ymonsub(x, c, dim="time")". */
-static void put_params(FILE *f, const char *usage)
+/* Describes the parameters of a function with a usage such as "ymonsub(x, c, dim="time")". */
+static void put_params(FILE *f, const char *function, const char *usage)
 {
     fputs("\narguments:\n", f);
     for (const char *at = strchr(usage, '('); at; at = strchr(at, ',')) {
         char name[32];
         at += strspn(at, "(, .");
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ",=)"), at);
-        const char *note = expr_param_note(name);
+        const char *note = expr_param_note(function, name);
         if (note) put_entry(f, name, note);
     }
 }
@@ -88,7 +88,7 @@ bool cli_print_unlisted(FILE *f, const char *name)
     if (!expr_function_describe(name, &text)) return false;
     fprintf(f, "%s\n\n", text.usage);
     cli_put_filled(f, text.summary, 0);
-    if (expr_is_climate(name)) put_params(f, text.usage);
+    if (expr_is_climate(name)) put_params(f, name, text.usage);
     return true;
 }
 

@@ -581,51 +581,57 @@ static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **
     return expr_reject(b, e, "expected resample(x, \"1D\", \"mean\", dim=\"time\")");
 }
 
-#define WINDOW(NAME, Q, WHAT, WHERE)                                                               \
+/* Ends of summaries: the effect of missing values on a statistic, and the divisor of a sample variance. */
+#define SKIPPED     " Missing values are skipped."
+#define NOT_SKIPPED " Missing values make the result missing."
+#define OF_SAMPLE   SKIPPED " The divisor is n - 1."
+#define WINDOW(NAME, Q, WHAT, WHERE, MISSING)                                                      \
     {                                                                                              \
         .name = (NAME), .fn = call_windows, .usage = NAME "(x, " Q "length, dim=\"time\")",        \
-        .summary = WHAT " of the elements in windows of `length` times" WHERE ", as in CDO."       \
+        .summary =                                                                                 \
+            WHAT " of the elements in windows of `length` times" WHERE ", as in CDO." MISSING      \
     }
 
-#define SETS(NAME, Q, WHAT)                                                                        \
+#define SETS(NAME, Q, WHAT, MISSING)                                                               \
     {                                                                                              \
         .name = (NAME), .fn = call_sets,                                                           \
         .usage = NAME "(x, " Q "length, offset=0, skip=0, dim=\"time\")",                          \
-        .summary = WHAT " of each `length` successive times, as in CDO. `offset` times before "    \
-                        "the first ones, and `skip` times between, do not count."                  \
+        .summary = WHAT " of each set of `length` successive times, as in CDO. The first "         \
+                        "`offset` times, and `skip` times between two sets, are left out." MISSING \
     }
 
 const expr_function expr_calendar_functions[] = {
     {.name = "anomaly",
      .fn = call_anomaly,
      .usage = "anomaly(x, groupby, dim=\"time\", reference=None, skipna=None)",
-     .summary = "Elements minus the mean of their group of times. The means are those of the times "
-                "of a reference, by default of all."},
+     .summary = "Elements minus the mean of their group of times, such as all Januaries. The means "
+                "are computed from the times of a reference period, by default from all times."},
     {.name = "resample",
      .fn = call_resample,
      .usage = "resample(x, frequency, reduction, dim=\"time\", skipna=None, ddof=0, "
               "min_count=0, q=None, method=None)",
      .summary = "Reduces the elements in each interval of time. Frequencies are those of Pandas: "
                 "YS, QS-DEC, MS, YE, QE, ME, W, D, h, min, s, also with a number, such as 6h."},
-    WINDOW("runavg", "", "The mean, missing if an element is,", ""),
-    WINDOW("runmax", "", "The largest", ""),
-    WINDOW("runmean", "", "The mean", ""),
-    WINDOW("runmin", "", "The smallest", ""),
-    WINDOW("runpctl", "q, ", "Percentiles", ""),
-    WINDOW("runstd", "", "The standard deviation", ""),
-    WINDOW("runstd1", "", "The sample standard deviation", ""),
-    WINDOW("runsum", "", "The sum", ""),
-    WINDOW("runvar", "", "The variance", ""),
-    WINDOW("runvar1", "", "The sample variance", ""),
-    WINDOW("ydrunpctl", "q, ", "Percentiles", " around each day of all years"),
-    SETS("timselavg", "", "The mean, missing if an element is,"),
-    SETS("timselmax", "", "The largest"),
-    SETS("timselmean", "", "The mean"),
-    SETS("timselmin", "", "The smallest"),
-    SETS("timselpctl", "q, ", "Percentiles"),
-    SETS("timselstd", "", "The standard deviation"),
-    SETS("timselstd1", "", "The sample standard deviation"),
-    SETS("timselsum", "", "The sum"),
-    SETS("timselvar", "", "The variance"),
-    SETS("timselvar1", "", "The sample variance"),
+    WINDOW("runavg", "", "The mean", "", NOT_SKIPPED),
+    WINDOW("runmax", "", "The maximum", "", SKIPPED),
+    WINDOW("runmean", "", "The mean", "", SKIPPED),
+    WINDOW("runmin", "", "The minimum", "", SKIPPED),
+    WINDOW("runpctl", "q, ", "Percentiles", "", SKIPPED),
+    WINDOW("runstd", "", "The standard deviation", "", SKIPPED),
+    WINDOW("runstd1", "", "The standard deviation", "", OF_SAMPLE),
+    WINDOW("runsum", "", "The sum", "", SKIPPED),
+    WINDOW("runvar", "", "The variance", "", SKIPPED),
+    WINDOW("runvar1", "", "The variance", "", OF_SAMPLE),
+    WINDOW("ydrunpctl", "q, ", "Percentiles", " around each day of the year, in all years",
+           SKIPPED),
+    SETS("timselavg", "", "The mean", NOT_SKIPPED),
+    SETS("timselmax", "", "The maximum", SKIPPED),
+    SETS("timselmean", "", "The mean", SKIPPED),
+    SETS("timselmin", "", "The minimum", SKIPPED),
+    SETS("timselpctl", "q, ", "Percentiles", SKIPPED),
+    SETS("timselstd", "", "The standard deviation", SKIPPED),
+    SETS("timselstd1", "", "The standard deviation", OF_SAMPLE),
+    SETS("timselsum", "", "The sum", SKIPPED),
+    SETS("timselvar", "", "The variance", SKIPPED),
+    SETS("timselvar1", "", "The variance", OF_SAMPLE),
     {.name = NULL}};

@@ -769,19 +769,25 @@ static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **
 
 /* --- Functions ---------------------------------------------------------------------------------------- */
 
-#define ARITHMETIC(NAME, WORD)                                                                     \
+#define ARITHMETIC(NAME, WORD, SAME)                                                               \
     {                                                                                              \
         .name = (NAME), .fn = call_arithmetic, .usage = NAME "(x, c, dim=\"time\")",               \
-        .summary = "Elements of x " WORD " the element of c for the group of their time, as in "   \
-                   "CDO."                                                                          \
+        .summary =                                                                                 \
+            "Each element of x " WORD " the element of c with the same " SAME ", as in CDO."       \
     }
-#define FAMILY(PREFIX)                                                                             \
-    ARITHMETIC(PREFIX "add", "plus"), ARITHMETIC(PREFIX "sub", "minus"),                           \
-        ARITHMETIC(PREFIX "mul", "times"), ARITHMETIC(PREFIX "div", "divided by")
+#define FAMILY(PREFIX, SAME)                                                                       \
+    ARITHMETIC(PREFIX "add", "plus", SAME), ARITHMETIC(PREFIX "sub", "minus", SAME),               \
+        ARITHMETIC(PREFIX "mul", "times", SAME), ARITHMETIC(PREFIX "div", "divided by", SAME)
 #define SELECTION(NAME, LABELS)                                                                    \
     {                                                                                              \
         .name = (NAME), .fn = call_selection, .usage = NAME "(x, " LABELS ", ..., dim=\"time\")",  \
-        .summary = "The times with these parts of dates. A pair is a range with both ends."        \
+        .summary = "The times whose " LABELS " is one of the arguments. A pair is a range, which " \
+                   "includes both ends."                                                           \
+    }
+#define SEASONS(NAME)                                                                              \
+    {                                                                                              \
+        .name = (NAME), .fn = call_selection, .usage = NAME "(x, season, ..., dim=\"time\")",      \
+        .summary = "The times in these seasons."                                                   \
     }
 #define DATES(NAME)                                                                                \
     {                                                                                              \
@@ -791,35 +797,37 @@ static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **
     }
 
 const expr_function expr_climatology_functions[] = {
-    FAMILY("ymon"),
-    FAMILY("yseas"),
-    FAMILY("yday"),
-    FAMILY("yhour"),
-    FAMILY("mon"),
-    FAMILY("day"),
-    FAMILY("year"),
+    FAMILY("ymon", "month of the year"),
+    FAMILY("yseas", "season"),
+    FAMILY("yday", "day of the year"),
+    FAMILY("yhour", "hour of the year"),
+    FAMILY("mon", "month and year"),
+    FAMILY("day", "date"),
+    FAMILY("year", "year"),
     SELECTION("selmon", "month"),
     SELECTION("select_month", "month"),
     SELECTION("selmonth", "month"),
-    SELECTION("selseason", "season"),
+    SEASONS("selseason"),
     SELECTION("selyear", "year"),
     SELECTION("select_year", "year"),
     SELECTION("selday", "day"),
     SELECTION("select_day", "day"),
     SELECTION("selhour", "hour"),
     SELECTION("select_hour", "hour"),
-    SELECTION("selseas", "season"),
-    SELECTION("select_season", "season"),
+    SEASONS("selseas"),
+    SEASONS("select_season"),
     DATES("seldate"),
     DATES("select_date"),
     {.name = "seltime",
      .fn = call_selection,
      .usage = "seltime(x, time, ..., dim=\"time\")",
-     .summary = "The elements at these times of day. A pair is a range with both ends."},
+     .summary = "The elements at these times of day. A pair is a range, which includes both ends."},
     {.name = "selsmon",
      .fn = call_marked,
      .usage = "selsmon(x, month, before=0, after=None, dim=\"time\")",
-     .summary = "The times of one month, and numbers of time steps before and after it."},
+     .summary =
+         "The times in one month of each year, with `before` time steps before it and `after` "
+         "time steps after it."},
     {.name = "del29feb",
      .fn = call_marked,
      .usage = "del29feb(x, dim=\"time\")",
@@ -827,19 +835,20 @@ const expr_function expr_climatology_functions[] = {
     {.name = "days_in_year",
      .fn = call_of_times,
      .usage = "days_in_year(x, dim=\"time\")",
-     .summary = "The number of days in the year of each time, which broadcasts to x."},
+     .summary = "The number of days in the year of each time, as an array that broadcasts to x."},
     {.name = "days_in_month",
      .fn = call_of_times,
      .usage = "days_in_month(x, dim=\"time\")",
-     .summary = "The number of days in the month of each time, which broadcasts to x."},
+     .summary = "The number of days in the month of each time, as an array that broadcasts to x."},
     {.name = "time_steps",
      .fn = call_of_times,
      .usage = "time_steps(x, freq=None, dim=\"time\")",
-     .summary = "The number of each time from 0, which broadcasts to x. With a frequency such as "
-                "\"YS\" or \"YS-JUL\", each interval begins with 0."},
+     .summary =
+         "The number of each time step, counted from 0, as an array that broadcasts to x. With "
+         "a frequency such as \"YS\" or \"YS-JUL\", each interval begins with 0."},
     {.name = "date_part",
      .fn = call_of_times,
      .usage = "date_part(x, part, dim=\"time\")",
-     .summary = "A part of the date of each time, such as \"month\" or \"dayofyear\", which "
-                "broadcasts to x."},
+     .summary = "A part of the date of each time, such as \"month\" or \"dayofyear\", as an array "
+                "that broadcasts to x."},
     {.name = NULL}};

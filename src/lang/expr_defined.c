@@ -17,6 +17,10 @@
     "{p}o = ({x} == {x}) & ({y} == {y}); {p}a = where({p}o, {x}, nan); "                           \
     "{p}b = where({p}o, {y}, nan); {p}u = {p}a - " MEAN("{p}a") "; {p}v = {p}b - " MEAN(           \
         "{p}b") "; "
+/* Ends of summaries: the effect of missing values on a statistic, and the divisor of a sample variance. */
+#define SKIPPED      " Missing values are skipped."
+#define NOT_SKIPPED  " Missing values make the result missing."
+#define OF_SAMPLE    SKIPPED " The divisor is n - 1."
 #define TIME_MEAN(X) "nanmean(" X ", {d}, keepdims=True)"
 #define AREA_MEAN(X) "fldmean(" X ", keepdims=True)"
 
@@ -103,8 +107,8 @@
     {.name = (DAYS_NAME),                                                                          \
      .arrays = {"x", "p"},                                                                         \
      .number = {1},                                                                                \
-     .summary = "Percentage of days with at least 1 mm of precipitation that is above p, a "       \
-                "percentile of wet days.",                                                         \
+     .summary = "Percentage of days whose precipitation is at least 1 mm and above p, a "          \
+                "percentile of the precipitation of wet days.",                                    \
      .body = "{p}m = " ABOVE "1.0, 0.0), nan); 100 * {mean m}",                                    \
      .rule = CUBED_ATTRS_REDUCE,                                                                   \
      .units = "%",                                                                                 \
@@ -112,8 +116,8 @@
      .takes_freq = true},                                                                          \
     {                                                                                              \
         .name = (AMOUNT_NAME), .arrays = {"x", "p"}, .number = {1},                                \
-        .summary = "Percentage of the precipitation that falls on days above p, a percentile of "  \
-                   "wet days.",                                                                    \
+        .summary = "Percentage of the total precipitation that falls on days whose precipitation " \
+                   "is at least 1 mm and above p, a percentile of the precipitation of wet days.", \
         .body = "{p}m = " ABOVE "{x}, 0.0), nan); {p}k = where({p}m == {p}m, {x}, nan); "          \
                 "100 * {total m} / {total k}",                                                     \
         .rule = CUBED_ATTRS_REDUCE, .units = "%",                                                  \
@@ -131,11 +135,11 @@
 #define RUN_SQUARES                                                                                \
     RUNS "{p}a = ydaysub(runmean({x}, {0}, dim={d}), ydaysum({p}s, dim={d}) / {p}k, dim={d}); "    \
          "{p}q = ydaysum(runvar({x}, {0}, dim={d}) * {p}n + {p}n * {p}a * {p}a, dim={d}); "
-#define YDRUN(STATISTIC, BODY, RULE, METHOD, WHAT)                                                 \
+#define YDRUN(STATISTIC, BODY, RULE, METHOD, WHAT, MISSING)                                        \
     {                                                                                              \
         .name = "ydrun" STATISTIC, .arrays = {"x"}, .numbers = {"length"}, .number = {NAN},        \
-        .summary = WHAT " of the elements in windows of `length` times around each day of all "    \
-                        "years, as in CDO.",                                                       \
+        .summary = WHAT ", for each day of the year, of the elements of all years in windows of "  \
+                        "`length` times around this day, as in CDO." MISSING,                      \
         .body = (BODY), .rule = CUBED_ATTRS_##RULE, .method = (METHOD)                             \
     }
 
@@ -183,7 +187,7 @@
 #define COMPARISON(NAME, SIGN)                                                                     \
     {                                                                                              \
         .name = (NAME), .arrays = {"x", "y"},                                                      \
-        .summary = "1 where x " SIGN " y, 0 elsewhere, and missing if an element is missing.",     \
+        .summary = "1 where x " SIGN " y, 0 where not, and missing where x or y is missing.",      \
         .body = "where(({x} == {x}) & ({y} == {y}), where({x} " SIGN " {y}, 1.0, 0.0), nan)",      \
         .rule = CUBED_ATTRS_SAME, .units = "1", .of_grid = true                                    \
     }
@@ -193,18 +197,17 @@
     .about = (ABOUT), .of_grid = true
 
 /* A statistic of all times, with CDO's name. */
-#define TIM(STATISTIC, BODY, RULE, METHOD, WHAT)                                                   \
+#define TIM(STATISTIC, BODY, RULE, METHOD, WHAT, MISSING)                                          \
     {                                                                                              \
         .name = "tim" STATISTIC, .arrays = {"x"},                                                  \
-        .summary = WHAT " of the elements at all times, as in CDO.", .body = (BODY),               \
+        .summary = WHAT " of the elements at all times, as in CDO." MISSING, .body = (BODY),       \
         .rule = CUBED_ATTRS_##RULE, .method = (METHOD)                                             \
     }
 /* The range of the elements in each period: the difference of two statistics of a family. */
 #define RANGE(FAMILY, WHERE)                                                                       \
     {                                                                                              \
         .name = FAMILY "range", .arrays = {"x"},                                                   \
-        .summary = "Maximum minus minimum of the elements " WHERE ", as in CDO. Missing values "   \
-                   "are skipped.",                                                                 \
+        .summary = "Maximum minus minimum of the elements " WHERE ", as in CDO." SKIPPED,          \
         .body = FAMILY "max({x}, dim={d}) - " FAMILY "min({x}, dim={d})",                          \
         .rule = CUBED_ATTRS_REDUCE, .method = "range"                                              \
     }
@@ -213,8 +216,8 @@
 #define COUNT(FAMILY, WHERE)                                                                       \
     {                                                                                              \
         .name = FAMILY "count", .arrays = {"x"},                                                   \
-        .summary = "Number of elements " WHERE " that are not missing, as in CDO. Missing if all " \
-                   "are.",                                                                         \
+        .summary = "Number of elements " WHERE " that are not missing, as in CDO. The number is "  \
+                   "missing if all elements are missing.",                                         \
         .body = FAMILY "sum(where({x} == {x}, 1.0, nan), dim={d})", .rule = CUBED_ATTRS_REDUCE,    \
         .method = "sum", .units = "1"                                                              \
     }
@@ -222,15 +225,15 @@
 #define OF_MONTHS(FAMILY, WHAT)                                                                    \
     {.name = FAMILY "monmean",                                                                     \
      .arrays = {"x"},                                                                              \
-     .summary = WHAT " means of monthly values, weighted by the lengths of months.",               \
+     .summary = WHAT " means of monthly values, weighted by the lengths of months." SKIPPED,       \
      .body = "{p}d = days_in_month({x}, dim={d}); " FAMILY "sum({x} * {p}d, dim={d}) / " FAMILY    \
              "sum(where({x} == {x}, {p}d, nan), dim={d})",                                         \
      .rule = CUBED_ATTRS_REDUCE,                                                                   \
      .method = "mean"},                                                                            \
     {                                                                                              \
         .name = FAMILY "monavg", .arrays = {"x"},                                                  \
-        .summary = WHAT " means of monthly values, weighted by the lengths of months. A missing "  \
-                        "value makes the mean missing.",                                           \
+        .summary =                                                                                 \
+            WHAT " means of monthly values, weighted by the lengths of months." NOT_SKIPPED,       \
         .body = "{p}d = days_in_month({x}, dim={d}) + 0 * {x}; " FAMILY                            \
                 "avg({x} * {p}d, dim={d}) / " FAMILY "avg({p}d, dim={d})",                         \
         .rule = CUBED_ATTRS_REDUCE, .method = "mean"                                               \
@@ -244,15 +247,16 @@
 #define SHAPES(FAMILY, WHERE)                                                                      \
     {.name = FAMILY "median",                                                                      \
      .arrays = {"x"},                                                                              \
-     .summary = "Median of the elements " WHERE ". Missing values are skipped.",                   \
+     .summary = "Median of the elements " WHERE "." SKIPPED,                                       \
      .body = "{p}n = -{x}; 0.5 * (" FAMILY "pctl({x}, 50) - " FAMILY "pctl({p}n, 50))",            \
      .rule = CUBED_ATTRS_REDUCE,                                                                   \
      .method = "median",                                                                           \
      .of_grid = true},                                                                             \
         {.name = FAMILY "skew",                                                                    \
          .arrays = {"x"},                                                                          \
-         .summary = "Skewness of the elements " WHERE " by their sample standard deviation, "      \
-                    "as in CDO. Missing values are skipped.",                                      \
+         .summary = "Skewness of the elements " WHERE ", all with the same weight, as in CDO: "    \
+                    "the mean cube of their deviations from the mean, divided by the cube of the " \
+                    "sample standard deviation." SKIPPED,                                          \
          .body = DEVIATIONS(FAMILY) "{p}v = {p}s / where({p}n > 1, {p}n - 1, nan); " FAMILY        \
                                     "sum({p}u * {p}u * {p}u) / {p}n / ({p}v * sqrt({p}v))",        \
          .rule = CUBED_ATTRS_NONE,                                                                 \
@@ -260,8 +264,8 @@
          .of_grid = true},                                                                         \
     {                                                                                              \
         .name = FAMILY "kurt", .arrays = {"x"},                                                    \
-        .summary = "Kurtosis of the elements " WHERE " minus 3, as in CDO. Missing values are "    \
-                   "skipped.",                                                                     \
+        .summary = "Excess kurtosis (kurtosis minus 3) of the elements " WHERE                     \
+                   ", all with the same weight, as in CDO." SKIPPED,                               \
         .body = DEVIATIONS(FAMILY) "{p}v = {p}s / {p}n; " FAMILY                                   \
                                    "sum({p}u * {p}u * {p}u * {p}u) / {p}n / ({p}v * {p}v) - 3",    \
         .rule = CUBED_ATTRS_NONE, .units = "1", .of_grid = true                                    \
@@ -269,26 +273,29 @@
 /* The number of days with a wind of at least a speed. */
 #define WIND(NAME, SPEED, WHAT)                                                                    \
     DAYS(NAME, NULL, "speed", SPEED, "{x} >= {0}", "days with a " WHAT,                            \
-         "Number of days whose strongest wind, in m s-1, is at least `speed`: a " WHAT ".")
+         "Number of days with a " WHAT ": the maximum wind speed x of the day, in m s-1, is at "   \
+         "least `speed`.")
 
 static const expr_definition definitions[] = {
-    TIM("mean", "nanmean({x}, {d})", REDUCE, "mean", "The mean"),
-    TIM("avg", "mean({x}, {d})", REDUCE, "mean", "The mean, missing if an element is,"),
-    TIM("min", "nanmin({x}, {d})", REDUCE, "minimum", "The smallest"),
-    TIM("max", "nanmax({x}, {d})", REDUCE, "maximum", "The largest"),
-    TIM("range", "nanmax({x}, {d}) - nanmin({x}, {d})", REDUCE, "range", "The range"),
-    TIM("sum", "where(all({x} != {x}, dim={d}), nan, nansum({x}, {d}))", REDUCE, "sum", "The sum"),
-    TIM("var", "nanvar({x}, {d})", SQUARE, "variance", "The variance"),
-    TIM("var1", "nanvar({x}, {d}, correction=1)", SQUARE, "variance", "The sample variance"),
-    TIM("std", "nanstd({x}, {d})", REDUCE, "standard_deviation", "The standard deviation"),
+    TIM("mean", "nanmean({x}, {d})", REDUCE, "mean", "The mean", SKIPPED),
+    TIM("avg", "mean({x}, {d})", REDUCE, "mean", "The mean", NOT_SKIPPED),
+    TIM("min", "nanmin({x}, {d})", REDUCE, "minimum", "The minimum", SKIPPED),
+    TIM("max", "nanmax({x}, {d})", REDUCE, "maximum", "The maximum", SKIPPED),
+    TIM("range", "nanmax({x}, {d}) - nanmin({x}, {d})", REDUCE, "range",
+        "The maximum minus the minimum", SKIPPED),
+    TIM("sum", "where(all({x} != {x}, dim={d}), nan, nansum({x}, {d}))", REDUCE, "sum", "The sum",
+        SKIPPED),
+    TIM("var", "nanvar({x}, {d})", SQUARE, "variance", "The variance", SKIPPED),
+    TIM("var1", "nanvar({x}, {d}, correction=1)", SQUARE, "variance", "The variance", OF_SAMPLE),
+    TIM("std", "nanstd({x}, {d})", REDUCE, "standard_deviation", "The standard deviation", SKIPPED),
     TIM("std1", "nanstd({x}, {d}, correction=1)", REDUCE, "standard_deviation",
-        "The sample standard deviation"),
+        "The standard deviation", OF_SAMPLE),
     {.name = "timpctl",
      .arrays = {"x"},
      .numbers = {"q"},
      .number = {NAN},
-     .summary = "The percentile q, from 0 to 100, of the elements at all times, by CDO's nearest "
-                "rank.",
+     .summary = "The percentile q, from 0 to 100, of the elements at all times, by the method "
+                "\"nearest rank\" of CDO." SKIPPED,
      .body = "nanpercentile({x}, {0}, dim={d}, method=\"inverted_cdf\")",
      .rule = CUBED_ATTRS_REDUCE},
     RANGE("hour", "in each hour"),
@@ -305,14 +312,16 @@ static const expr_definition definitions[] = {
      .arrays = {"x"},
      .numbers = {"length", "offset", "skip"},
      .number = {NAN, 0, 0},
-     .summary = "Maximum minus minimum of each `length` successive times, as in CDO. `offset` "
-                "times before the first ones, and `skip` times between, do not count.",
+     .summary = "Maximum minus minimum of each set of `length` successive times, as in CDO. The "
+                "first `offset` times, and `skip` times between two sets, are left out.",
      .body = "timselmax({x}, {0}, {1}, {2}, dim={d}) - timselmin({x}, {0}, {1}, {2}, dim={d})",
      .rule = CUBED_ATTRS_REDUCE,
      .method = "range"},
     {.name = "timcumsum",
      .arrays = {"x"},
-     .summary = "Sum of the elements up to each time. A missing element counts as 0, as in CDO.",
+     .summary =
+         "Sum of the elements up to and including each time. A missing element counts as 0, as "
+         "in CDO.",
      .body = "cumulative_sum(where({x} == {x}, {x}, 0), dim={d})",
      .rule = CUBED_ATTRS_SAME,
      .keeps_coords = true},
@@ -347,25 +356,33 @@ static const expr_definition definitions[] = {
              "Elements divided by the cosine of the latitude of their cell."),
      .arrays = {"x"}},
     {OF_GRID("masklonlatbox", LON_LAT_BOX("0", "2") "where({p}b, {x}, nan)", SAME,
-             "Elements in a box of longitudes and latitudes. Other elements are missing."),
+             "Elements in a box of longitudes and latitudes. Elements outside of the box become "
+             "missing."),
      .arrays = {"x"}, .numbers = {"west", "east", "south", "north"},
      .number = {NAN, NAN, NAN, NAN}},
-    {OF_GRID("setclonlatbox", LON_LAT_BOX("1", "3") "where({p}b, {0}, {x})", SAME,
-             "Elements, with one value in a box of longitudes and latitudes."),
+    {OF_GRID(
+         "setclonlatbox", LON_LAT_BOX("1", "3") "where({p}b, {0}, {x})", SAME,
+         "The elements, except that all elements in a box of longitudes and latitudes are replaced "
+         "by one value."),
      .arrays = {"x"}, .numbers = {"value", "west", "east", "south", "north"},
      .number = {NAN, NAN, NAN, NAN, NAN}},
-    {OF_GRID("maskindexbox", INDEX_BOX("0", "1", "2", "3") "where({p}b, {x}, nan)", SAME,
-             "Elements in a box of numbers of cells from 1. Other elements are missing."),
+    {OF_GRID(
+         "maskindexbox", INDEX_BOX("0", "1", "2", "3") "where({p}b, {x}, nan)", SAME,
+         "Elements in a box of columns and rows, which are counted from 1. Elements outside of the "
+         "box become missing."),
      .arrays = {"x"}, .numbers = {"x1", "x2", "y1", "y2"}, .number = {NAN, NAN, NAN, NAN}},
-    {OF_GRID("setcindexbox", INDEX_BOX("1", "2", "3", "4") "where({p}b, {0}, {x})", SAME,
-             "Elements, with one value in a box of numbers of cells from 1."),
+    {OF_GRID(
+         "setcindexbox", INDEX_BOX("1", "2", "3", "4") "where({p}b, {0}, {x})", SAME,
+         "The elements, except that all elements in a box of columns and rows, which are counted "
+         "from 1, are replaced by one value."),
      .arrays = {"x"}, .numbers = {"value", "x1", "x2", "y1", "y2"},
      .number = {NAN, NAN, NAN, NAN, NAN}},
     {.name = "sellonlatbox",
      .arrays = {"x"},
      .numbers = {"west", "east", "south", "north"},
      .number = {NAN, NAN, NAN, NAN},
-     .summary = "The elements in a box of longitudes and latitudes, which are axes of x.",
+     .summary = "The elements in a box of longitudes and latitudes. Longitude and latitude must be "
+                "axes of x.",
      .body = "sel({x}, {X=}({0}, {1}), {Y=}({2}, {3}))",
      .rule = CUBED_ATTRS_SAME,
      .of_grid = true},
@@ -394,19 +411,21 @@ static const expr_definition definitions[] = {
     COMPARISON("ge", ">="),
     COMPARISON("gt", ">"),
     {WITH_MASK("ifthen", "where(({x} == {x}) & ({x} != 0), {y}, nan)", 1,
-               "Elements of y where the mask x is true. Other elements are missing."),
+               "Elements of y where the mask x is not 0. All other elements are missing."),
      .arrays = {"x", "y"}},
     {WITH_MASK("ifnotthen", "where({x} == 0, {y}, nan)", 1,
-               "Elements of y where the mask x is 0. Other elements are missing."),
+               "Elements of y where the mask x is 0. All other elements are missing."),
      .arrays = {"x", "y"}},
-    {WITH_MASK("ifthenelse", "where({x} == {x}, where({x} != 0, {y}, {z}), nan)", 1,
-               "Elements of y where the mask x is true, elements of z where it is 0."),
+    {WITH_MASK(
+         "ifthenelse", "where({x} == {x}, where({x} != 0, {y}, {z}), nan)", 1,
+         "Elements of y where the mask x is not 0, and elements of z where x is 0. The result is "
+         "missing where x is missing."),
      .arrays = {"x", "y", "z"}},
     {WITH_MASK("ifthenc", "where(({x} == {x}) & ({x} != 0), {0}, nan)", 0,
-               "One value where x is not 0. Other elements are missing."),
+               "The number `value` where x is not 0. All other elements are missing."),
      .arrays = {"x"}, .numbers = {"value"}, .number = {NAN}},
     {WITH_MASK("ifnotthenc", "where({x} == 0, {0}, nan)", 0,
-               "One value where x is 0. Other elements are missing."),
+               "The number `value` where x is 0. All other elements are missing."),
      .arrays = {"x"}, .numbers = {"value"}, .number = {NAN}},
     {.name = "runrange",
      .arrays = {"x"},
@@ -416,19 +435,21 @@ static const expr_definition definitions[] = {
      .body = "runmax({x}, {0}, dim={d}) - runmin({x}, {0}, dim={d})",
      .rule = CUBED_ATTRS_REDUCE,
      .method = "range"},
-    YDRUN("mean", RUNS "ydaysum({p}s, dim={d}) / {p}k", REDUCE, "mean", "The mean"),
-    YDRUN("avg", "ydayavg(runavg({x}, {0}, dim={d}), dim={d})", REDUCE, "mean",
-          "The mean, missing if an element is,"),
-    YDRUN("sum", "ydaysum(runsum({x}, {0}, dim={d}), dim={d})", REDUCE, "sum", "The sum"),
-    YDRUN("min", "ydaymin(runmin({x}, {0}, dim={d}), dim={d})", REDUCE, "minimum", "The smallest"),
-    YDRUN("max", "ydaymax(runmax({x}, {0}, dim={d}), dim={d})", REDUCE, "maximum", "The largest"),
-    YDRUN("var", RUN_SQUARES "{p}q / {p}k", SQUARE, "variance", "The variance"),
+    YDRUN("mean", RUNS "ydaysum({p}s, dim={d}) / {p}k", REDUCE, "mean", "The mean", SKIPPED),
+    YDRUN("avg", "ydayavg(runavg({x}, {0}, dim={d}), dim={d})", REDUCE, "mean", "The mean",
+          NOT_SKIPPED),
+    YDRUN("sum", "ydaysum(runsum({x}, {0}, dim={d}), dim={d})", REDUCE, "sum", "The sum", SKIPPED),
+    YDRUN("min", "ydaymin(runmin({x}, {0}, dim={d}), dim={d})", REDUCE, "minimum", "The minimum",
+          SKIPPED),
+    YDRUN("max", "ydaymax(runmax({x}, {0}, dim={d}), dim={d})", REDUCE, "maximum", "The maximum",
+          SKIPPED),
+    YDRUN("var", RUN_SQUARES "{p}q / {p}k", SQUARE, "variance", "The variance", SKIPPED),
     YDRUN("var1", RUN_SQUARES "{p}q / where({p}k > 1, {p}k - 1, nan)", SQUARE, "variance",
-          "The sample variance"),
+          "The variance", OF_SAMPLE),
     YDRUN("std", RUN_SQUARES "sqrt({p}q / {p}k)", REDUCE, "standard_deviation",
-          "The standard deviation"),
+          "The standard deviation", SKIPPED),
     YDRUN("std1", RUN_SQUARES "sqrt({p}q / where({p}k > 1, {p}k - 1, nan))", REDUCE,
-          "standard_deviation", "The sample standard deviation"),
+          "standard_deviation", "The standard deviation", OF_SAMPLE),
     OF_MONTHS("year", "Yearly"),
     OF_MONTHS("seas", "Seasonal"),
     COUNT("tim", "at all times"),
@@ -485,8 +506,9 @@ static const expr_definition definitions[] = {
      .rule = CUBED_ATTRS_NONE},
     {.name = "trend_pvalue",
      .arrays = {"x"},
-     .summary = "Two-sided probability of a slope as large as that of the least-squares line if "
-                "there is no trend, by Student's t test.",
+     .summary =
+         "Two-sided p-value of the slope of the least-squares line, by Student's t test of the "
+         "hypothesis that there is no trend.",
      .body = ERROR "squeeze(2 * stdtr({p}n, -abs({p}s / {p}e)), {d})",
      .rule = CUBED_ATTRS_NONE,
      .units = "1"},
@@ -495,14 +517,19 @@ static const expr_definition definitions[] = {
      .summary = "Elements minus the least-squares line of their series.",
      .body = LINE "{p}v - {p}s * {p}u",
      .rule = CUBED_ATTRS_SAME},
-    WITH_TREND("subtrend", "-",
-               "Elements minus a line: x - (intercept + slope * step), whose steps count from 0."),
-    WITH_TREND("addtrend", "+",
-               "Elements plus a line: x + (intercept + slope * step), whose steps count from 0."),
+    WITH_TREND(
+        "subtrend", "-",
+        "Elements minus a line: x - (intercept + slope * step), where `step` is the number of "
+        "the time step, counted from 0."),
+    WITH_TREND(
+        "addtrend", "+",
+        "Elements plus a line: x + (intercept + slope * step), where `step` is the number of "
+        "the time step, counted from 0."),
     {.name = "consecsum",
      .alias = "consecutive",
      .arrays = {"x"},
-     .summary = "Number of consecutive elements up to each one that are true or not 0.",
+     .summary = "Number of consecutive elements that are true or not 0, up to and including each "
+                "element. A missing element counts as 0.",
      .body = "{p}m = ({x} == {x}) & ({x} != 0); "
              "{p}n = cumulative_sum(where({p}m, 1, 0), dim={d}); "
              "{p}n - cumulative_max(where({p}m, 0, {p}n), dim={d})",
@@ -511,8 +538,8 @@ static const expr_definition definitions[] = {
     {.name = "consects",
      .alias = "spell_lengths",
      .arrays = {"x"},
-     .summary = "Length of each spell of elements that are true or not 0, at its last element. "
-                "Other elements are missing.",
+     .summary = "Length of each spell of consecutive elements that are true or not 0, at the last "
+                "element of the spell. All other elements are missing.",
      .body = "{p}r = flip(consecsum(flip({x}, dim={d}), dim={d}), dim={d}); "
              "where({p}r == 1, consecsum({x}, dim={d}), nan)",
      .rule = CUBED_ATTRS_SAME,
@@ -521,8 +548,8 @@ static const expr_definition definitions[] = {
      .arrays = {"x"},
      .numbers = {"steps"},
      .number = {1},
-     .summary = "The element that is some steps before each element, after it if the number is "
-                "negative. Elements without such an element are missing.",
+     .summary = "The element `steps` time steps before each element, or after it if `steps` is "
+                "negative. The result is missing where there is no such time step.",
      .body = "{p}t = time_steps({x}, dim={d}); {p}s = {p}t - {0}; "
              "where(({p}s >= 0) & ({p}s <= max({p}t)), roll({x}, {0}, dim={d}), nan)",
      .rule = CUBED_ATTRS_SAME,
@@ -532,11 +559,11 @@ static const expr_definition definitions[] = {
     DAYS("eca_id", "ice_days", NULL, 0, "{x} < {K0}", "days below 0 degrees Celsius",
          "Number of days whose maximum temperature is below 0 degrees Celsius."),
     DAYS("eca_su", "summer_days", "threshold", 25, "{x} > {K0}", "days above a temperature",
-         "Number of days whose maximum temperature is above a threshold in degrees Celsius."),
+         "Number of days whose maximum temperature is above `threshold` degrees Celsius."),
     DAYS("eca_tr", "tropical_nights", "threshold", 20, "{x} > {K0}", "nights above a temperature",
-         "Number of days whose minimum temperature is above a threshold in degrees Celsius."),
+         "Number of days whose minimum temperature is above `threshold` degrees Celsius."),
     DAYS("eca_rr1", "wet_days", "threshold", 1, "{x} >= {R0}", "days with precipitation",
-         "Number of days with at least a threshold of precipitation, in mm per day."),
+         "Number of days with at least `threshold` mm of precipitation."),
     DAYS("eca_r1mm", NULL, NULL, 1, "{x} >= {R0}", "days with 1 mm or more of precipitation",
          "Number of days with 1 mm or more of precipitation."),
     DAYS("eca_r10mm", "heavy_precipitation_days", NULL, 10, "{x} >= {R0}",
@@ -550,14 +577,12 @@ static const expr_definition definitions[] = {
     WIND("strgal", 20.5, "strong gale"),
     WIND("hurr", 32.5, "wind of hurricane force"),
     LONGEST("eca_cdd", "consecutive_dry_days", "threshold", 1, "{x} < {R0}", "longest dry spell",
-            "Largest number of consecutive days with less than a threshold of precipitation, in mm "
-            "per day."),
+            "Largest number of consecutive days with less than `threshold` mm of precipitation."),
     LONGEST("eca_cwd", "consecutive_wet_days", "threshold", 1, "{x} >= {R0}", "longest wet spell",
-            "Largest number of consecutive days with at least a threshold of precipitation, in mm "
-            "per day."),
+            "Largest number of consecutive days with at least `threshold` mm of precipitation."),
     LONGEST("eca_csu", "consecutive_summer_days", "threshold", 25, "{x} > {K0}",
             "longest spell of summer days",
-            "Largest number of consecutive days whose maximum temperature is above a threshold in "
+            "Largest number of consecutive days whose maximum temperature is above `threshold` "
             "degrees Celsius."),
     LONGEST("eca_cfd", "consecutive_frost_days", NULL, 0, "{x} < {K0}",
             "longest spell of frost days",
@@ -568,8 +593,8 @@ static const expr_definition definitions[] = {
      .arrays = {"x"},
      .numbers = {"base"},
      .number = {17},
-     .summary = "Sum of base - x over the days whose mean temperature x is below the base, in "
-                "degrees Celsius.",
+     .summary = "Sum of base - x over all days whose mean temperature x is below `base` degrees "
+                "Celsius.",
      .body = "{p}m = where({x} == {x}, where({x} < {K0}, {K0} - {x}, 0.0), nan); {total m}",
      .rule = CUBED_ATTRS_REDUCE,
      .method = "sum",
@@ -600,25 +625,27 @@ static const expr_definition definitions[] = {
      .arrays = {"x"},
      .numbers = {"threshold"},
      .number = {1},
-     .summary = "Mean precipitation of days with at least a threshold of it, in mm per day.",
+     .summary = "Mean precipitation of the days with at least `threshold` mm of precipitation.",
      .body = "{p}m = where({x} >= {R0}, {x}, nan); {mean m}",
      .rule = CUBED_ATTRS_REDUCE,
      .method = "mean",
      .takes_freq = true},
     WAVES("eca_hwdi", "heat_wave_days", "degrees", 5, CLIMATOLOGY " > {1}",
           "days of heat waves above the mean of the calendar day",
-          "Number of days in spells of several days that are some degrees warmer than c, the mean "
-          "of each calendar day."),
+          "Number of days in spells of at least `days` days that are more than `degrees` kelvins "
+          "warmer than c, the mean of each calendar day."),
     WAVES("eca_cwdi", "cold_wave_days", "degrees", 5, CLIMATOLOGY " < -{1}",
           "days of cold waves below the mean of the calendar day",
-          "Number of days in spells of several days that are some degrees colder than c, the mean "
-          "of each calendar day."),
+          "Number of days in spells of at least `days` days that are more than `degrees` kelvins "
+          "colder than c, the mean of each calendar day."),
     WAVES("eca_hwfi", "warm_spell_days", NULL, 0, CLIMATOLOGY " > 0",
           "days of spells above a percentile of the calendar day",
-          "Number of days in spells of several days above c, a percentile of each calendar day."),
+          "Number of days in spells of at least `days` days above c, a percentile of each calendar "
+          "day."),
     WAVES("eca_cwfi", "cold_spell_days", NULL, 0, CLIMATOLOGY " < 0",
           "days of spells below a percentile of the calendar day",
-          "Number of days in spells of several days below c, a percentile of each calendar day."),
+          "Number of days in spells of at least `days` days below c, a percentile of each calendar "
+          "day."),
     /* {p}e and {p}f are the first time steps up to which {0} days were cold, after {p}s and after {p}r. Without such days, the
      * season ends with its last time step. */
     OF_SEASONS(
@@ -633,14 +660,17 @@ static const expr_definition definitions[] = {
         "{p}w2 = where({p}w0 == {p}w0, 0.0, nan); "
         "where({p}k, where({p}w1 == {p}w1, {p}w1, {p}w2), nan)",
         "days", "growing season length",
-        "Days of each year from the end of the first warm spell of several days to the end of the "
-        "first cold one in the second half of the season. In the south, seasons begin in July."),
-    OF_SEASONS("growing_season_start", NULL,
-               "{p}v = {p}r + {p}o; {p}e = where({p}s == {p}s, {p}s + {p}o, {later v}); "
-               "where({p}k, {p}e, nan)",
-               "1", "day of the year on which the growing season begins",
-               "Day of the year on which the growing season of eca_gsl begins: the last day of the "
-               "first warm spell of several days."),
+        "Length of the growing season of each year in days. It begins at the end of the first "
+        "`days` days in a row above `threshold` degrees Celsius, and ends at the end of the first "
+        "`days` days in a row below it in the second half of the season. In the southern "
+        "hemisphere, seasons begin in July."),
+    OF_SEASONS(
+        "growing_season_start", NULL,
+        "{p}v = {p}r + {p}o; {p}e = where({p}s == {p}s, {p}s + {p}o, {later v}); "
+        "where({p}k, {p}e, nan)",
+        "1", "day of the year on which the growing season begins",
+        "Day of the year on which the growing season of eca_gsl begins: the last of the first "
+        "`days` days in a row above `threshold` degrees Celsius."),
     SHARE("eca_tx90p", CLIMATOLOGY " > 0", "above"),
     SHARE("eca_tg90p", CLIMATOLOGY " > 0", "above"),
     SHARE("eca_tn90p", CLIMATOLOGY " > 0", "above"),

@@ -534,10 +534,11 @@ const expr_function expr_select_functions[] = {
     {.name = "sel",
      .fn = call_sel,
      .usage = "sel(x, DIM=LABEL, ..., method=None)",
-     .summary = "Elements at labels of coordinates. A label is a number, a string, or a date in "
-                "quotes, of which a part selects all times in it: time=\"2020\", "
-                "time=\"2020-01\". A pair is a range with both ends, lat=(40, 60), and a list "
-                "selects several labels, lev=[850, 200]. method=\"nearest\" selects the nearest "
-                "element. In `cubed sel,time=2020` dates and strings need no quotes, and "
-                "time=2020/2021 is a range."},
+     .summary =
+         "Elements at labels of coordinates. A label is a number, a string, or a date in "
+         "quotes, of which a part selects all times in it: time=\"2020\", "
+         "time=\"2020-01\". A pair is a range, which includes both ends: lat=(40, 60). "
+         "A list selects several labels: lev=[850, 200]. method=\"nearest\" selects the nearest "
+         "element. In `cubed sel,time=2020` dates and strings need no quotes, and "
+         "time=2020/2021 is a range."},
     {.name = NULL}};

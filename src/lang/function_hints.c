@@ -160,7 +160,16 @@ bool expr_is_climate(const char *name)
     return expr_is_along_time(name) || expr_defined_find(name) || strcmp(name, "anomaly") == 0;
 }
 
-const char *expr_param_note(const char *name)
+/* Returns the description of the parameter "threshold" of a function. */
+static const char *threshold_note(const char *function)
+{
+    const expr_definition *d = expr_defined_find(function);
+    return d && strstr(d->body, "{R")
+               ? "Precipitation of a day in mm. It is converted to the units of x."
+               : "Temperature in degrees Celsius. It is converted to the units of x.";
+}
+
+const char *expr_param_note(const char *function, const char *name)
 {
     static const struct {
         const char *name, *note;
@@ -169,44 +178,58 @@ const char *expr_param_note(const char *name)
         {"y", "Second array, with the dimensions of x."},
         {"c", "Climatology: an element for each group of times, such as a result of ymonmean or "
               "ydaypctl. Dimensions are aligned by name."},
-        {"p", "Percentile of wet days for each place."},
+        {"p", "Percentile of the precipitation of wet days, for each place."},
+        {"land", "Part of each cell that is land, from 0 to 1."},
+        {"fraction", "Smallest part of land of a cell that has a result."},
+        {"base", "Temperature in degrees Celsius. It is converted to the units of x."},
+        {"speed", "Wind speed in the units of x, which should be m s-1."},
+        {"steps", "Number of time steps."},
+        {"part", "Part of the dates, such as \"year\", \"month\", \"dayofyear\" or \"hour\"."},
         {"intercept", "Value of the line at the first time, such as a result of trend_intercept."},
         {"slope", "Change of the line per time step, such as a result of trend_slope."},
-        {"threshold",
-         "Threshold in degrees Celsius or in mm per day. It is converted to the units of x."},
-        {"days", "Length of the shortest spell that counts."},
-        {"degrees", "Difference from c that days of a spell exceed, in kelvins."},
-        {"freq", "Intervals of the results, such as \"YS\" for years. None: all times together."},
+        {"days", "Minimum length of a spell in days."},
+        {"degrees", "Difference from c in kelvins, which each day of a spell exceeds."},
+        {"freq",
+         "Intervals that have one result each, such as \"YS\" for years. None: one result for all "
+         "times."},
         {"dim", "Dimension of the times."},
-        {"q", "Percentage of the elements that are below, from 0 to 100. Several are a list."},
+        {"q", "Percentile, from 0 to 100, or a list of percentiles."},
         {"length", "Number of times in a window or a set."},
         {"offset", "Number of times before the first set."},
         {"skip", "Number of times between two sets."},
         {"z", "Third array, with the dimensions of x."},
         {"value", "Number that the elements get."},
-        {"west", "Western longitude of the box in degrees. It may be larger than the eastern one."},
+        {"west", "Western longitude of the box in degrees. It may be greater than the eastern "
+                 "longitude."},
         {"east", "Eastern longitude of the box in degrees."},
         {"south", "Southern latitude of the box in degrees."},
         {"north", "Northern latitude of the box in degrees."},
-        {"x1", "First column of the box, from 1. Boxes whose first column is larger wrap around."},
+        {"x1",
+         "First column of the box, counted from 1. If it is greater than the last column, the box "
+         "wraps around."},
         {"x2", "Last column of the box."},
-        {"y1", "First row of the box, from 1."},
+        {"y1", "First row of the box, counted from 1."},
         {"y2", "Last row of the box."},
         {"before", "Number of time steps before the month."},
-        {"after", "Number of time steps after the month. None: that of before."},
+        {"after", "Number of time steps after the month. None: the same number as `before`."},
         {"time", "Times of day such as \"06:00\", or ranges of them."},
         {"groupby", "Part of dates that the times of a group share, such as \"time.month\"."},
-        {"reference", "First and last date of the times whose means count, such as (\"1981\", "
-                      "\"2010\"). None: all."},
-        {"skipna", "Whether missing values are left out. None: if x has floating-point numbers."},
+        {"reference", "First and last date of the times from which means are computed, such as "
+                      "(\"1981\", \"2010\"). None: all times."},
+        {"skipna",
+         "Whether missing values are skipped. None: they are skipped if x has a floating-point "
+         "type."},
         {"month", "Numbers of months, ranges such as (6, 8), or lists such as [1, 12]."},
         {"year", "Years, ranges such as (1981, 2010), or lists of them."},
         {"day", "Days of the month, ranges such as (1, 7), or lists of them."},
         {"hour", "Hours, ranges such as (6, 18), or lists of them."},
         {"season", "Initials of 3 to 12 months, such as \"DJF\", or \"ANN\"."},
         {"first", "First date: \"2000-01-15\", \"2000-01\" or \"2000\"."},
-        {"last", "Last date, whose whole day, month or year counts. None: that of first."},
+        {"last",
+         "Last date, whose whole day, month or year is included. None: the same as `first`."},
     };
+    if (strcmp(name, "threshold") == 0) return threshold_note(function);
+    if (strcmp(name, "q") == 0 && expr_defined_find(function)) return "Percentile, from 0 to 100.";
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         if (strcmp(notes[i].name, name) == 0) return notes[i].note;
     }

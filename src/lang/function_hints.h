@@ -28,8 +28,8 @@ unsigned expr_field_kinds(const char *name);
 int expr_mask_arrays(const char *name);
 /* Returns whether a function is about climates: statistics and arithmetic by dates, selections, trends, spells and indices. */
 bool expr_is_climate(const char *name);
-/* Returns the description of a parameter of functions for which expr_is_climate returns true, or NULL. */
-const char *expr_param_note(const char *name);
+/* Returns the description of parameter `name` of a function for which expr_is_climate returns true, or NULL. */
+const char *expr_param_note(const char *function, const char *name);
 /* Calls `put` with the name of each function that has no row in the catalogue, except types such as float32(x). */
 void expr_function_each(void (*put)(void *ctx, const char *name), void *ctx);
 

@@ -62,7 +62,7 @@ __all__ = [
 def fldavg(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     """The mean of a field, weighted by area; NaN if an element is missing.
 
-    Unlike for the mean without missing elements, one missing element makes the result NaN.
+    One missing element makes the result NaN. `fldmean` skips missing elements.
 
     In an expression, such as ``cubed.eval("fldavg(t2m)", t2m=place)``, axes and areas are found by
     the coordinates.
@@ -82,7 +82,7 @@ def fldavg(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def fldmax(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def fldmean(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def fldmin(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def fldrange(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def fldrange(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array
 def fldstd(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     """The standard deviation of a field, weighted by area.
 
-    The root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
+    The square root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
     elements.
 
     In an expression, such as ``cubed.eval("fldstd(t2m)", t2m=place)``, axes and areas are found by
@@ -267,7 +267,7 @@ def fldstd(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -289,8 +289,7 @@ def fldstd(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
 def fldstd1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     """The sample standard deviation of a field, weighted by area.
 
-    The square root of the sample variance, which the function with ``var1`` at the end of its name
-    computes.
+    The square root of the result of `fldvar1`.
 
     In an expression, such as ``cubed.eval("fldstd1(t2m)", t2m=place)``, axes and areas are found by
     the coordinates.
@@ -310,7 +309,7 @@ def fldstd1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -332,7 +331,7 @@ def fldstd1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
 def fldsum(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     """The sum of the elements of a field, without weights.
 
-    Missing elements are left out; NaN if there are no others.
+    Missing elements are left out. The sum is NaN if all elements are missing.
 
     In an expression, such as ``cubed.eval("fldsum(t2m)", t2m=place)``, axes are found by the
     coordinates.
@@ -349,7 +348,7 @@ def fldsum(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -385,7 +384,7 @@ def fldvar(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -428,7 +427,7 @@ def fldvar1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -450,7 +449,8 @@ def fldvar1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
 def fldint(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     """The integral over a field: the sum of elements times areas.
 
-    Missing elements are left out; NaN if there are no others. In units of `x` times square metres.
+    Missing elements are left out. The integral is NaN if all elements are missing. Its units are
+    those of `x` times square metres.
 
     In an expression, such as ``cubed.eval("fldint(t2m)", t2m=place)``, axes and areas are found by
     the coordinates.
@@ -470,7 +470,7 @@ def fldint(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -504,13 +504,13 @@ def fldpctl(
     x : array_like
         Real numbers. NaN marks missing elements.
     q : float or array_like of float
-        Percentage of the elements that are below, from 0 to 100.
+        Percentile, from 0 to 100, or a list of percentiles.
     axis : int or tuple of int, default (-2, -1)
         Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     method : str, default "inverted_cdf"
-        How to choose between elements, by the names of NumPy and CDO. One of ``"linear"``,
+        Method of interpolation between elements, by its name in NumPy or CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
@@ -519,8 +519,8 @@ def fldpctl(
     Returns
     -------
     Array
-        Without the axes; if `q` is a list, the percentiles are the first axis. The type of `x`, or
-        floats. Lazy.
+        The shape of `x` without the reduced axes; if `q` is a list, the percentiles are the first
+        axis. The type of `x`, or floats. Lazy.
 
     Raises
     ------
@@ -556,7 +556,7 @@ def gridarea(
     A cell with corners may contain a pole. Areas of such cells have great circles as edges.
 
     The area of a cell is NaN if a coordinate or a corner is NaN or infinite. Functions such as
-    `fldmean` leave elements out whose weight is NaN, without a warning: ``isnan(areas)`` finds
+    `fldmean` leave out elements whose weight is NaN, without a warning: ``isnan(areas)`` finds
     these cells.
 
     Parameters
@@ -564,10 +564,10 @@ def gridarea(
     lat : array_like
         Latitudes of the centres of cells, in degrees.
     lon : array_like
-        Longitudes of the centres, in degrees.
+        Longitudes of the centres of cells, in degrees.
     lat_bounds : array_like or None
-        Both ends of each latitude, or the corners of each cell. None: the midpoints between
-        neighbours.
+        Lower and upper bounds of latitudes, or latitudes of the corners of each cell. None:
+        midpoints between neighbouring latitudes.
     lon_bounds : array_like or None
         Like `lat_bounds`, for longitudes.
     edges : {"great_circles", "latitudes"}, default "great_circles"
@@ -584,10 +584,10 @@ def gridarea(
     Raises
     ------
     ValueError
-        If shapes do not fit, an axis of one element has no bounds, or a latitude is the edge of a
-        cell with corners. When the areas are computed: if a latitude is not from -90 to 90 degrees,
-        an axis without bounds is not in ascending or descending order, or edges of a cell cross
-        because its corners are in a wrong order.
+        If shapes do not fit, an axis of one element has no bounds, or `edges` is ``"latitudes"``
+        and cells have corners. When the areas are computed: if a latitude is not from -90 to 90
+        degrees, an axis without bounds is not in ascending or descending order, or edges of a cell
+        cross because its corners are in a wrong order.
 
     Examples
     --------
@@ -611,7 +611,7 @@ def gridarea(
 def meravg(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     """The mean of each meridian, weighted by area; NaN if an element is missing.
 
-    Unlike for the mean without missing elements, one missing element makes the result NaN.
+    One missing element makes the result NaN. `mermean` skips missing elements.
 
     In an expression, such as ``cubed.eval("meravg(t2m)", t2m=place)``, the axis and areas are found
     by the coordinates.
@@ -631,7 +631,7 @@ def meravg(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -670,7 +670,7 @@ def mermax(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -707,7 +707,7 @@ def mermean(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -746,7 +746,7 @@ def mermin(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -779,7 +779,7 @@ def merrange(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -795,7 +795,7 @@ def merrange(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
 def merstd(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     """The standard deviation of each meridian, weighted by area.
 
-    The root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
+    The square root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
     elements.
 
     In an expression, such as ``cubed.eval("merstd(t2m)", t2m=place)``, the axis and areas are found
@@ -816,7 +816,7 @@ def merstd(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -838,8 +838,7 @@ def merstd(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
 def merstd1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     """The sample standard deviation of each meridian, weighted by area.
 
-    The square root of the sample variance, which the function with ``var1`` at the end of its name
-    computes.
+    The square root of the result of `mervar1`.
 
     In an expression, such as ``cubed.eval("merstd1(t2m)", t2m=place)``, the axis and areas are
     found by the coordinates.
@@ -859,7 +858,7 @@ def merstd1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -881,7 +880,7 @@ def merstd1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
 def mersum(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     """The sum of the elements of each meridian, without weights.
 
-    Missing elements are left out; NaN if there are no others.
+    Missing elements are left out. The sum is NaN if all elements are missing.
 
     In an expression, such as ``cubed.eval("mersum(t2m)", t2m=place)``, the axis is found by the
     coordinates.
@@ -898,7 +897,7 @@ def mersum(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -934,7 +933,7 @@ def mervar(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -977,7 +976,7 @@ def mervar1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1011,13 +1010,13 @@ def merpctl(
     x : array_like
         Real numbers. NaN marks missing elements.
     q : float or array_like of float
-        Percentage of the elements that are below, from 0 to 100.
+        Percentile, from 0 to 100, or a list of percentiles.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     method : str, default "inverted_cdf"
-        How to choose between elements, by the names of NumPy and CDO. One of ``"linear"``,
+        Method of interpolation between elements, by its name in NumPy or CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
@@ -1026,8 +1025,8 @@ def merpctl(
     Returns
     -------
     Array
-        Without the axes; if `q` is a list, the percentiles are the first axis. The type of `x`, or
-        floats. Lazy.
+        The shape of `x` without the reduced axes; if `q` is a list, the percentiles are the first
+        axis. The type of `x`, or floats. Lazy.
 
     Raises
     ------
@@ -1046,9 +1045,9 @@ def merpctl(
 
 
 def vertavg(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
-    """The mean of each column, weighted by layer; NaN if an element is missing.
+    """The mean of each column, weighted by thickness; NaN if an element is missing.
 
-    Unlike for the mean without missing elements, one missing element makes the result NaN.
+    One missing element makes the result NaN. `vertmean` skips missing elements.
 
     In an expression, such as ``cubed.eval("vertavg(t)", t=place)``, the axis and layers are found
     by the coordinates.
@@ -1068,7 +1067,7 @@ def vertavg(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1107,7 +1106,7 @@ def vertmax(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -1121,7 +1120,7 @@ def vertmax(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
 
 
 def vertmean(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
-    """The mean of each column, weighted by layer.
+    """The mean of each column, weighted by thickness.
 
     Elements that are NaN are left out with their weights: the sum of ``w * x`` divided by the sum
     of ``w``.
@@ -1144,7 +1143,7 @@ def vertmean(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1183,7 +1182,7 @@ def vertmin(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -1216,7 +1215,7 @@ def vertrange(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1230,9 +1229,9 @@ def vertrange(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
 
 
 def vertstd(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
-    """The standard deviation of each column, weighted by layer.
+    """The standard deviation of each column, weighted by thickness.
 
-    The root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
+    The square root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
     elements.
 
     In an expression, such as ``cubed.eval("vertstd(t)", t=place)``, the axis and layers are found
@@ -1253,7 +1252,7 @@ def vertstd(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1273,10 +1272,9 @@ def vertstd(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
 
 
 def vertstd1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
-    """The sample standard deviation of each column, weighted by layer.
+    """The sample standard deviation of each column, weighted by thickness.
 
-    The square root of the sample variance, which the function with ``var1`` at the end of its name
-    computes.
+    The square root of the result of `vertvar1`.
 
     In an expression, such as ``cubed.eval("vertstd1(t)", t=place)``, the axis and layers are found
     by the coordinates.
@@ -1296,7 +1294,7 @@ def vertstd1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1318,7 +1316,7 @@ def vertstd1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
 def vertsum(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     """The sum of the elements of each column, without weights.
 
-    Missing elements are left out; NaN if there are no others.
+    Missing elements are left out. The sum is NaN if all elements are missing.
 
     In an expression, such as ``cubed.eval("vertsum(t)", t=place)``, the axis is found by the
     coordinates.
@@ -1335,7 +1333,7 @@ def vertsum(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1349,7 +1347,7 @@ def vertsum(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
 
 
 def vertvar(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
-    """The variance of each column, weighted by layer.
+    """The variance of each column, weighted by thickness.
 
     The sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing elements.
 
@@ -1371,7 +1369,7 @@ def vertvar(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1391,7 +1389,7 @@ def vertvar(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
 
 
 def vertvar1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
-    """The sample variance of each column, weighted by layer.
+    """The sample variance of each column, weighted by thickness.
 
     With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
     equal weights. Missing elements are left out.
@@ -1414,7 +1412,7 @@ def vertvar1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1436,7 +1434,7 @@ def vertvar1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
 def zonavg(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The mean of each circle of latitude; NaN if an element is missing.
 
-    Unlike for the mean without missing elements, one missing element makes the result NaN.
+    One missing element makes the result NaN. `zonmean` skips missing elements.
 
     In an expression, such as ``cubed.eval("zonavg(t2m)", t2m=place)``, the axis is found by the
     coordinates.
@@ -1453,7 +1451,7 @@ def zonavg(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1486,7 +1484,7 @@ def zonmax(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -1519,7 +1517,7 @@ def zonmean(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1552,7 +1550,7 @@ def zonmin(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -1585,7 +1583,7 @@ def zonrange(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1601,7 +1599,7 @@ def zonrange(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 def zonstd(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The standard deviation of each circle of latitude.
 
-    The root of the mean of ``(x - mean)**2``, without missing elements.
+    The square root of the mean of ``(x - mean)**2``, without missing elements.
 
     In an expression, such as ``cubed.eval("zonstd(t2m)", t2m=place)``, the axis is found by the
     coordinates.
@@ -1618,7 +1616,7 @@ def zonstd(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1634,8 +1632,7 @@ def zonstd(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 def zonstd1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The sample standard deviation of each circle of latitude.
 
-    The square root of the sample variance, which the function with ``var1`` at the end of its name
-    computes.
+    The square root of the result of `zonvar1`.
 
     In an expression, such as ``cubed.eval("zonstd1(t2m)", t2m=place)``, the axis is found by the
     coordinates.
@@ -1652,7 +1649,7 @@ def zonstd1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1668,7 +1665,7 @@ def zonstd1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 def zonsum(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The sum of the elements of each circle of latitude, without weights.
 
-    Missing elements are left out; NaN if there are no others.
+    Missing elements are left out. The sum is NaN if all elements are missing.
 
     In an expression, such as ``cubed.eval("zonsum(t2m)", t2m=place)``, the axis is found by the
     coordinates.
@@ -1685,7 +1682,7 @@ def zonsum(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1718,7 +1715,7 @@ def zonvar(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1751,7 +1748,7 @@ def zonvar1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`, or float64 for integers. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1779,13 +1776,13 @@ def zonpctl(
     x : array_like
         Real numbers. NaN marks missing elements.
     q : float or array_like of float
-        Percentage of the elements that are below, from 0 to 100.
+        Percentile, from 0 to 100, or a list of percentiles.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     method : str, default "inverted_cdf"
-        How to choose between elements, by the names of NumPy and CDO. One of ``"linear"``,
+        Method of interpolation between elements, by its name in NumPy or CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
@@ -1794,8 +1791,8 @@ def zonpctl(
     Returns
     -------
     Array
-        Without the axes; if `q` is a list, the percentiles are the first axis. The type of `x`, or
-        floats. Lazy.
+        The shape of `x` without the reduced axes; if `q` is a list, the percentiles are the first
+        axis. The type of `x`, or floats. Lazy.
 
     Raises
     ------

@@ -35,8 +35,9 @@ def affine_transform(
 ) -> Array:
     """Transforms an image by an affine map.
 
-    The value at position i of the result is that of `input` at the position matrix @ i + offset.
-    Values are computed in float64. Results of integer types are rounded, and limited to the type.
+    The value at position i of the result is the value of `input` at the position matrix @ i +
+    offset. Values are computed in float64. Results of integer types are rounded, and limited to the
+    type.
 
     A block of the result reads only the part of `input` that it depends on. With the modes ``wrap``
     and ``grid-wrap`` a block that wraps around an axis reads all of it.
@@ -46,25 +47,27 @@ def affine_transform(
     input : array_like
         An image, of any number of axes.
     matrix : array_like of float
-        Position in `input` for a position in the result: a factor for each axis, a matrix, or one
-        with the offset in its last column, also with a last row 0, ..., 0, 1. A matrix has a row
-        for each axis of `input` and a column for each axis of the result.
+        Maps positions in the result to positions in `input`: a factor for each axis, or a matrix
+        with a row for each axis of `input` and a column for each axis of the result. A matrix may
+        have the offset as an additional last column, and then also an additional last row 0, ...,
+        0, 1.
     offset : float or array_like of float, default 0
-        Position in `input` of the first element, or one for each axis. Ignored if the matrix has
-        it.
+        Position in `input` of the first element of the result: one number for all axes, or one for
+        each axis. Ignored if `matrix` contains the offset.
     output_shape : int, tuple of int or None
-        Shape of the result, also of another number of axes. None: that of `input`.
+        Shape of the result, which may have another number of axes than `input`. None: the shape of
+        `input`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
         Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
-        elements of the other end (``grid-wrap``), with the last element on the first one for
-        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
-        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
+        at the same position). One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``,
+        ``"grid-constant"``, ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
@@ -114,26 +117,27 @@ def map_coordinates(
     Values are computed in float64. Results of integer types are rounded, and limited to the type.
 
     Coordinates may be any lazy array, so each block of the result reads all of `input`, one chunk
-    after another. If the positions are those of a matrix, `affine_transform` reads far less.
+    after another. If a matrix gives the positions, `affine_transform` reads far less.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
     coordinates : array_like
-        Real numbers: the positions along each axis of `input` in the first axis. A position of NaN
-        gives `cval`, or NaN for ``"grid-constant"`` and an order above 0.
+        Positions in `input`, as real numbers: item k along the first axis has the positions along
+        axis k of `input`. A position of NaN gives `cval`, or NaN for ``"grid-constant"`` and an
+        order above 0.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
         Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
-        elements of the other end (``grid-wrap``), with the last element on the first one for
-        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
-        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
+        at the same position). One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``,
+        ``"grid-constant"``, ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
@@ -191,18 +195,19 @@ def rotate(
     axes : int, tuple of int or None
         The two axes of the plane. None: the first two.
     reshape : bool, default True
-        Whether the result has all of the image. False: it has its shape.
+        Whether the result is large enough for the whole rotated image. False: the result has the
+        shape of `input`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
         Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
-        elements of the other end (``grid-wrap``), with the last element on the first one for
-        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
-        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
+        at the same position). One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``,
+        ``"grid-constant"``, ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
@@ -212,8 +217,8 @@ def rotate(
     Returns
     -------
     Array
-        A larger shape, or with `reshape=False` that of `input`, and its type unless `output` names
-        another. Lazy.
+        The shape of the rotated image, or with `reshape=False` the shape of `input`; the type of
+        `input` unless `output` names another. Lazy.
 
     Examples
     --------
@@ -258,18 +263,18 @@ def shift(
     input : array_like
         An image, of any number of axes.
     shift : float or array_like of float
-        Distance in elements, or one for each axis: element 0 moves to it.
+        Number of elements by which the image moves: one number, or one for each axis.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
         Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
-        elements of the other end (``grid-wrap``), with the last element on the first one for
-        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
-        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
+        at the same position). One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``,
+        ``"grid-constant"``, ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
@@ -348,7 +353,7 @@ def spline_filter1d(
     order : int, default 3
         Order of the splines, 0 to 5.
     axis : int, default -1
-        The axis; negative ones count from the last.
+        The axis; negative numbers count from the last.
     output : dtype or None
         Type of the result. None: float64, or complex128.
     mode : str, default "mirror"
@@ -394,25 +399,26 @@ def zoom(
     input : array_like
         An image, of any number of axes.
     zoom : float or array_like of float
-        Factor of the extents, or one for each axis.
+        Factor by which the image grows: one number, or one for each axis.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
         Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
-        elements of the other end (``grid-wrap``), with the last element on the first one for
-        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
-        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
+        at the same position). One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``,
+        ``"grid-constant"``, ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
         Whether to compute coefficients of splines. False: `input` has them, as `spline_filter`
         makes them.
     grid_mode : bool, default False
-        Whether to scale the distances of the edges of elements, in place of those of their centres.
+        Whether the distance between the outer edges of the first and the last element is scaled.
+        False: the distance between their centres is scaled.
 
     Returns
     -------

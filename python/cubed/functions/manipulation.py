@@ -416,8 +416,8 @@ def reshape(
 ) -> Array:
     """The elements in another shape.
 
-    Elements are read and written in C order, the last axis first, or with `order` ``"F"`` the first
-    axis first.
+    Elements are read and written in C order (the last axis varies fastest), or with `order` ``"F"``
+    in Fortran order (the first axis varies fastest).
 
     Parameters
     ----------

@@ -64,8 +64,8 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Array:
 def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Array, ...]:
     """Finds the minimum and maximum of each labelled object, and their positions.
 
-    If several elements are equal, the position is that of the first one. If an object contains NaN,
-    it is that of the first NaN.
+    If several elements are equal, the result is the position of the first of them. If an object
+    contains NaN, the result is the position of the first NaN.
 
     Parameters
     ----------
@@ -191,8 +191,8 @@ def maximum_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
 def maximum_position(input: Any, labels: Any = None, index: Any = None) -> Array:
     """Finds the position of the first maximum of each labelled object.
 
-    If several elements are equal, the position is that of the first one. If an object contains NaN,
-    it is that of the first NaN.
+    If several elements are equal, the result is the position of the first of them. If an object
+    contains NaN, the result is the position of the first NaN.
 
     Parameters
     ----------
@@ -335,8 +335,8 @@ def minimum_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
 def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Array:
     """Finds the position of the first minimum of each labelled object.
 
-    If several elements are equal, the position is that of the first one. If an object contains NaN,
-    it is that of the first NaN.
+    If several elements are equal, the result is the position of the first of them. If an object
+    contains NaN, the result is the position of the first NaN.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ def polyfit(
 ) -> Any:
     """Coefficients of the polynomial that fits points best in the least-squares sense.
 
-    Coefficients are float64 or complex128, that of the highest power first.
+    Coefficients are float64 or complex128, in the order of decreasing powers.
 
     Parameters
     ----------

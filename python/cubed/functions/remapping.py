@@ -38,31 +38,34 @@ def apply_weights(
     Parameters
     ----------
     x : Array
-        Values, whose last axes are the source's grid.
+        Values; the last axes are the grid of the source.
     rows : array_like
         Positions of cells of the target in C order: an array in memory.
     columns : array_like
-        Positions of cells of the source, in the same way.
+        Positions of cells of the source in C order: an array in memory.
     weights : array_like
-        The weight of each row and column.
+        Weights: element k is the weight of the source cell ``columns[k]`` in the target cell
+        ``rows[k]``.
     shape : sequence of int
         Shape of the target: one extent or two.
     ndim : int, default 2
-        Number of x's axes that are the source's grid.
+        Number of the last axes of x that are the grid of the source.
     nearest : bool, default False
         Whether each row copies one element, which keeps the type of x.
     largest : bool, default False
         Whether each row copies the value whose weights have the largest sum.
     skipna : bool, default True
-        Whether NaN is left out, and the other weights of a cell are scaled instead.
+        Whether source cells with NaN are left out, and the remaining weights of a target cell are
+        scaled up.
     na_threshold : float, default 1
-        With `skipna`, the largest part of a cell's weights that may be missing.
+        With `skipna`: largest part of the weights of a target cell, from 0 to 1, that may belong to
+        source cells with NaN. If it is exceeded, the result is NaN.
 
     Returns
     -------
     Array
-        The axes of x before its grid, and the target's. Floats of x's type; float64 for integers.
-        Lazy.
+        The axes of x before its grid, and the axes of the target. The type of x if it is a
+        floating-point type; float64 for integers. Lazy.
 
     Raises
     ------
@@ -152,21 +155,25 @@ def remap_weights(
     target : sequence of array_like
         Latitudes and longitudes of the target, like `source`.
     method : str, default "bilinear"
-        Interpolation between four centres, the nearest centre, means of several centres by inverse
-        distance, means over shared areas, interpolation between 16 centres, means of second order,
-        or the value with the largest area. One of ``"bilinear"``, ``"nearest"``, ``"distance"``,
+        ``bilinear``: interpolation between four centres; ``nearest``: the nearest centre;
+        ``distance``: a mean of several centres, weighted by inverse distance; ``conservative``: a
+        mean weighted by shared areas; ``bicubic``: interpolation between 16 centres;
+        ``conservative2``: ``conservative`` of second order, with gradients; ``largest``: the value
+        with the largest shared area. One of ``"bilinear"``, ``"nearest"``, ``"distance"``,
         ``"conservative"``, ``"bicubic"``, ``"conservative2"``, ``"largest"``.
     neighbours : int, default 4
         Number of centres for ``"distance"``.
     source_unstructured : bool, default False
-        Whether latitudes and longitudes of one dimension are those of cells, not of axes.
+        Whether latitudes and longitudes of one dimension belong to single cells (an unstructured
+        grid), not to axes.
     target_unstructured : bool, default False
         Like `source_unstructured`, for the target.
     source_mask : array_like or None
-        Bools: true for cells of the source in use, an array in memory. Other cells have no weights.
-        None: all.
+        Bools in memory: true for cells of the source that are in use. All other cells have no
+        weights. None: all cells are in use.
     target_mask : array_like or None
-        Bools: true for cells of the target in use. Other cells have no value. None: all.
+        Bools in memory: true for cells of the target that are in use. All other cells have no
+        value. None: all cells are in use.
 
     Returns
     -------

@@ -39,7 +39,8 @@ def argmax(
 ) -> Array:
     """The position of the largest element; the first one if several are equal.
 
-    Complex numbers are in order by their real parts, then by their imaginary ones.
+    Complex numbers are compared by their real parts, and by their imaginary parts if the real parts
+    are equal.
 
     Parameters
     ----------
@@ -79,7 +80,8 @@ def argmin(
 ) -> Array:
     """The position of the smallest element; the first one if several are equal.
 
-    Complex numbers are in order by their real parts, then by their imaginary ones.
+    Complex numbers are compared by their real parts, and by their imaginary parts if the real parts
+    are equal.
 
     Parameters
     ----------
@@ -503,8 +505,8 @@ def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool 
     """Sorts the elements along an axis, NaN last.
 
     A task's memory holds a whole axis. An axis that does not fit is sorted in parts, which are
-    merged: all elements are read and written once for each merge. Results are then in chunks of one
-    part along the axis and 1 along all others.
+    merged: all elements are read and written once for each merge. A chunk of the result then has
+    the length of a part along the axis, and length 1 along all other axes.
 
     Parameters
     ----------
@@ -536,7 +538,8 @@ def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool 
 def sort_complex(a: Any) -> Array:
     """Converts the elements to complex numbers, and sorts them along the last axis.
 
-    Elements are in the order of their real parts, and of their imaginary parts if those are equal.
+    Elements are in the order of their real parts, and of their imaginary parts if the real parts
+    are equal.
 
     Parameters
     ----------
@@ -561,8 +564,8 @@ def sort_complex(a: Any) -> Array:
 def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The largest elements along an axis, the largest first.
 
-    For negative `k` the smallest elements, the smallest first. NaN counts as the largest. Each
-    chunk is sorted, and then the candidates of all chunks.
+    If `k` is negative, the result has the smallest elements, the smallest first. NaN counts as the
+    largest. Each chunk is sorted, and then the candidates of all chunks.
 
     Parameters
     ----------

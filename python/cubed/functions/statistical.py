@@ -383,7 +383,7 @@ def eofs(x: Any, n: int, weights: Any = None, *, axis: int = 0) -> EofsResult:
     sum over cells without missing elements. The sum of each pattern, times the roots of the
     weights, is not negative.
 
-    A cell that misses an element at any time is missing in all patterns. The singular values of all
+    A cell with a missing element at any time is missing in all patterns. The singular values of all
     times by all cells are computed, in chunks that hold all times or all cells, whichever are
     fewer.
 
@@ -442,12 +442,14 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False, weights: A
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order. None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`.
+        None: 1.
 
     Returns
     -------
     Array
-        Without the axes: float64 for integers and bools, else the type of `x`. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers and bools, else the type of
+        `x`. Lazy.
 
     Examples
     --------
@@ -560,12 +562,14 @@ def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False, *, weights: Any
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order. None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`.
+        None: 1.
 
     Returns
     -------
     Array
-        Without the axes: float64 for integers and bools, else the type of `x`. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers and bools, else the type of
+        `x`. Lazy.
 
     Examples
     --------
@@ -596,11 +600,11 @@ def nanpercentile(
     x : Array
         Real numbers, or times.
     q : float or array_like of float
-        Percentage of the elements that are below, from 0 to 100.
+        Percentile, from 0 to 100: the percentage of the elements below it.
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements, with the names of NumPy and CDO. One of ``"linear"``,
+        Method of interpolation between elements, by its name in NumPy or CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
@@ -608,14 +612,15 @@ def nanpercentile(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order. None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`.
+        None: 1.
 
     Returns
     -------
     Array
-        Without the axes; the axes of `q` come first. float64 for integers and bools. For floats the
-        type of `x`, or the type that both promote to if `q` is an array. NaN if there are no
-        elements. Lazy.
+        The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers
+        and bools. For floats the type of `x`, or the type that both promote to if `q` is an array.
+        NaN if there are no elements. Lazy.
 
     Examples
     --------
@@ -647,11 +652,11 @@ def nanquantile(
     x : Array
         Real numbers, or times.
     q : float or array_like of float
-        Fraction of the elements that are below, from 0 to 1.
+        Quantile, from 0 to 1: the fraction of the elements below it.
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements, with the names of NumPy and CDO. One of ``"linear"``,
+        Method of interpolation between elements, by its name in NumPy or CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
@@ -659,14 +664,15 @@ def nanquantile(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order. None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`.
+        None: 1.
 
     Returns
     -------
     Array
-        Without the axes; the axes of `q` come first. float64 for integers and bools. For floats the
-        type of `x`, or the type that both promote to if `q` is an array. NaN if there are no
-        elements. Lazy.
+        The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers
+        and bools. For floats the type of `x`, or the type that both promote to if `q` is an array.
+        NaN if there are no elements. Lazy.
 
     Examples
     --------
@@ -702,11 +708,11 @@ def percentile(
     x : Array
         Real numbers, or times.
     q : float or array_like of float
-        Percentage of the elements that are below, from 0 to 100.
+        Percentile, from 0 to 100: the percentage of the elements below it.
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements, with the names of NumPy and CDO. One of ``"linear"``,
+        Method of interpolation between elements, by its name in NumPy or CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
@@ -714,16 +720,17 @@ def percentile(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order. None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`.
+        None: 1.
     internal_method : {"default", "dask", "tdigest"} or None
         Accepted, and not needed: the result is exact.
 
     Returns
     -------
     Array
-        Without the axes; the axes of `q` come first. float64 for integers and bools. For floats the
-        type of `x`, or the type that both promote to if `q` is an array. NaN if there are no
-        elements. Lazy.
+        The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers
+        and bools. For floats the type of `x`, or the type that both promote to if `q` is an array.
+        NaN if there are no elements. Lazy.
 
     Raises
     ------
@@ -758,7 +765,7 @@ def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes; the type of `x`. Lazy.
+        The shape of `x` without the reduced axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -794,11 +801,11 @@ def quantile(
     x : Array
         Real numbers, or times.
     q : float or array_like of float
-        Fraction of the elements that are below, from 0 to 1.
+        Quantile, from 0 to 1: the fraction of the elements below it.
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements, with the names of NumPy and CDO. One of ``"linear"``,
+        Method of interpolation between elements, by its name in NumPy or CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
@@ -806,14 +813,15 @@ def quantile(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order. None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`.
+        None: 1.
 
     Returns
     -------
     Array
-        Without the axes; the axes of `q` come first. float64 for integers and bools. For floats the
-        type of `x`, or the type that both promote to if `q` is an array. NaN if there are no
-        elements. Lazy.
+        The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers
+        and bools. For floats the type of `x`, or the type that both promote to if `q` is an array.
+        NaN if there are no elements. Lazy.
 
     Raises
     ------

@@ -44,7 +44,8 @@ def chisquare(f_obs: Any, f_exp: Any = None, axis: Axis = None, *, keepdims: boo
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. Lazy.
     """
     spec = common_spec(f_obs, f_exp)
     return Array._new(_core.call("chisquare", core_of(f_obs), operand(f_exp), axis, keepdims), spec)
@@ -65,7 +66,8 @@ def f_oneway(samples: Sequence[Any], *, axis: Axis = None, keepdims: bool = Fals
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. Lazy.
     """
     samples = lazy_list(samples, "samples")
     spec = common_spec(*samples)
@@ -93,8 +95,8 @@ def kurtosis(
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. NaN if there are no
-        elements. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. NaN if there are no elements. Lazy.
     """
     a = lazy(a, "a")
     return a._like(_core.call("kurtosis", a._x, axis, keepdims, bias, fisher))
@@ -115,7 +117,8 @@ def kurtosistest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. Lazy.
     """
     a = lazy(a, "a")
     return a._like(_core.call("kurtosistest", a._x, axis, keepdims))
@@ -147,8 +150,8 @@ def moment(
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. NaN if there are no
-        elements. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. NaN if there are no elements. Lazy.
     """
     a = lazy(a, "a")
     return a._like(_core.call("moment", a._x, order, axis, keepdims, center))
@@ -169,7 +172,8 @@ def normaltest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. Lazy.
     """
     a = lazy(a, "a")
     return a._like(_core.call("normaltest", a._x, axis, keepdims))
@@ -196,7 +200,8 @@ def power_divergence(
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. Lazy.
     """
     spec = common_spec(f_obs, f_exp)
     core = _core.call("power_divergence", core_of(f_obs), operand(f_exp), axis, keepdims, lambda_)
@@ -220,8 +225,8 @@ def skew(a: Any, axis: Axis = None, *, keepdims: bool = False, bias: bool = True
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. NaN if there are no
-        elements. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. NaN if there are no elements. Lazy.
     """
     a = lazy(a, "a")
     return a._like(_core.call("skew", a._x, axis, keepdims, bias))
@@ -242,7 +247,8 @@ def skewtest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. Lazy.
     """
     a = lazy(a, "a")
     return a._like(_core.call("skewtest", a._x, axis, keepdims))
@@ -265,7 +271,8 @@ def ttest_1samp(a: Any, popmean: Any, axis: Axis = None, *, keepdims: bool = Fal
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. Lazy.
     """
     spec = common_spec(a, popmean)
     return Array._new(_core.call("ttest_1samp", core_of(a), operand(popmean), axis, keepdims), spec)
@@ -316,7 +323,8 @@ def ttest_rel(a: Any, b: Any, axis: Axis = None, *, keepdims: bool = False) -> A
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample. Lazy.
+        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        sample. Lazy.
     """
     spec = common_spec(a, b)
     return Array._new(_core.call("ttest_rel", core_of(a), operand(b), axis, keepdims), spec)

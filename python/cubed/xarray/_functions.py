@@ -13,7 +13,8 @@ class Functions:
     _owner: Any
 
     def addtrend(self, intercept: Any, slope: Any, dim: str = "time") -> Any:
-        """Elements plus a line: x + (intercept + slope * step), whose steps count from 0.
+        """Elements plus a line: x + (intercept + slope * step), where `step` is the number of the
+        time step, counted from 0.
 
         Parameters
         ----------
@@ -40,9 +41,9 @@ class Functions:
         reference: tuple[str, str] | None = None,
         skipna: bool | None = None,
     ) -> Any:
-        """Elements minus the mean of their group of times.
+        """Elements minus the mean of their group of times, such as all Januaries.
 
-        The means are those of the times of a reference, by default of all.
+        The means are computed from the times of a reference period, by default from all times.
 
         Parameters
         ----------
@@ -51,9 +52,11 @@ class Functions:
         dim : str, default "time"
             Dimension of the times.
         reference : tuple of str or None
-            First and last date of the times whose means count, such as ("1981", "2010"). None: all.
+            First and last date of the times from which means are computed, such as ("1981",
+            "2010"). None: all times.
         skipna : bool or None
-            Whether missing values are left out. None: if x has floating-point numbers.
+            Whether missing values are skipped. None: they are skipped if x has a floating-point
+            type.
 
         Returns
         -------
@@ -70,7 +73,8 @@ class Functions:
     def cold_spell_days(
         self, c: Any, days: int = 6, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Number of days in spells of several days below c, a percentile of each calendar day.
+        """Number of days in spells of at least `days` days below c, a percentile of each calendar
+        day.
 
         Parameters
         ----------
@@ -78,9 +82,10 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -96,8 +101,8 @@ class Functions:
     def cold_wave_days(
         self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Number of days in spells of several days that are some degrees colder than c, the mean of
-        each calendar day.
+        """Number of days in spells of at least `days` days that are more than `degrees` kelvins
+        colder than c, the mean of each calendar day.
 
         Parameters
         ----------
@@ -105,11 +110,12 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         degrees : float, default 5
-            Difference from c that days of a spell exceed, in kelvins.
+            Difference from c in kelvins, which each day of a spell exceeds.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -126,7 +132,9 @@ class Functions:
         )
 
     def consecsum(self, dim: str = "time") -> Any:
-        """Number of consecutive elements up to each one that are true or not 0.
+        """Number of consecutive elements that are true or not 0, up to and including each element.
+
+        A missing element counts as 0.
 
         Parameters
         ----------
@@ -141,9 +149,10 @@ class Functions:
         return call(self._owner, "consecsum", (), {"dim": dim})
 
     def consects(self, dim: str = "time") -> Any:
-        """Length of each spell of elements that are true or not 0, at its last element.
+        """Length of each spell of consecutive elements that are true or not 0, at the last element
+        of the spell.
 
-        Other elements are missing.
+        All other elements are missing.
 
         Parameters
         ----------
@@ -158,7 +167,9 @@ class Functions:
         return call(self._owner, "consects", (), {"dim": dim})
 
     def consecutive(self, dim: str = "time") -> Any:
-        """Number of consecutive elements up to each one that are true or not 0.
+        """Number of consecutive elements that are true or not 0, up to and including each element.
+
+        A missing element counts as 0.
 
         Parameters
         ----------
@@ -175,15 +186,15 @@ class Functions:
     def consecutive_dry_days(
         self, threshold: float = 1, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Largest number of consecutive days with less than a threshold of precipitation, in mm per
-        day.
+        """Largest number of consecutive days with less than `threshold` mm of precipitation.
 
         Parameters
         ----------
         threshold : float, default 1
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Precipitation of a day in mm. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -205,7 +216,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -219,15 +231,16 @@ class Functions:
     def consecutive_summer_days(
         self, threshold: float = 25, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Largest number of consecutive days whose maximum temperature is above a threshold in
-        degrees Celsius.
+        """Largest number of consecutive days whose maximum temperature is above `threshold` degrees
+        Celsius.
 
         Parameters
         ----------
         threshold : float, default 25
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Temperature in degrees Celsius. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -246,15 +259,15 @@ class Functions:
     def consecutive_wet_days(
         self, threshold: float = 1, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Largest number of consecutive days with at least a threshold of precipitation, in mm per
-        day.
+        """Largest number of consecutive days with at least `threshold` mm of precipitation.
 
         Parameters
         ----------
         threshold : float, default 1
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Precipitation of a day in mm. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -271,11 +284,13 @@ class Functions:
         )
 
     def date_part(self, part: str, dim: str = "time") -> Any:
-        """A part of the date of each time, such as "month" or "dayofyear", which broadcasts to x.
+        """A part of the date of each time, such as "month" or "dayofyear", as an array that
+        broadcasts to x.
 
         Parameters
         ----------
         part : str
+            Part of the dates, such as "year", "month", "dayofyear" or "hour".
         dim : str, default "time"
             Dimension of the times.
 
@@ -287,7 +302,7 @@ class Functions:
         return call(self._owner, "date_part", (("part", part),), {"dim": dim})
 
     def dayadd(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x plus the element of c for the group of their time, as in CDO.
+        """Each element of x plus the element of c with the same date, as in CDO.
 
         Parameters
         ----------
@@ -324,7 +339,7 @@ class Functions:
     def daycount(self, dim: str = "time") -> Any:
         """Number of elements on each day that are not missing, as in CDO.
 
-        Missing if all are.
+        The number is missing if all elements are missing.
 
         Parameters
         ----------
@@ -339,7 +354,7 @@ class Functions:
         return call(self._owner, "daycount", (), {"dim": dim})
 
     def daydiv(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x divided by the element of c for the group of their time, as in CDO.
+        """Each element of x divided by the element of c with the same date, as in CDO.
 
         Parameters
         ----------
@@ -408,7 +423,7 @@ class Functions:
         return call(self._owner, "daymin", (), {"dim": dim})
 
     def daymul(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x times the element of c for the group of their time, as in CDO.
+        """Each element of x times the element of c with the same date, as in CDO.
 
         Parameters
         ----------
@@ -433,7 +448,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -462,7 +477,7 @@ class Functions:
         return call(self._owner, "dayrange", (), {"dim": dim})
 
     def days_in_month(self, dim: str = "time") -> Any:
-        """The number of days in the month of each time, which broadcasts to x.
+        """The number of days in the month of each time, as an array that broadcasts to x.
 
         Parameters
         ----------
@@ -477,7 +492,7 @@ class Functions:
         return call(self._owner, "days_in_month", (), {"dim": dim})
 
     def days_in_year(self, dim: str = "time") -> Any:
-        """The number of days in the year of each time, which broadcasts to x.
+        """The number of days in the year of each time, as an array that broadcasts to x.
 
         Parameters
         ----------
@@ -526,7 +541,7 @@ class Functions:
         return call(self._owner, "daystd1", (), {"dim": dim})
 
     def daysub(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x minus the element of c for the group of their time, as in CDO.
+        """Each element of x minus the element of c with the same date, as in CDO.
 
         Parameters
         ----------
@@ -700,7 +715,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -855,15 +870,15 @@ class Functions:
         return call(self._owner, "divdpy", (), {"dim": dim})
 
     def eca_cdd(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
-        """Largest number of consecutive days with less than a threshold of precipitation, in mm per
-        day.
+        """Largest number of consecutive days with less than `threshold` mm of precipitation.
 
         Parameters
         ----------
         threshold : float, default 1
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Precipitation of a day in mm. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -880,7 +895,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -892,15 +908,16 @@ class Functions:
         return call(self._owner, "eca_cfd", (), {"freq": freq, "dim": dim})
 
     def eca_csu(self, threshold: float = 25, freq: str | None = None, dim: str = "time") -> Any:
-        """Largest number of consecutive days whose maximum temperature is above a threshold in
-        degrees Celsius.
+        """Largest number of consecutive days whose maximum temperature is above `threshold` degrees
+        Celsius.
 
         Parameters
         ----------
         threshold : float, default 25
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Temperature in degrees Celsius. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -912,15 +929,15 @@ class Functions:
         return call(self._owner, "eca_csu", (("threshold", threshold),), {"freq": freq, "dim": dim})
 
     def eca_cwd(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
-        """Largest number of consecutive days with at least a threshold of precipitation, in mm per
-        day.
+        """Largest number of consecutive days with at least `threshold` mm of precipitation.
 
         Parameters
         ----------
         threshold : float, default 1
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Precipitation of a day in mm. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -934,8 +951,8 @@ class Functions:
     def eca_cwdi(
         self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Number of days in spells of several days that are some degrees colder than c, the mean of
-        each calendar day.
+        """Number of days in spells of at least `days` days that are more than `degrees` kelvins
+        colder than c, the mean of each calendar day.
 
         Parameters
         ----------
@@ -943,11 +960,12 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         degrees : float, default 5
-            Difference from c that days of a spell exceed, in kelvins.
+            Difference from c in kelvins, which each day of a spell exceeds.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -964,7 +982,8 @@ class Functions:
         )
 
     def eca_cwfi(self, c: Any, days: int = 6, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days in spells of several days below c, a percentile of each calendar day.
+        """Number of days in spells of at least `days` days below c, a percentile of each calendar
+        day.
 
         Parameters
         ----------
@@ -972,9 +991,10 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -993,7 +1013,8 @@ class Functions:
         y : DataArray or Dataset
             Second array, with the dimensions of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1010,7 +1031,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1029,19 +1051,22 @@ class Functions:
         fraction: float = 0.5,
         dim: str = "time",
     ) -> Any:
-        """Days of each year from the end of the first warm spell of several days to the end of the
-        first cold one in the second half of the season.
+        """Length of the growing season of each year in days.
 
-        In the south, seasons begin in July.
+        It begins at the end of the first `days` days in a row above `threshold` degrees Celsius,
+        and ends at the end of the first `days` days in a row below it in the second half of the
+        season. In the southern hemisphere, seasons begin in July.
 
         Parameters
         ----------
         land : DataArray or Dataset
+            Part of each cell that is land, from 0 to 1.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         threshold : float, default 5
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Temperature in degrees Celsius. It is converted to the units of x.
         fraction : float, default 0.5
+            Smallest part of land of a cell that has a result.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1057,15 +1082,16 @@ class Functions:
             {"dim": dim},
         )
 
-    def eca_hd(self, base: Any = 17, freq: str | None = None, dim: str = "time") -> Any:
-        """Sum of base - x over the days whose mean temperature x is below the base, in degrees
-        Celsius.
+    def eca_hd(self, base: float = 17, freq: str | None = None, dim: str = "time") -> Any:
+        """Sum of base - x over all days whose mean temperature x is below `base` degrees Celsius.
 
         Parameters
         ----------
-        base : DataArray or Dataset, default 17
+        base : float, default 17
+            Temperature in degrees Celsius. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1079,8 +1105,8 @@ class Functions:
     def eca_hwdi(
         self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Number of days in spells of several days that are some degrees warmer than c, the mean of
-        each calendar day.
+        """Number of days in spells of at least `days` days that are more than `degrees` kelvins
+        warmer than c, the mean of each calendar day.
 
         Parameters
         ----------
@@ -1088,11 +1114,12 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         degrees : float, default 5
-            Difference from c that days of a spell exceed, in kelvins.
+            Difference from c in kelvins, which each day of a spell exceeds.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1109,7 +1136,8 @@ class Functions:
         )
 
     def eca_hwfi(self, c: Any, days: int = 6, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days in spells of several days above c, a percentile of each calendar day.
+        """Number of days in spells of at least `days` days above c, a percentile of each calendar
+        day.
 
         Parameters
         ----------
@@ -1117,9 +1145,10 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1136,7 +1165,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1153,7 +1183,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1170,7 +1201,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1187,7 +1219,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1199,15 +1232,16 @@ class Functions:
         return call(self._owner, "eca_r20mm", (), {"freq": freq, "dim": dim})
 
     def eca_r75p(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Percentage of days with at least 1 mm of precipitation that is above p, a percentile of
-        wet days.
+        """Percentage of days whose precipitation is at least 1 mm and above p, a percentile of the
+        precipitation of wet days.
 
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of wet days for each place.
+            Percentile of the precipitation of wet days, for each place.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1219,14 +1253,16 @@ class Functions:
         return call(self._owner, "eca_r75p", (("p", p),), {"freq": freq, "dim": dim})
 
     def eca_r75ptot(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Percentage of the precipitation that falls on days above p, a percentile of wet days.
+        """Percentage of the total precipitation that falls on days whose precipitation is at least
+        1 mm and above p, a percentile of the precipitation of wet days.
 
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of wet days for each place.
+            Percentile of the precipitation of wet days, for each place.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1238,15 +1274,16 @@ class Functions:
         return call(self._owner, "eca_r75ptot", (("p", p),), {"freq": freq, "dim": dim})
 
     def eca_r90p(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Percentage of days with at least 1 mm of precipitation that is above p, a percentile of
-        wet days.
+        """Percentage of days whose precipitation is at least 1 mm and above p, a percentile of the
+        precipitation of wet days.
 
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of wet days for each place.
+            Percentile of the precipitation of wet days, for each place.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1258,14 +1295,16 @@ class Functions:
         return call(self._owner, "eca_r90p", (("p", p),), {"freq": freq, "dim": dim})
 
     def eca_r90ptot(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Percentage of the precipitation that falls on days above p, a percentile of wet days.
+        """Percentage of the total precipitation that falls on days whose precipitation is at least
+        1 mm and above p, a percentile of the precipitation of wet days.
 
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of wet days for each place.
+            Percentile of the precipitation of wet days, for each place.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1277,15 +1316,16 @@ class Functions:
         return call(self._owner, "eca_r90ptot", (("p", p),), {"freq": freq, "dim": dim})
 
     def eca_r95p(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Percentage of days with at least 1 mm of precipitation that is above p, a percentile of
-        wet days.
+        """Percentage of days whose precipitation is at least 1 mm and above p, a percentile of the
+        precipitation of wet days.
 
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of wet days for each place.
+            Percentile of the precipitation of wet days, for each place.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1297,14 +1337,16 @@ class Functions:
         return call(self._owner, "eca_r95p", (("p", p),), {"freq": freq, "dim": dim})
 
     def eca_r95ptot(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Percentage of the precipitation that falls on days above p, a percentile of wet days.
+        """Percentage of the total precipitation that falls on days whose precipitation is at least
+        1 mm and above p, a percentile of the precipitation of wet days.
 
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of wet days for each place.
+            Percentile of the precipitation of wet days, for each place.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1316,15 +1358,16 @@ class Functions:
         return call(self._owner, "eca_r95ptot", (("p", p),), {"freq": freq, "dim": dim})
 
     def eca_r99p(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Percentage of days with at least 1 mm of precipitation that is above p, a percentile of
-        wet days.
+        """Percentage of days whose precipitation is at least 1 mm and above p, a percentile of the
+        precipitation of wet days.
 
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of wet days for each place.
+            Percentile of the precipitation of wet days, for each place.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1336,14 +1379,16 @@ class Functions:
         return call(self._owner, "eca_r99p", (("p", p),), {"freq": freq, "dim": dim})
 
     def eca_r99ptot(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
-        """Percentage of the precipitation that falls on days above p, a percentile of wet days.
+        """Percentage of the total precipitation that falls on days whose precipitation is at least
+        1 mm and above p, a percentile of the precipitation of wet days.
 
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of wet days for each place.
+            Percentile of the precipitation of wet days, for each place.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1355,14 +1400,15 @@ class Functions:
         return call(self._owner, "eca_r99ptot", (("p", p),), {"freq": freq, "dim": dim})
 
     def eca_rr1(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days with at least a threshold of precipitation, in mm per day.
+        """Number of days with at least `threshold` mm of precipitation.
 
         Parameters
         ----------
         threshold : float, default 1
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Precipitation of a day in mm. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1379,7 +1425,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1396,7 +1443,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1408,14 +1456,15 @@ class Functions:
         return call(self._owner, "eca_rx5day", (), {"freq": freq, "dim": dim})
 
     def eca_sdii(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
-        """Mean precipitation of days with at least a threshold of it, in mm per day.
+        """Mean precipitation of the days with at least `threshold` mm of precipitation.
 
         Parameters
         ----------
         threshold : float, default 1
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Precipitation of a day in mm. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1429,14 +1478,15 @@ class Functions:
         )
 
     def eca_su(self, threshold: float = 25, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days whose maximum temperature is above a threshold in degrees Celsius.
+        """Number of days whose maximum temperature is above `threshold` degrees Celsius.
 
         Parameters
         ----------
         threshold : float, default 25
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Temperature in degrees Celsius. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1456,7 +1506,8 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1476,7 +1527,8 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1496,7 +1548,8 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1516,7 +1569,8 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1528,14 +1582,15 @@ class Functions:
         return call(self._owner, "eca_tn90p", (("c", c),), {"freq": freq, "dim": dim})
 
     def eca_tr(self, threshold: float = 20, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days whose minimum temperature is above a threshold in degrees Celsius.
+        """Number of days whose minimum temperature is above `threshold` degrees Celsius.
 
         Parameters
         ----------
         threshold : float, default 20
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Temperature in degrees Celsius. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1555,7 +1610,8 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1575,7 +1631,8 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1587,7 +1644,7 @@ class Functions:
         return call(self._owner, "eca_tx90p", (("c", c),), {"freq": freq, "dim": dim})
 
     def eq(self, y: Any) -> Any:
-        """1 where x == y, 0 elsewhere, and missing if an element is missing.
+        """1 where x == y, 0 where not, and missing where x or y is missing.
 
         Parameters
         ----------
@@ -1609,7 +1666,8 @@ class Functions:
         y : DataArray or Dataset
             Second array, with the dimensions of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1663,7 +1721,8 @@ class Functions:
         return call(self._owner, "fldcovar", (("y", y),), {})
 
     def fldkurt(self) -> Any:
-        """Kurtosis of the elements of the field minus 3, as in CDO.
+        """Excess kurtosis (kurtosis minus 3) of the elements of the field, all with the same
+        weight, as in CDO.
 
         Missing values are skipped.
 
@@ -1703,7 +1762,8 @@ class Functions:
         return call(self._owner, "fldrms", (("y", y),), {})
 
     def fldskew(self) -> Any:
-        """Skewness of the elements of the field by their sample standard deviation, as in CDO.
+        """Skewness of the elements of the field, all with the same weight, as in CDO: the mean cube
+        of their deviations from the mean, divided by the cube of the sample standard deviation.
 
         Missing values are skipped.
 
@@ -1720,7 +1780,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1732,7 +1793,7 @@ class Functions:
         return call(self._owner, "frost_days", (), {"freq": freq, "dim": dim})
 
     def ge(self, y: Any) -> Any:
-        """1 where x >= y, 0 elsewhere, and missing if an element is missing.
+        """1 where x >= y, 0 where not, and missing where x or y is missing.
 
         Parameters
         ----------
@@ -1754,19 +1815,22 @@ class Functions:
         fraction: float = 0.5,
         dim: str = "time",
     ) -> Any:
-        """Days of each year from the end of the first warm spell of several days to the end of the
-        first cold one in the second half of the season.
+        """Length of the growing season of each year in days.
 
-        In the south, seasons begin in July.
+        It begins at the end of the first `days` days in a row above `threshold` degrees Celsius,
+        and ends at the end of the first `days` days in a row below it in the second half of the
+        season. In the southern hemisphere, seasons begin in July.
 
         Parameters
         ----------
         land : DataArray or Dataset
+            Part of each cell that is land, from 0 to 1.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         threshold : float, default 5
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Temperature in degrees Celsius. It is converted to the units of x.
         fraction : float, default 0.5
+            Smallest part of land of a cell that has a result.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1790,17 +1854,19 @@ class Functions:
         fraction: float = 0.5,
         dim: str = "time",
     ) -> Any:
-        """Day of the year on which the growing season of eca_gsl begins: the last day of the first
-        warm spell of several days.
+        """Day of the year on which the growing season of eca_gsl begins: the last of the first
+        `days` days in a row above `threshold` degrees Celsius.
 
         Parameters
         ----------
         land : DataArray or Dataset
+            Part of each cell that is land, from 0 to 1.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         threshold : float, default 5
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Temperature in degrees Celsius. It is converted to the units of x.
         fraction : float, default 0.5
+            Smallest part of land of a cell that has a result.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1817,7 +1883,7 @@ class Functions:
         )
 
     def gt(self, y: Any) -> Any:
-        """1 where x > y, 0 elsewhere, and missing if an element is missing.
+        """1 where x > y, 0 where not, and missing where x or y is missing.
 
         Parameters
         ----------
@@ -1834,8 +1900,8 @@ class Functions:
     def heat_wave_days(
         self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Number of days in spells of several days that are some degrees warmer than c, the mean of
-        each calendar day.
+        """Number of days in spells of at least `days` days that are more than `degrees` kelvins
+        warmer than c, the mean of each calendar day.
 
         Parameters
         ----------
@@ -1843,11 +1909,12 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         degrees : float, default 5
-            Difference from c that days of a spell exceed, in kelvins.
+            Difference from c in kelvins, which each day of a spell exceeds.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1864,16 +1931,17 @@ class Functions:
         )
 
     def heating_degree_days(
-        self, base: Any = 17, freq: str | None = None, dim: str = "time"
+        self, base: float = 17, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Sum of base - x over the days whose mean temperature x is below the base, in degrees
-        Celsius.
+        """Sum of base - x over all days whose mean temperature x is below `base` degrees Celsius.
 
         Parameters
         ----------
-        base : DataArray or Dataset, default 17
+        base : float, default 17
+            Temperature in degrees Celsius. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1892,7 +1960,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1909,7 +1978,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1926,7 +1996,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1957,7 +2028,7 @@ class Functions:
     def hourcount(self, dim: str = "time") -> Any:
         """Number of elements in each hour that are not missing, as in CDO.
 
-        Missing if all are.
+        The number is missing if all elements are missing.
 
         Parameters
         ----------
@@ -2030,7 +2101,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2143,15 +2214,17 @@ class Functions:
         """
         return call(self._owner, "hourvar1", (), {"dim": dim})
 
-    def hurr(self, speed: Any = 32.5, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days whose strongest wind, in m s-1, is at least `speed`: a wind of hurricane
-        force.
+    def hurr(self, speed: float = 32.5, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with a wind of hurricane force: the maximum wind speed x of the day, in m
+        s-1, is at least `speed`.
 
         Parameters
         ----------
-        speed : DataArray or Dataset, default 32.5
+        speed : float, default 32.5
+            Wind speed in the units of x, which should be m s-1.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2168,7 +2241,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2182,7 +2256,7 @@ class Functions:
     def ifnotthen(self, y: Any) -> Any:
         """Elements of y where the mask x is 0.
 
-        Other elements are missing.
+        All other elements are missing.
 
         Parameters
         ----------
@@ -2197,9 +2271,9 @@ class Functions:
         return call(self._owner, "ifnotthen", (("y", y),), {})
 
     def ifnotthenc(self, value: float) -> Any:
-        """One value where x is 0.
+        """The number `value` where x is 0.
 
-        Other elements are missing.
+        All other elements are missing.
 
         Parameters
         ----------
@@ -2214,9 +2288,9 @@ class Functions:
         return call(self._owner, "ifnotthenc", (("value", value),), {})
 
     def ifthen(self, y: Any) -> Any:
-        """Elements of y where the mask x is true.
+        """Elements of y where the mask x is not 0.
 
-        Other elements are missing.
+        All other elements are missing.
 
         Parameters
         ----------
@@ -2231,9 +2305,9 @@ class Functions:
         return call(self._owner, "ifthen", (("y", y),), {})
 
     def ifthenc(self, value: float) -> Any:
-        """One value where x is not 0.
+        """The number `value` where x is not 0.
 
-        Other elements are missing.
+        All other elements are missing.
 
         Parameters
         ----------
@@ -2248,7 +2322,9 @@ class Functions:
         return call(self._owner, "ifthenc", (("value", value),), {})
 
     def ifthenelse(self, y: Any, z: Any) -> Any:
-        """Elements of y where the mask x is true, elements of z where it is 0.
+        """Elements of y where the mask x is not 0, and elements of z where x is 0.
+
+        The result is missing where x is missing.
 
         Parameters
         ----------
@@ -2295,13 +2371,14 @@ class Functions:
         return call(self._owner, "invertlon", (), {})
 
     def lag(self, steps: int = 1, dim: str = "time") -> Any:
-        """The element that is some steps before each element, after it if the number is negative.
+        """The element `steps` time steps before each element, or after it if `steps` is negative.
 
-        Elements without such an element are missing.
+        The result is missing where there is no such time step.
 
         Parameters
         ----------
         steps : int, default 1
+            Number of time steps.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2313,7 +2390,7 @@ class Functions:
         return call(self._owner, "lag", (("steps", steps),), {"dim": dim})
 
     def le(self, y: Any) -> Any:
-        """1 where x <= y, 0 elsewhere, and missing if an element is missing.
+        """1 where x <= y, 0 where not, and missing where x or y is missing.
 
         Parameters
         ----------
@@ -2328,7 +2405,7 @@ class Functions:
         return call(self._owner, "le", (("y", y),), {})
 
     def lt(self, y: Any) -> Any:
-        """1 where x < y, 0 elsewhere, and missing if an element is missing.
+        """1 where x < y, 0 where not, and missing where x or y is missing.
 
         Parameters
         ----------
@@ -2343,18 +2420,19 @@ class Functions:
         return call(self._owner, "lt", (("y", y),), {})
 
     def maskindexbox(self, x1: int, x2: int, y1: int, y2: int) -> Any:
-        """Elements in a box of numbers of cells from 1.
+        """Elements in a box of columns and rows, which are counted from 1.
 
-        Other elements are missing.
+        Elements outside of the box become missing.
 
         Parameters
         ----------
         x1 : int
-            First column of the box, from 1. Boxes whose first column is larger wrap around.
+            First column of the box, counted from 1. If it is greater than the last column, the box
+            wraps around.
         x2 : int
             Last column of the box.
         y1 : int
-            First row of the box, from 1.
+            First row of the box, counted from 1.
         y2 : int
             Last row of the box.
 
@@ -2370,12 +2448,12 @@ class Functions:
     def masklonlatbox(self, west: float, east: float, south: float, north: float) -> Any:
         """Elements in a box of longitudes and latitudes.
 
-        Other elements are missing.
+        Elements outside of the box become missing.
 
         Parameters
         ----------
         west : float
-            Western longitude of the box in degrees. It may be larger than the eastern one.
+            Western longitude of the box in degrees. It may be greater than the eastern longitude.
         east : float
             Eastern longitude of the box in degrees.
         south : float
@@ -2396,7 +2474,8 @@ class Functions:
         )
 
     def merkurt(self) -> Any:
-        """Kurtosis of the elements of each column of latitudes minus 3, as in CDO.
+        """Excess kurtosis (kurtosis minus 3) of the elements of each column of latitudes, all with
+        the same weight, as in CDO.
 
         Missing values are skipped.
 
@@ -2420,8 +2499,9 @@ class Functions:
         return call(self._owner, "mermedian", (), {})
 
     def merskew(self) -> Any:
-        """Skewness of the elements of each column of latitudes by their sample standard deviation,
-        as in CDO.
+        """Skewness of the elements of each column of latitudes, all with the same weight, as in
+        CDO: the mean cube of their deviations from the mean, divided by the cube of the sample
+        standard deviation.
 
         Missing values are skipped.
 
@@ -2433,7 +2513,7 @@ class Functions:
         return call(self._owner, "merskew", (), {})
 
     def monadd(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x plus the element of c for the group of their time, as in CDO.
+        """Each element of x plus the element of c with the same month and year, as in CDO.
 
         Parameters
         ----------
@@ -2470,7 +2550,7 @@ class Functions:
     def moncount(self, dim: str = "time") -> Any:
         """Number of elements in each month that are not missing, as in CDO.
 
-        Missing if all are.
+        The number is missing if all elements are missing.
 
         Parameters
         ----------
@@ -2485,7 +2565,7 @@ class Functions:
         return call(self._owner, "moncount", (), {"dim": dim})
 
     def mondiv(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x divided by the element of c for the group of their time, as in CDO.
+        """Each element of x divided by the element of c with the same month and year, as in CDO.
 
         Parameters
         ----------
@@ -2554,7 +2634,7 @@ class Functions:
         return call(self._owner, "monmin", (), {"dim": dim})
 
     def monmul(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x times the element of c for the group of their time, as in CDO.
+        """Each element of x times the element of c with the same month and year, as in CDO.
 
         Parameters
         ----------
@@ -2579,7 +2659,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2642,7 +2722,7 @@ class Functions:
         return call(self._owner, "monstd1", (), {"dim": dim})
 
     def monsub(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x minus the element of c for the group of their time, as in CDO.
+        """Each element of x minus the element of c with the same month and year, as in CDO.
 
         Parameters
         ----------
@@ -2751,7 +2831,7 @@ class Functions:
         return call(self._owner, "muldpy", (), {"dim": dim})
 
     def ne(self, y: Any) -> Any:
-        """1 where x != y, 0 elsewhere, and missing if an element is missing.
+        """1 where x != y, 0 where not, and missing where x or y is missing.
 
         Parameters
         ----------
@@ -2781,8 +2861,9 @@ class Functions:
         return call(self._owner, "regres", (), {"dim": dim})
 
     def runavg(self, length: int, dim: str = "time") -> Any:
-        """The mean, missing if an element is, of the elements in windows of `length` times, as in
-        CDO.
+        """The mean of the elements in windows of `length` times, as in CDO.
+
+        Missing values make the result missing.
 
         Parameters
         ----------
@@ -2799,7 +2880,9 @@ class Functions:
         return call(self._owner, "runavg", (("length", length),), {"dim": dim})
 
     def runmax(self, length: int, dim: str = "time") -> Any:
-        """The largest of the elements in windows of `length` times, as in CDO.
+        """The maximum of the elements in windows of `length` times, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -2818,6 +2901,8 @@ class Functions:
     def runmean(self, length: int, dim: str = "time") -> Any:
         """The mean of the elements in windows of `length` times, as in CDO.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         length : int
@@ -2833,7 +2918,9 @@ class Functions:
         return call(self._owner, "runmean", (("length", length),), {"dim": dim})
 
     def runmin(self, length: int, dim: str = "time") -> Any:
-        """The smallest of the elements in windows of `length` times, as in CDO.
+        """The minimum of the elements in windows of `length` times, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -2852,10 +2939,12 @@ class Functions:
     def runpctl(self, q: Any, length: int, dim: str = "time") -> Any:
         """Percentiles of the elements in windows of `length` times, as in CDO.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         length : int
             Number of times in a window or a set.
         dim : str, default "time"
@@ -2888,6 +2977,8 @@ class Functions:
     def runstd(self, length: int, dim: str = "time") -> Any:
         """The standard deviation of the elements in windows of `length` times, as in CDO.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         length : int
@@ -2903,7 +2994,9 @@ class Functions:
         return call(self._owner, "runstd", (("length", length),), {"dim": dim})
 
     def runstd1(self, length: int, dim: str = "time") -> Any:
-        """The sample standard deviation of the elements in windows of `length` times, as in CDO.
+        """The standard deviation of the elements in windows of `length` times, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
 
         Parameters
         ----------
@@ -2922,6 +3015,8 @@ class Functions:
     def runsum(self, length: int, dim: str = "time") -> Any:
         """The sum of the elements in windows of `length` times, as in CDO.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         length : int
@@ -2939,6 +3034,8 @@ class Functions:
     def runvar(self, length: int, dim: str = "time") -> Any:
         """The variance of the elements in windows of `length` times, as in CDO.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         length : int
@@ -2954,7 +3051,9 @@ class Functions:
         return call(self._owner, "runvar", (("length", length),), {"dim": dim})
 
     def runvar1(self, length: int, dim: str = "time") -> Any:
-        """The sample variance of the elements in windows of `length` times, as in CDO.
+        """The variance of the elements in windows of `length` times, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
 
         Parameters
         ----------
@@ -2990,7 +3089,7 @@ class Functions:
     def seascount(self, dim: str = "time") -> Any:
         """Number of elements in each season that are not missing, as in CDO.
 
-        Missing if all are.
+        The number is missing if all elements are missing.
 
         Parameters
         ----------
@@ -3058,7 +3157,7 @@ class Functions:
     def seasmonavg(self, dim: str = "time") -> Any:
         """Seasonal means of monthly values, weighted by the lengths of months.
 
-        A missing value makes the mean missing.
+        Missing values make the result missing.
 
         Parameters
         ----------
@@ -3074,6 +3173,8 @@ class Functions:
 
     def seasmonmean(self, dim: str = "time") -> Any:
         """Seasonal means of monthly values, weighted by the lengths of months.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -3095,7 +3196,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3218,7 +3319,7 @@ class Functions:
         first : str or date
             First date: "2000-01-15", "2000-01" or "2000".
         last : str, date or None
-            Last date, whose whole day, month or year counts. None: that of first.
+            Last date, whose whole day, month or year is included. None: the same as `first`.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3230,9 +3331,9 @@ class Functions:
         return call(self._owner, "seldate", (("first", first), ("last", last)), {"dim": dim})
 
     def selday(self, *day: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
+        """The times whose day is one of the arguments.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3258,7 +3359,7 @@ class Functions:
         first : str or date
             First date: "2000-01-15", "2000-01" or "2000".
         last : str, date or None
-            Last date, whose whole day, month or year counts. None: that of first.
+            Last date, whose whole day, month or year is included. None: the same as `first`.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3270,9 +3371,9 @@ class Functions:
         return call(self._owner, "select_date", (("first", first), ("last", last)), {"dim": dim})
 
     def select_day(self, *day: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
+        """The times whose day is one of the arguments.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3289,9 +3390,9 @@ class Functions:
         return call(self._owner, "select_day", [("day", v) for v in day], {"dim": dim})
 
     def select_hour(self, *hour: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
+        """The times whose hour is one of the arguments.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3308,9 +3409,9 @@ class Functions:
         return call(self._owner, "select_hour", [("hour", v) for v in hour], {"dim": dim})
 
     def select_month(self, *month: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
+        """The times whose month is one of the arguments.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3327,9 +3428,7 @@ class Functions:
         return call(self._owner, "select_month", [("month", v) for v in month], {"dim": dim})
 
     def select_season(self, *season: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
-
-        A pair is a range with both ends.
+        """The times in these seasons.
 
         Parameters
         ----------
@@ -3346,9 +3445,9 @@ class Functions:
         return call(self._owner, "select_season", [("season", v) for v in season], {"dim": dim})
 
     def select_year(self, *year: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
+        """The times whose year is one of the arguments.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3365,9 +3464,9 @@ class Functions:
         return call(self._owner, "select_year", [("year", v) for v in year], {"dim": dim})
 
     def selhour(self, *hour: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
+        """The times whose hour is one of the arguments.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3384,12 +3483,14 @@ class Functions:
         return call(self._owner, "selhour", [("hour", v) for v in hour], {"dim": dim})
 
     def sellonlatbox(self, west: float, east: float, south: float, north: float) -> Any:
-        """The elements in a box of longitudes and latitudes, which are axes of x.
+        """The elements in a box of longitudes and latitudes.
+
+        Longitude and latitude must be axes of x.
 
         Parameters
         ----------
         west : float
-            Western longitude of the box in degrees. It may be larger than the eastern one.
+            Western longitude of the box in degrees. It may be greater than the eastern longitude.
         east : float
             Eastern longitude of the box in degrees.
         south : float
@@ -3410,9 +3511,9 @@ class Functions:
         )
 
     def selmon(self, *month: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
+        """The times whose month is one of the arguments.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3429,9 +3530,9 @@ class Functions:
         return call(self._owner, "selmon", [("month", v) for v in month], {"dim": dim})
 
     def selmonth(self, *month: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
+        """The times whose month is one of the arguments.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3448,9 +3549,7 @@ class Functions:
         return call(self._owner, "selmonth", [("month", v) for v in month], {"dim": dim})
 
     def selseas(self, *season: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
-
-        A pair is a range with both ends.
+        """The times in these seasons.
 
         Parameters
         ----------
@@ -3467,9 +3566,7 @@ class Functions:
         return call(self._owner, "selseas", [("season", v) for v in season], {"dim": dim})
 
     def selseason(self, *season: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
-
-        A pair is a range with both ends.
+        """The times in these seasons.
 
         Parameters
         ----------
@@ -3488,7 +3585,8 @@ class Functions:
     def selsmon(
         self, month: Any, before: int = 0, after: int | None = None, dim: str = "time"
     ) -> Any:
-        """The times of one month, and numbers of time steps before and after it.
+        """The times in one month of each year, with `before` time steps before it and `after` time
+        steps after it.
 
         Parameters
         ----------
@@ -3497,7 +3595,7 @@ class Functions:
         before : int, default 0
             Number of time steps before the month.
         after : int or None
-            Number of time steps after the month. None: that of before.
+            Number of time steps after the month. None: the same number as `before`.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3516,7 +3614,7 @@ class Functions:
     def seltime(self, *time: Any, dim: str = "time") -> Any:
         """The elements at these times of day.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3533,9 +3631,9 @@ class Functions:
         return call(self._owner, "seltime", [("time", v) for v in time], {"dim": dim})
 
     def selyear(self, *year: Any, dim: str = "time") -> Any:
-        """The times with these parts of dates.
+        """The times whose year is one of the arguments.
 
-        A pair is a range with both ends.
+        A pair is a range, which includes both ends.
 
         Parameters
         ----------
@@ -3552,18 +3650,20 @@ class Functions:
         return call(self._owner, "selyear", [("year", v) for v in year], {"dim": dim})
 
     def setcindexbox(self, value: float, x1: int, x2: int, y1: int, y2: int) -> Any:
-        """Elements, with one value in a box of numbers of cells from 1.
+        """The elements, except that all elements in a box of columns and rows, which are counted
+        from 1, are replaced by one value.
 
         Parameters
         ----------
         value : float
             Number that the elements get.
         x1 : int
-            First column of the box, from 1. Boxes whose first column is larger wrap around.
+            First column of the box, counted from 1. If it is greater than the last column, the box
+            wraps around.
         x2 : int
             Last column of the box.
         y1 : int
-            First row of the box, from 1.
+            First row of the box, counted from 1.
         y2 : int
             Last row of the box.
 
@@ -3582,14 +3682,15 @@ class Functions:
     def setclonlatbox(
         self, value: float, west: float, east: float, south: float, north: float
     ) -> Any:
-        """Elements, with one value in a box of longitudes and latitudes.
+        """The elements, except that all elements in a box of longitudes and latitudes are replaced
+        by one value.
 
         Parameters
         ----------
         value : float
             Number that the elements get.
         west : float
-            Western longitude of the box in degrees. It may be larger than the eastern one.
+            Western longitude of the box in degrees. It may be greater than the eastern longitude.
         east : float
             Eastern longitude of the box in degrees.
         south : float
@@ -3610,9 +3711,10 @@ class Functions:
         )
 
     def spell_lengths(self, dim: str = "time") -> Any:
-        """Length of each spell of elements that are true or not 0, at its last element.
+        """Length of each spell of consecutive elements that are true or not 0, at the last element
+        of the spell.
 
-        Other elements are missing.
+        All other elements are missing.
 
         Parameters
         ----------
@@ -3626,14 +3728,17 @@ class Functions:
         """
         return call(self._owner, "spell_lengths", (), {"dim": dim})
 
-    def strbre(self, speed: Any = 10.5, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days whose strongest wind, in m s-1, is at least `speed`: a strong breeze.
+    def strbre(self, speed: float = 10.5, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with a strong breeze: the maximum wind speed x of the day, in m s-1, is at
+        least `speed`.
 
         Parameters
         ----------
-        speed : DataArray or Dataset, default 10.5
+        speed : float, default 10.5
+            Wind speed in the units of x, which should be m s-1.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3644,14 +3749,17 @@ class Functions:
         """
         return call(self._owner, "strbre", (("speed", speed),), {"freq": freq, "dim": dim})
 
-    def strgal(self, speed: Any = 20.5, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days whose strongest wind, in m s-1, is at least `speed`: a strong gale.
+    def strgal(self, speed: float = 20.5, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with a strong gale: the maximum wind speed x of the day, in m s-1, is at
+        least `speed`.
 
         Parameters
         ----------
-        speed : DataArray or Dataset, default 20.5
+        speed : float, default 20.5
+            Wind speed in the units of x, which should be m s-1.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3662,14 +3770,17 @@ class Functions:
         """
         return call(self._owner, "strgal", (("speed", speed),), {"freq": freq, "dim": dim})
 
-    def strwin(self, speed: Any = 10.5, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days whose strongest wind, in m s-1, is at least `speed`: a strong wind.
+    def strwin(self, speed: float = 10.5, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with a strong wind: the maximum wind speed x of the day, in m s-1, is at
+        least `speed`.
 
         Parameters
         ----------
-        speed : DataArray or Dataset, default 10.5
+        speed : float, default 10.5
+            Wind speed in the units of x, which should be m s-1.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3681,7 +3792,8 @@ class Functions:
         return call(self._owner, "strwin", (("speed", speed),), {"freq": freq, "dim": dim})
 
     def subtrend(self, intercept: Any, slope: Any, dim: str = "time") -> Any:
-        """Elements minus a line: x - (intercept + slope * step), whose steps count from 0.
+        """Elements minus a line: x - (intercept + slope * step), where `step` is the number of the
+        time step, counted from 0.
 
         Parameters
         ----------
@@ -3702,14 +3814,15 @@ class Functions:
         )
 
     def summer_days(self, threshold: float = 25, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days whose maximum temperature is above a threshold in degrees Celsius.
+        """Number of days whose maximum temperature is above `threshold` degrees Celsius.
 
         Parameters
         ----------
         threshold : float, default 25
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Temperature in degrees Celsius. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3723,7 +3836,9 @@ class Functions:
         )
 
     def timavg(self, dim: str = "time") -> Any:
-        """The mean, missing if an element is, of the elements at all times, as in CDO.
+        """The mean of the elements at all times, as in CDO.
+
+        Missing values make the result missing.
 
         Parameters
         ----------
@@ -3757,7 +3872,7 @@ class Functions:
     def timcount(self, dim: str = "time") -> Any:
         """Number of elements at all times that are not missing, as in CDO.
 
-        Missing if all are.
+        The number is missing if all elements are missing.
 
         Parameters
         ----------
@@ -3789,7 +3904,7 @@ class Functions:
         return call(self._owner, "timcovar", (("y", y),), {"dim": dim})
 
     def timcumsum(self, dim: str = "time") -> Any:
-        """Sum of the elements up to each time.
+        """Sum of the elements up to and including each time.
 
         A missing element counts as 0, as in CDO.
 
@@ -3806,14 +3921,15 @@ class Functions:
         return call(self._owner, "timcumsum", (), {"dim": dim})
 
     def time_steps(self, freq: str | None = None, dim: str = "time") -> Any:
-        """The number of each time from 0, which broadcasts to x.
+        """The number of each time step, counted from 0, as an array that broadcasts to x.
 
         With a frequency such as "YS" or "YS-JUL", each interval begins with 0.
 
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3825,7 +3941,9 @@ class Functions:
         return call(self._owner, "time_steps", (), {"freq": freq, "dim": dim})
 
     def timmax(self, dim: str = "time") -> Any:
-        """The largest of the elements at all times, as in CDO.
+        """The maximum of the elements at all times, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -3842,6 +3960,8 @@ class Functions:
     def timmean(self, dim: str = "time") -> Any:
         """The mean of the elements at all times, as in CDO.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         dim : str, default "time"
@@ -3855,7 +3975,9 @@ class Functions:
         return call(self._owner, "timmean", (), {"dim": dim})
 
     def timmin(self, dim: str = "time") -> Any:
-        """The smallest of the elements at all times, as in CDO.
+        """The minimum of the elements at all times, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -3869,13 +3991,16 @@ class Functions:
         """
         return call(self._owner, "timmin", (), {"dim": dim})
 
-    def timpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile q, from 0 to 100, of the elements at all times, by CDO's nearest rank.
+    def timpctl(self, q: float, dim: str = "time") -> Any:
+        """The percentile q, from 0 to 100, of the elements at all times, by the method "nearest
+        rank" of CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
-        q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        q : float
+            Percentile, from 0 to 100.
         dim : str, default "time"
             Dimension of the times.
 
@@ -3887,7 +4012,9 @@ class Functions:
         return call(self._owner, "timpctl", (("q", q),), {"dim": dim})
 
     def timrange(self, dim: str = "time") -> Any:
-        """The range of the elements at all times, as in CDO.
+        """The maximum minus the minimum of the elements at all times, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -3920,9 +4047,10 @@ class Functions:
         return call(self._owner, "timrmsd", (("y", y),), {"dim": dim})
 
     def timselavg(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """The mean, missing if an element is, of each `length` successive times, as in CDO.
+        """The mean of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        make the result missing.
 
         Parameters
         ----------
@@ -3948,9 +4076,10 @@ class Functions:
         )
 
     def timselmax(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """The largest of each `length` successive times, as in CDO.
+        """The maximum of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        are skipped.
 
         Parameters
         ----------
@@ -3976,9 +4105,10 @@ class Functions:
         )
 
     def timselmean(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """The mean of each `length` successive times, as in CDO.
+        """The mean of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        are skipped.
 
         Parameters
         ----------
@@ -4004,9 +4134,10 @@ class Functions:
         )
 
     def timselmin(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """The smallest of each `length` successive times, as in CDO.
+        """The minimum of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        are skipped.
 
         Parameters
         ----------
@@ -4034,14 +4165,15 @@ class Functions:
     def timselpctl(
         self, q: Any, length: int, offset: int = 0, skip: int = 0, dim: str = "time"
     ) -> Any:
-        """Percentiles of each `length` successive times, as in CDO.
+        """Percentiles of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        are skipped.
 
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         length : int
             Number of times in a window or a set.
         offset : int, default 0
@@ -4064,9 +4196,9 @@ class Functions:
         )
 
     def timselrange(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """Maximum minus minimum of each `length` successive times, as in CDO.
+        """Maximum minus minimum of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out.
 
         Parameters
         ----------
@@ -4092,9 +4224,10 @@ class Functions:
         )
 
     def timselstd(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """The standard deviation of each `length` successive times, as in CDO.
+        """The standard deviation of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        are skipped.
 
         Parameters
         ----------
@@ -4120,9 +4253,10 @@ class Functions:
         )
 
     def timselstd1(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """The sample standard deviation of each `length` successive times, as in CDO.
+        """The standard deviation of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        are skipped. The divisor is n - 1.
 
         Parameters
         ----------
@@ -4148,9 +4282,10 @@ class Functions:
         )
 
     def timselsum(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """The sum of each `length` successive times, as in CDO.
+        """The sum of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        are skipped.
 
         Parameters
         ----------
@@ -4176,9 +4311,10 @@ class Functions:
         )
 
     def timselvar(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """The variance of each `length` successive times, as in CDO.
+        """The variance of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        are skipped.
 
         Parameters
         ----------
@@ -4204,9 +4340,10 @@ class Functions:
         )
 
     def timselvar1(self, length: int, offset: int = 0, skip: int = 0, dim: str = "time") -> Any:
-        """The sample variance of each `length` successive times, as in CDO.
+        """The variance of each set of `length` successive times, as in CDO.
 
-        `offset` times before the first ones, and `skip` times between, do not count.
+        The first `offset` times, and `skip` times between two sets, are left out. Missing values
+        are skipped. The divisor is n - 1.
 
         Parameters
         ----------
@@ -4234,6 +4371,8 @@ class Functions:
     def timstd(self, dim: str = "time") -> Any:
         """The standard deviation of the elements at all times, as in CDO.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         dim : str, default "time"
@@ -4247,7 +4386,9 @@ class Functions:
         return call(self._owner, "timstd", (), {"dim": dim})
 
     def timstd1(self, dim: str = "time") -> Any:
-        """The sample standard deviation of the elements at all times, as in CDO.
+        """The standard deviation of the elements at all times, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
 
         Parameters
         ----------
@@ -4264,6 +4405,8 @@ class Functions:
     def timsum(self, dim: str = "time") -> Any:
         """The sum of the elements at all times, as in CDO.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         dim : str, default "time"
@@ -4279,6 +4422,8 @@ class Functions:
     def timvar(self, dim: str = "time") -> Any:
         """The variance of the elements at all times, as in CDO.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         dim : str, default "time"
@@ -4292,7 +4437,9 @@ class Functions:
         return call(self._owner, "timvar", (), {"dim": dim})
 
     def timvar1(self, dim: str = "time") -> Any:
-        """The sample variance of the elements at all times, as in CDO.
+        """The variance of the elements at all times, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
 
         Parameters
         ----------
@@ -4322,8 +4469,8 @@ class Functions:
         return call(self._owner, "trend_intercept", (), {"dim": dim})
 
     def trend_pvalue(self, dim: str = "time") -> Any:
-        """Two-sided probability of a slope as large as that of the least-squares line if there is
-        no trend, by Student's t test.
+        """Two-sided p-value of the slope of the least-squares line, by Student's t test of the
+        hypothesis that there is no trend.
 
         Parameters
         ----------
@@ -4370,14 +4517,15 @@ class Functions:
     def tropical_nights(
         self, threshold: float = 20, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Number of days whose minimum temperature is above a threshold in degrees Celsius.
+        """Number of days whose minimum temperature is above `threshold` degrees Celsius.
 
         Parameters
         ----------
         threshold : float, default 20
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Temperature in degrees Celsius. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -4396,7 +4544,8 @@ class Functions:
         Parameters
         ----------
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -4410,7 +4559,8 @@ class Functions:
     def warm_spell_days(
         self, c: Any, days: int = 6, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Number of days in spells of several days above c, a percentile of each calendar day.
+        """Number of days in spells of at least `days` days above c, a percentile of each calendar
+        day.
 
         Parameters
         ----------
@@ -4418,9 +4568,10 @@ class Functions:
             Climatology: an element for each group of times, such as a result of ymonmean or
             ydaypctl. Dimensions are aligned by name.
         days : int, default 6
-            Length of the shortest spell that counts.
+            Minimum length of a spell in days.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -4436,14 +4587,15 @@ class Functions:
     def wet_day_intensity(
         self, threshold: float = 1, freq: str | None = None, dim: str = "time"
     ) -> Any:
-        """Mean precipitation of days with at least a threshold of it, in mm per day.
+        """Mean precipitation of the days with at least `threshold` mm of precipitation.
 
         Parameters
         ----------
         threshold : float, default 1
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Precipitation of a day in mm. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -4460,14 +4612,15 @@ class Functions:
         )
 
     def wet_days(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
-        """Number of days with at least a threshold of precipitation, in mm per day.
+        """Number of days with at least `threshold` mm of precipitation.
 
         Parameters
         ----------
         threshold : float, default 1
-            Threshold in degrees Celsius or in mm per day. It is converted to the units of x.
+            Precipitation of a day in mm. It is converted to the units of x.
         freq : str or None
-            Intervals of the results, such as "YS" for years. None: all times together.
+            Intervals that have one result each, such as "YS" for years. None: one result for all
+            times.
         dim : str, default "time"
             Dimension of the times.
 
@@ -4481,7 +4634,7 @@ class Functions:
         )
 
     def ydayadd(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x plus the element of c for the group of their time, as in CDO.
+        """Each element of x plus the element of c with the same day of the year, as in CDO.
 
         Parameters
         ----------
@@ -4516,7 +4669,7 @@ class Functions:
         return call(self._owner, "ydayavg", (), {"dim": dim})
 
     def ydaydiv(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x divided by the element of c for the group of their time, as in CDO.
+        """Each element of x divided by the element of c with the same day of the year, as in CDO.
 
         Parameters
         ----------
@@ -4585,7 +4738,7 @@ class Functions:
         return call(self._owner, "ydaymin", (), {"dim": dim})
 
     def ydaymul(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x times the element of c for the group of their time, as in CDO.
+        """Each element of x times the element of c with the same day of the year, as in CDO.
 
         Parameters
         ----------
@@ -4610,7 +4763,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -4676,7 +4829,7 @@ class Functions:
         return call(self._owner, "ydaystd1", (), {"dim": dim})
 
     def ydaysub(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x minus the element of c for the group of their time, as in CDO.
+        """Each element of x minus the element of c with the same day of the year, as in CDO.
 
         Parameters
         ----------
@@ -4745,8 +4898,10 @@ class Functions:
         return call(self._owner, "ydayvar1", (), {"dim": dim})
 
     def ydrunavg(self, length: int, dim: str = "time") -> Any:
-        """The mean, missing if an element is, of the elements in windows of `length` times around
-        each day of all years, as in CDO.
+        """The mean, for each day of the year, of the elements of all years in windows of `length`
+        times around this day, as in CDO.
+
+        Missing values make the result missing.
 
         Parameters
         ----------
@@ -4763,8 +4918,10 @@ class Functions:
         return call(self._owner, "ydrunavg", (("length", length),), {"dim": dim})
 
     def ydrunmax(self, length: int, dim: str = "time") -> Any:
-        """The largest of the elements in windows of `length` times around each day of all years, as
-        in CDO.
+        """The maximum, for each day of the year, of the elements of all years in windows of
+        `length` times around this day, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -4781,8 +4938,10 @@ class Functions:
         return call(self._owner, "ydrunmax", (("length", length),), {"dim": dim})
 
     def ydrunmean(self, length: int, dim: str = "time") -> Any:
-        """The mean of the elements in windows of `length` times around each day of all years, as in
-        CDO.
+        """The mean, for each day of the year, of the elements of all years in windows of `length`
+        times around this day, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -4799,8 +4958,10 @@ class Functions:
         return call(self._owner, "ydrunmean", (("length", length),), {"dim": dim})
 
     def ydrunmin(self, length: int, dim: str = "time") -> Any:
-        """The smallest of the elements in windows of `length` times around each day of all years,
-        as in CDO.
+        """The minimum, for each day of the year, of the elements of all years in windows of
+        `length` times around this day, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -4817,13 +4978,15 @@ class Functions:
         return call(self._owner, "ydrunmin", (("length", length),), {"dim": dim})
 
     def ydrunpctl(self, q: Any, length: int, dim: str = "time") -> Any:
-        """Percentiles of the elements in windows of `length` times around each day of all years, as
-        in CDO.
+        """Percentiles of the elements in windows of `length` times around each day of the year, in
+        all years, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         length : int
             Number of times in a window or a set.
         dim : str, default "time"
@@ -4837,8 +5000,10 @@ class Functions:
         return call(self._owner, "ydrunpctl", (("q", q), ("length", length)), {"dim": dim})
 
     def ydrunstd(self, length: int, dim: str = "time") -> Any:
-        """The standard deviation of the elements in windows of `length` times around each day of
-        all years, as in CDO.
+        """The standard deviation, for each day of the year, of the elements of all years in windows
+        of `length` times around this day, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -4855,8 +5020,10 @@ class Functions:
         return call(self._owner, "ydrunstd", (("length", length),), {"dim": dim})
 
     def ydrunstd1(self, length: int, dim: str = "time") -> Any:
-        """The sample standard deviation of the elements in windows of `length` times around each
-        day of all years, as in CDO.
+        """The standard deviation, for each day of the year, of the elements of all years in windows
+        of `length` times around this day, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
 
         Parameters
         ----------
@@ -4873,8 +5040,10 @@ class Functions:
         return call(self._owner, "ydrunstd1", (("length", length),), {"dim": dim})
 
     def ydrunsum(self, length: int, dim: str = "time") -> Any:
-        """The sum of the elements in windows of `length` times around each day of all years, as in
-        CDO.
+        """The sum, for each day of the year, of the elements of all years in windows of `length`
+        times around this day, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -4891,8 +5060,10 @@ class Functions:
         return call(self._owner, "ydrunsum", (("length", length),), {"dim": dim})
 
     def ydrunvar(self, length: int, dim: str = "time") -> Any:
-        """The variance of the elements in windows of `length` times around each day of all years,
-        as in CDO.
+        """The variance, for each day of the year, of the elements of all years in windows of
+        `length` times around this day, as in CDO.
+
+        Missing values are skipped.
 
         Parameters
         ----------
@@ -4909,8 +5080,10 @@ class Functions:
         return call(self._owner, "ydrunvar", (("length", length),), {"dim": dim})
 
     def ydrunvar1(self, length: int, dim: str = "time") -> Any:
-        """The sample variance of the elements in windows of `length` times around each day of all
-        years, as in CDO.
+        """The variance, for each day of the year, of the elements of all years in windows of
+        `length` times around this day, as in CDO.
+
+        Missing values are skipped. The divisor is n - 1.
 
         Parameters
         ----------
@@ -4927,7 +5100,7 @@ class Functions:
         return call(self._owner, "ydrunvar1", (("length", length),), {"dim": dim})
 
     def yearadd(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x plus the element of c for the group of their time, as in CDO.
+        """Each element of x plus the element of c with the same year, as in CDO.
 
         Parameters
         ----------
@@ -4964,7 +5137,7 @@ class Functions:
     def yearcount(self, dim: str = "time") -> Any:
         """Number of elements in each year that are not missing, as in CDO.
 
-        Missing if all are.
+        The number is missing if all elements are missing.
 
         Parameters
         ----------
@@ -4979,7 +5152,7 @@ class Functions:
         return call(self._owner, "yearcount", (), {"dim": dim})
 
     def yeardiv(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x divided by the element of c for the group of their time, as in CDO.
+        """Each element of x divided by the element of c with the same year, as in CDO.
 
         Parameters
         ----------
@@ -5050,7 +5223,7 @@ class Functions:
     def yearmonavg(self, dim: str = "time") -> Any:
         """Yearly means of monthly values, weighted by the lengths of months.
 
-        A missing value makes the mean missing.
+        Missing values make the result missing.
 
         Parameters
         ----------
@@ -5067,6 +5240,8 @@ class Functions:
     def yearmonmean(self, dim: str = "time") -> Any:
         """Yearly means of monthly values, weighted by the lengths of months.
 
+        Missing values are skipped.
+
         Parameters
         ----------
         dim : str, default "time"
@@ -5080,7 +5255,7 @@ class Functions:
         return call(self._owner, "yearmonmean", (), {"dim": dim})
 
     def yearmul(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x times the element of c for the group of their time, as in CDO.
+        """Each element of x times the element of c with the same year, as in CDO.
 
         Parameters
         ----------
@@ -5105,7 +5280,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -5168,7 +5343,7 @@ class Functions:
         return call(self._owner, "yearstd1", (), {"dim": dim})
 
     def yearsub(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x minus the element of c for the group of their time, as in CDO.
+        """Each element of x minus the element of c with the same year, as in CDO.
 
         Parameters
         ----------
@@ -5237,7 +5412,7 @@ class Functions:
         return call(self._owner, "yearvar1", (), {"dim": dim})
 
     def yhouradd(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x plus the element of c for the group of their time, as in CDO.
+        """Each element of x plus the element of c with the same hour of the year, as in CDO.
 
         Parameters
         ----------
@@ -5272,7 +5447,7 @@ class Functions:
         return call(self._owner, "yhouravg", (), {"dim": dim})
 
     def yhourdiv(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x divided by the element of c for the group of their time, as in CDO.
+        """Each element of x divided by the element of c with the same hour of the year, as in CDO.
 
         Parameters
         ----------
@@ -5341,7 +5516,7 @@ class Functions:
         return call(self._owner, "yhourmin", (), {"dim": dim})
 
     def yhourmul(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x times the element of c for the group of their time, as in CDO.
+        """Each element of x times the element of c with the same hour of the year, as in CDO.
 
         Parameters
         ----------
@@ -5366,7 +5541,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -5430,7 +5605,7 @@ class Functions:
         return call(self._owner, "yhourstd1", (), {"dim": dim})
 
     def yhoursub(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x minus the element of c for the group of their time, as in CDO.
+        """Each element of x minus the element of c with the same hour of the year, as in CDO.
 
         Parameters
         ----------
@@ -5499,7 +5674,7 @@ class Functions:
         return call(self._owner, "yhourvar1", (), {"dim": dim})
 
     def ymonadd(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x plus the element of c for the group of their time, as in CDO.
+        """Each element of x plus the element of c with the same month of the year, as in CDO.
 
         Parameters
         ----------
@@ -5534,7 +5709,7 @@ class Functions:
         return call(self._owner, "ymonavg", (), {"dim": dim})
 
     def ymondiv(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x divided by the element of c for the group of their time, as in CDO.
+        """Each element of x divided by the element of c with the same month of the year, as in CDO.
 
         Parameters
         ----------
@@ -5603,7 +5778,7 @@ class Functions:
         return call(self._owner, "ymonmin", (), {"dim": dim})
 
     def ymonmul(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x times the element of c for the group of their time, as in CDO.
+        """Each element of x times the element of c with the same month of the year, as in CDO.
 
         Parameters
         ----------
@@ -5628,7 +5803,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -5691,7 +5866,7 @@ class Functions:
         return call(self._owner, "ymonstd1", (), {"dim": dim})
 
     def ymonsub(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x minus the element of c for the group of their time, as in CDO.
+        """Each element of x minus the element of c with the same month of the year, as in CDO.
 
         Parameters
         ----------
@@ -5760,7 +5935,7 @@ class Functions:
         return call(self._owner, "ymonvar1", (), {"dim": dim})
 
     def yseasadd(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x plus the element of c for the group of their time, as in CDO.
+        """Each element of x plus the element of c with the same season, as in CDO.
 
         Parameters
         ----------
@@ -5795,7 +5970,7 @@ class Functions:
         return call(self._owner, "yseasavg", (), {"dim": dim})
 
     def yseasdiv(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x divided by the element of c for the group of their time, as in CDO.
+        """Each element of x divided by the element of c with the same season, as in CDO.
 
         Parameters
         ----------
@@ -5864,7 +6039,7 @@ class Functions:
         return call(self._owner, "yseasmin", (), {"dim": dim})
 
     def yseasmul(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x times the element of c for the group of their time, as in CDO.
+        """Each element of x times the element of c with the same season, as in CDO.
 
         Parameters
         ----------
@@ -5889,7 +6064,7 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100. Several are a list.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, default "time"
             Dimension of the times.
 
@@ -5952,7 +6127,7 @@ class Functions:
         return call(self._owner, "yseasstd1", (), {"dim": dim})
 
     def yseassub(self, c: Any, dim: str = "time") -> Any:
-        """Elements of x minus the element of c for the group of their time, as in CDO.
+        """Each element of x minus the element of c with the same season, as in CDO.
 
         Parameters
         ----------
@@ -6021,7 +6196,8 @@ class Functions:
         return call(self._owner, "yseasvar1", (), {"dim": dim})
 
     def zonkurt(self) -> Any:
-        """Kurtosis of the elements of each row of longitudes minus 3, as in CDO.
+        """Excess kurtosis (kurtosis minus 3) of the elements of each row of longitudes, all with
+        the same weight, as in CDO.
 
         Missing values are skipped.
 
@@ -6045,8 +6221,9 @@ class Functions:
         return call(self._owner, "zonmedian", (), {})
 
     def zonskew(self) -> Any:
-        """Skewness of the elements of each row of longitudes by their sample standard deviation, as
-        in CDO.
+        """Skewness of the elements of each row of longitudes, all with the same weight, as in CDO:
+        the mean cube of their deviations from the mean, divided by the cube of the sample standard
+        deviation.
 
         Missing values are skipped.
 
@@ -6165,13 +6342,13 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
             Whether to keep the reduced axes, with one element.
         method : str, default "inverted_cdf"
-            How to choose between elements, by the names of NumPy and CDO.
+            Method of interpolation between elements, by its name in NumPy or CDO.
 
         Returns
         -------
@@ -6411,13 +6588,13 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
             Whether to keep the reduced axes, with one element.
         method : str, default "inverted_cdf"
-            How to choose between elements, by the names of NumPy and CDO.
+            Method of interpolation between elements, by its name in NumPy or CDO.
 
         Returns
         -------
@@ -6554,7 +6731,7 @@ class Functions:
         )
 
     def vertavg(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
-        """The mean of each column, weighted by layer; NaN if an element is missing.
+        """The mean of each column, weighted by thickness; NaN if an element is missing.
 
         Parameters
         ----------
@@ -6593,7 +6770,7 @@ class Functions:
         return call(self._owner, "vertmax", (), {"dim": dim, "keepdims": keepdims})
 
     def vertmean(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
-        """The mean of each column, weighted by layer.
+        """The mean of each column, weighted by thickness.
 
         Parameters
         ----------
@@ -6649,7 +6826,7 @@ class Functions:
         return call(self._owner, "vertrange", (), {"dim": dim, "keepdims": keepdims})
 
     def vertstd(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
-        """The standard deviation of each column, weighted by layer.
+        """The standard deviation of each column, weighted by thickness.
 
         Parameters
         ----------
@@ -6671,7 +6848,7 @@ class Functions:
         )
 
     def vertstd1(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
-        """The sample standard deviation of each column, weighted by layer.
+        """The sample standard deviation of each column, weighted by thickness.
 
         Parameters
         ----------
@@ -6710,7 +6887,7 @@ class Functions:
         return call(self._owner, "vertsum", (), {"dim": dim, "keepdims": keepdims})
 
     def vertvar(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
-        """The variance of each column, weighted by layer.
+        """The variance of each column, weighted by thickness.
 
         Parameters
         ----------
@@ -6732,7 +6909,7 @@ class Functions:
         )
 
     def vertvar1(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
-        """The sample variance of each column, weighted by layer.
+        """The sample variance of each column, weighted by thickness.
 
         Parameters
         ----------
@@ -6829,13 +7006,13 @@ class Functions:
         Parameters
         ----------
         q : float or list of float
-            Percentage of the elements that are below, from 0 to 100.
+            Percentile, from 0 to 100, or a list of percentiles.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
             Whether to keep the reduced axes, with one element.
         method : str, default "inverted_cdf"
-            How to choose between elements, by the names of NumPy and CDO.
+            Method of interpolation between elements, by its name in NumPy or CDO.
 
         Returns
         -------
