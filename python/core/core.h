@@ -159,8 +159,7 @@ PyObject *core_draw_plan(const cubed_plan *plan, const char *format);
 /* Starts a new record of a run in *out. Frees the record that was in *out, which may be NULL. */
 bool core_record(cubed_plan *plan, bool apart, report **out);
 /* Returns the requests of a plan to remote stores as text. Releases the GIL, because it may send requests to stores.
- * `apart` is true if workers
- * do not share memory (report_get_requests). */
+ * `apart` is true if workers do not share memory (report_get_requests). */
 PyObject *core_plan_requests(const cubed_plan *plan, bool apart);
 /* Returns a drawing of a record as SVG. `name` is "timeline", "memory" or "progress". */
 PyObject *core_draw_record(const report *r, const char *name);

@@ -180,7 +180,7 @@ class _Finder:
                 " module or script that has the function, so that workers import it before tasks,"
                 f" or raise both reserved_mem and allowed_mem by {max(taken, held - limit)} bytes"
             )
-        # The worker did not exceed its limit, so the memory of the imports need not be reported.
+        # If there is a limit, the worker did not exceed it, so the memory need not be reported.
         return taken if imported and limit == resource.RLIM_INFINITY else 0
 
 

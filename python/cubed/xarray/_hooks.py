@@ -47,7 +47,8 @@ class Hook:
 
 
 class Arguments:
-    """Arguments with which a replacement lets the original function be called."""
+    """Arguments for the original function, which is called with them if a replacement returns
+    them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.args, self.kwargs = args, kwargs
