@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* JSON has no float32 and no int16. This member of a JSON text of attributes states such types, as NetCDF-C does in Zarr
- * stores: {"types": {"scale_factor": "<f4"}}. It is not an attribute itself. A JSON text with this member keeps the types when
- * it is passed to cubed_array_with_attrs or cubed_zarr_make_group. */
+/* Name of a member that gives the types of attributes in a JSON text of attributes, because JSON has no float32 and no int16:
+ * {"types": {"scale_factor": "<f4"}}, as NetCDF-C writes it in Zarr stores. The member is not an attribute itself. A JSON text
+ * with this member keeps the types when it is passed to cubed_array_with_attrs or cubed_zarr_make_group. */
 #define CUBED_ATTRIBUTE_TYPES "_nczarr_attr"
 
 typedef enum cubed_attribute_kind {

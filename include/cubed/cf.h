@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* A number of an attribute, in its type. */
+/* A number of an attribute, and its type. */
 typedef struct cubed_cf_number {
     cubed_dtype dtype;
     cubed_scalar value;
@@ -34,7 +34,7 @@ typedef struct cubed_cf_packing {
     cubed_scalar fill; /* fill value, of type `dtype` */
     bool has_scale, has_offset, is_bool;
     cubed_cf_number scale, offset;
-    /* Whether the fill value of Zarr format 2 is one of the missing values, and this fill value as it is stored.
+    /* has_own_fill: the fill value of Zarr format 2 is one of the missing values. own_fill: this fill value, as it is stored.
      * cubed_cf_unpack reads neither. */
     bool has_own_fill;
     cubed_scalar own_fill;

@@ -19,10 +19,12 @@ extern "C" {
 char cubed_coordinate_kind(const char *name, const char *attrs);
 /* Returns whether `units`, an attribute of a coordinate, are radians: text that begins with "rad". False for NULL. */
 bool cubed_units_are_radians(const char *units);
-/* Sets `pole` to the argument of cubed_grid_new_rotated if `attrs` are those of a grid mapping rotated_latitude_longitude
- * (CF); returns false for other attributes. A number that is missing is NaN, which cubed_grid_new_rotated refuses.
+/* Gets the rotated pole of a grid mapping rotated_latitude_longitude (CF conventions) from its attributes. Returns false for
+ * attributes of anything else.
  *
- * attrs  text of a JSON object; NULL: no attributes */
+ * attrs  text of a JSON object; NULL: no attributes
+ * pole   receives the argument `pole` of cubed_grid_new_rotated. A number that is missing is NaN, which cubed_grid_new_rotated
+ *        refuses. */
 bool cubed_rotated_pole(const char *attrs, double pole[3]);
 
 /* Names of a grid's coordinates and dimensions in a file; "" if the file has none. */
@@ -30,15 +32,17 @@ typedef struct cubed_grid_names {
     char lat[256], lon[256];
     char dim[2][256]; /* names of the grid's dimensions, in the order of its shape */
 } cubed_grid_names;
-/* Makes the grid of a file or store: the grid of the first variable that has coordinates of latitude and longitude. If no
- * variable has them, the first variable with axes about a rotated pole (CF: rotated_latitude_longitude) is used; the grid
- * then has the places of the cells on the earth. Otherwise the first latitudes and longitudes are used. SCRIP grid files
- * (grid_center_lat, grid_corner_lat, ...) are also read, with their grid_imask. Coordinates are in degrees or, by their
- * attribute "units", in radians.
+/* Makes the grid of a file or store, from the first of these that the file has:
+ * 1. the first variable that has coordinates of latitude and longitude;
+ * 2. the first variable with axes about a rotated pole (CF: rotated_latitude_longitude): the grid has the places of the cells
+ *    on the earth;
+ * 3. the first latitudes and longitudes.
+ * SCRIP grid files (grid_center_lat, grid_corner_lat, ...) are also read, with their mask grid_imask. Coordinates are in
+ * degrees or, by their attribute "units", in radians.
  *
  * place  URL or path: STORE or STORE::PATH
- * names  receives the names of coordinates and dimensions; may be NULL. For a rotated pole the coordinates are "lat" and
- *        "lon", which the file need not have; for a SCRIP grid file all names are ""
+ * names  receives the names of coordinates and dimensions; may be NULL. For a rotated pole the coordinates are "lat" and "lon",
+ *        which the file need not have; for a SCRIP grid file all names are ""
  * out    receives the grid, which cubed_grid_free frees
  *
  * Errors: CUBED_E_NOT_FOUND if there is nothing at `place`; CUBED_E_ARG if it has no latitudes and longitudes, or if these or
@@ -101,8 +105,8 @@ CUBED_MUST_CHECK cubed_status cubed_weights_array(cubed_context *ctx, const cube
                                                   const cubed_grid *source,
                                                   const cubed_grid *target, int i,
                                                   cubed_array **out, cubed_error *err);
-/* Writes the attributes of a file of weights, from which CDO determines how to read the file: a JSON text of less than 512
- * bytes. `source` or `target` NULL: the grid is unknown. */
+/* Writes the global attributes of a file of weights, as a JSON text of less than 512 bytes. CDO determines from these
+ * attributes how to read the file. `source` or `target` NULL: the grid is unknown. */
 void cubed_weights_attrs(cubed_remap_method method, const cubed_grid *source,
                          const cubed_grid *target, char attrs[512]);
 

@@ -29,40 +29,47 @@ typedef struct cubed_expr_host {
     bool
         named; /* operands that broadcast by position must have the same names of dimensions, else the build fails */
     uint64_t task_mem; /* bytes that a task may use; 0: not known */
-    /* Computes the int64 elements of x, which has at most one dimension; they determine a shape. *numbers receives a new
-     * array of the elements, and *last the last element, which is at most `most`, except for the length of a repeated axis.
-     * If the expression is only planned, *numbers may be another reference to x, and *last may be `most`. NULL: functions
-     * whose shapes depend on values are refused. */
+    /* Computes the int64 elements of x, for a function whose result has a shape that depends on values. x has at most one
+     * dimension. NULL: such functions are refused.
+     *
+     * most     upper bound of the last element, except for the length of a repeated axis
+     * numbers  receives a new array of the elements
+     * last     receives the last element
+     *
+     * If the expression is only planned and not computed, *numbers may be another reference to x, and *last may be `most`. */
     cubed_status (*count)(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                           int64_t *last, cubed_error *err);
     void *count_ctx; /* first argument of `count` */
     /* Sets *out to a new reference to the decoded coordinate of dimension `name`, or leaves NULL in *out if the dimension has
      * no coordinate. NULL: no dimension has a coordinate. */
     cubed_status (*coordinate)(void *ctx, const char *name, cubed_array **out, cubed_error *err);
-    /* Sets *out to a new reference to the decoded coordinate of dimension `name` that is stored with the array named `of`, or
-     * else to another coordinate of this name; leaves NULL in *out if the dimension has no coordinate. Inputs from several
-     * stores may have dimensions of one name and different coordinates. NULL: `coordinate` is used. */
+    /* Like `coordinate`, for inputs from several stores, whose dimensions of one name may have different coordinates. Sets *out
+     * to a new reference to the decoded coordinate of dimension `name` that is stored with the array named `of`. If there is
+     * none, uses another coordinate of this name. Leaves NULL in *out if the dimension has no coordinate. NULL: `coordinate` is
+     * used. */
     cubed_status (*coordinate_of)(void *ctx, const char *of, const char *name, cubed_array **out,
                                   cubed_error *err);
 } cubed_expr_host;
 
 /* One array that an expression makes. */
 typedef struct cubed_expr_result {
-    /* The assigned name. A bare expression has the name of the only array that it reads, apart from coordinates and their
-     * bounds. If it reads no array or several, or if that name is taken, its name is "result", "result2", ... */
+    /* The name that the statement assigns. A bare expression has the name of the only array that it reads, apart from
+     * coordinates and their bounds. If the expression reads no array or several arrays, or if that name is taken, its name is
+     * "result", "result2", ... */
     char *name;
     bool is_bare;       /* the statement assigns no name */
     cubed_array *array; /* decoded values, with their attributes */
     cubed_array *
-        stored; /* unchanged stored elements, with the attributes of their packing; NULL: the values are not packed */
+        stored; /* the stored elements, not decoded, with the attributes of their packing; NULL: the values are not packed */
     const cubed_cf_packing *packing; /* packing of `stored`; may be NULL */
 } cubed_expr_result;
 
-/* The coordinate of a dimension, if it differs from the input's. */
+/* The coordinate of a dimension of a result, if it differs from the input's coordinate. */
 typedef struct cubed_expr_coord {
     char *dim;
-    bool cut;      /* no coordinate describes the dimension after the expression */
-    int64_t whole; /* number of elements of the whole coordinate, of which `part` remains */
+    bool cut; /* no coordinate describes the dimension after the expression */
+    /* number of elements of the whole coordinate; the result has only the elements `part` of it */
+    int64_t whole;
     cubed_slice part;
     char *
         key; /* identifies a new coordinate: equal keys mean equal coordinates; NULL: the input's coordinate */
@@ -81,12 +88,13 @@ CUBED_MUST_CHECK cubed_status cubed_expr_parse(const char *text, cubed_expr **ou
                                                cubed_error *err);
 /* Frees a parsed expression. NULL is allowed. */
 void cubed_expr_free(cubed_expr *x);
-/* Returns the first name that is assigned twice, so that only the last value would be a result; NULL if all names differ. Names
- * that start with '_' may repeat. Valid until cubed_expr_free. */
+/* Returns the first name that is assigned twice, or NULL if all names differ. Only the last value of such a name would be a
+ * result. Names that start with '_' may repeat. Valid until cubed_expr_free. */
 const char *cubed_expr_repeated(const cubed_expr *x);
 
-/* Returns the name of result number `i`, from 0, and whether its statement is a bare expression; NULL if there are
- * fewer results. A bare expression has the name "result", "result2", ... until its array is made. Valid until cubed_expr_free. */
+/* Returns the name of result number `i`, from 0, or NULL if there are fewer results. *is_bare receives whether its statement is
+ * a bare expression, which assigns no name. A bare expression has the name "result", "result2", ... until its array is made.
+ * Valid until cubed_expr_free. */
 const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 
 /* Makes the arrays of all statements. Results are the values of bare expressions and of names that do not start with '_', in

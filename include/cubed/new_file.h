@@ -9,7 +9,9 @@
 extern "C" {
 #endif
 
-/* The exclusive right of a process to write results to one file: a ZIP archive, a NetCDF file, or a file of another kind. */
+/* The exclusive right of a process to write results to one file: a ZIP archive, a NetCDF file, or a file of another kind.
+ * Results are first written to a store (CUBED_NEW_FILE_STORE) or a draft next to the file; publishing makes the file from
+ * them. */
 typedef struct cubed_new_file cubed_new_file;
 /* The store to which results are written first has the file's path and this suffix as its path. Targets in it have
  * `overwrite` set. */
@@ -18,8 +20,8 @@ typedef struct cubed_new_file_options {
     size_t struct_size;
     bool
         replace; /* publishing replaces an existing file at the path; false: an existing file is CUBED_E_EXISTS */
-    /* Keeps results that an earlier process left in the store, if that process can no longer write and passed the same string
-     * as `contents`. Otherwise removes these results. A typical string is the list of the names of the arrays. */
+    /* Keeps results that an earlier process left in the store, if that process can no longer write, and passed the same string
+     * as `contents`. In all other cases the results are removed. A typical string is the list of the names of the arrays. */
     bool resume;
     const char *contents; /* NULL: "" */
 } cubed_new_file_options;
@@ -27,11 +29,12 @@ typedef struct cubed_new_file_options {
     {                                                                                              \
         sizeof(cubed_new_file_options), false, false, NULL                                         \
     }
-/* Acquires the right to write the file at `path`, until cubed_new_file_end. A background thread records signs of life. A
- * process that has ended, or a silent process on another machine, loses the right and can no longer publish its file.
+/* Acquires the right to write the file at `path`, until cubed_new_file_end. A background thread records signs of life of this
+ * process. A process that has ended, or a silent process on another machine, loses the right and can no longer publish its
+ * file.
  *
  * options   NULL: the defaults
- * takeover  when a process on another machine loses the right; NULL: the defaults
+ * takeover  conditions under which a process on another machine loses the right; NULL: the defaults
  *
  * Errors: CUBED_E_EXISTS if another process writes the file; the message names it.
  * Ownership: *out is the caller's. Thread safety: one thread per file. */
@@ -46,10 +49,12 @@ CUBED_API const char *cubed_new_file_draft(const cubed_new_file *f);
 /* Makes the file from all contents of the store, chunk by chunk, and moves it to its path atomically. cubed_new_file_end then
  * removes the store. After an error, a store that has chunks is kept for a process that resumes.
  *
- * kind     CUBED_FILE_ZIP: an archive with the layout of zarr-python's ZipStore. CUBED_FILE_NETCDF: written by libnetcdf from
- *          a store of format 3: groups, arrays as variables (at the root: "data"), dimensions by their names, attributes. The
- *          codecs gzip and zlib set the level of deflation, "bytes" alone turns it off, and all other codecs mean level 1.
- *          CUBED_FILE_NONE: the draft that the caller has written
+ * kind     the kind of file, one of:
+ *          - CUBED_FILE_ZIP: an archive with the layout of zarr-python's ZipStore.
+ *          - CUBED_FILE_NETCDF: written by libnetcdf from a store of format 3: groups, arrays as variables (at the root:
+ *            "data"), dimensions by their names, attributes. The codecs gzip and zlib set the level of deflation, "bytes" alone
+ *            turns it off, and all other codecs mean level 1.
+ *          - CUBED_FILE_NONE: the draft that the caller has written (cubed_new_file_draft).
  * durable  makes the file survive a power failure
  *
  * Errors: CUBED_E_EXISTS if another process has taken over the right, or if the path exists and may not be replaced.
