@@ -1,4 +1,5 @@
-/* The context (cubed/context.h). Immutable after its creation, except the reference count, added functions and counters. */
+/* The context (cubed/context.h). Immutable after its creation, except the reference count, the lists of added functions, and
+ * counters. */
 #ifndef CB_CONTEXT_H
 #define CB_CONTEXT_H
 
@@ -13,7 +14,7 @@
 #include "mem/process.h"
 #include "store/services/store_registry.h"
 
-/* Added functions are never removed, so readers need no lock. */
+/* Lists of functions that programs add. Functions are never removed, so readers need no lock. */
 typedef struct cb_added_block_fn {
     const cubed_block_fn *fn;
     struct cb_added_block_fn *next;
@@ -57,8 +58,12 @@ const cubed_source_fn *cb_context_find_source_fn(const cubed_context *ctx, const
 /* Fails with CUBED_E_ARG if a kind of source was compiled for another version of cubed/sys/source.h, or lacks a function. */
 CUBED_MUST_CHECK cubed_status cb_check_source_fn(const cubed_source_fn *fn, cubed_error *err);
 
-/* Block functions in shared objects (shared_fn.c). Their names in plans consist of path and symbol. Finding a function opens
- * its shared object, which runs the code in it. */
+/* Functions on blocks in shared objects (shared_fn.c). Their names in plans consist of path and symbol. Finding such a function
+ * opens its shared object, which runs the code in it.
+ *
+ * cb_block_fn_is_shared    returns true if a name in a plan is that of such a function
+ * cb_shared_block_fn_name  makes the name, in the zone
+ * cb_shared_block_fn       finds the function by its name */
 bool cb_block_fn_is_shared(const char *name);
 CUBED_MUST_CHECK cubed_status cb_shared_block_fn_name(cb_zone *zone, const char *library,
                                                       const char *symbol, const char **out,

@@ -1,14 +1,14 @@
 /* Arenas: the only source of memory for data.
  *
- * An arena is a block of fixed size, created once per worker and reused by every task. It is a stack: allocations are freed
- * by returning to a mark. It never grows: a request beyond its size fails with CUBED_E_BUDGET, which means that a
- * projection was wrong. Memory that a codec library allocates is not in the block, and is charged against a second limit.
- * Not thread-safe: one arena per worker.
+ * An arena is a block of fixed size, created once per worker and reused by every task. It is a stack: a mark is a fill level of
+ * the stack, and returning to a mark frees all later allocations. The arena never grows. A request beyond its size fails with
+ * CUBED_E_BUDGET, which means that a projection (the bound on a task's memory, computed before the run) was wrong. Memory that
+ * a codec library allocates is not in the block, and is charged against a second limit. Not thread-safe: one arena per worker.
  *
  * A measuring arena has no memory: allocations only count, and return NULL. The code that allocates a task's buffers also
- * measures them with such an arena, so there is a single list of buffers. The need for some buffers depends on the data, for
- * example whether a chunk exists or must be decoded. They are announced by cb_arena_may_take and cb_arena_may_keep, which have no
- * effect on a real arena. A measurement is either the maximum of a task, or the minimum without announced buffers. */
+ * measures them with such an arena, so there is a single list of buffers. Some buffers are needed only for some data, for
+ * example if a chunk exists or must be decoded. The code announces them by cb_arena_may_take and cb_arena_may_keep, which have
+ * no effect on a real arena. A measurement gives either the maximum of a task, or the minimum without the announced buffers. */
 #ifndef CB_MEM_ARENA_H
 #define CB_MEM_ARENA_H
 
@@ -31,7 +31,7 @@ static inline size_t cb_arena_round(size_t size)
     size_t r = cb_sat_add(size, CB_ARENA_ALIGN - 1);
     return r == SIZE_MAX ? r : r & ~(size_t)(CB_ARENA_ALIGN - 1);
 }
-/* Return the memory for two needs that exist at the same time, and for two needs that do not. */
+/* Return the memory for two needs: both at the same time (the sum), or only one at a time (the maximum). */
 static inline cb_need cb_need_both(cb_need a, cb_need b)
 {
     return (cb_need){cb_sat_add(a.arena, b.arena), cb_sat_add(a.library, b.library)};
@@ -51,10 +51,10 @@ typedef struct cb_arena {
     char *base;
     size_t size;
     cb_need cap;
-    size_t used;       /* bytes in use, of cap.arena */
-    size_t charged;    /* bytes charged, of cap.library */
+    size_t used;       /* bytes in use in the arena, at most cap.arena */
+    size_t charged;    /* bytes of libraries that are charged, at most cap.library */
     size_t high_water; /* peak of used + charged */
-    cb_need most;      /* when measuring: separate peaks of arena and library memory */
+    cb_need most;      /* measuring arenas only: separate peaks of arena and library memory */
     struct cb_deferred *last;
     /* Flag that is set when the result is no longer needed; may be NULL. Functions that wait check it. */
     const cubed_cancel *cancel;
@@ -64,8 +64,8 @@ typedef struct cb_arena {
 CUBED_MUST_CHECK cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out,
                                            cubed_error *err);
 void cb_arena_free(cb_arena *ar);
-/* Creates an arena in a block of the caller, which has need.arena bytes and is aligned like allocations. The caller ends it
- * with cb_arena_leave. */
+/* Creates an arena in a block of memory of the caller. The block has need.arena bytes and is aligned like allocations of an
+ * arena. The caller ends the arena with cb_arena_leave. */
 cb_arena cb_arena_within(void *block, cb_need need);
 void cb_arena_leave(cb_arena *ar);
 /* Creates a measuring arena, which owns nothing. */
@@ -73,19 +73,19 @@ cb_arena cb_arena_measuring(cb_arena_kind kind);
 /* Returns the peak of a measuring arena. */
 cb_need cb_arena_measured(const cb_arena *ar);
 static inline bool cb_arena_measures(const cb_arena *ar) { return ar->kind != CB_ARENA_REAL; }
-/* Announce an allocation that depends on the data. cb_arena_may_take announces memory that is freed again; cb_arena_may_keep
- * announces memory that is in use until the arena is released. No effect on a real arena. */
+/* Announce memory that some data need and other data do not. cb_arena_may_take announces memory that is freed again;
+ * cb_arena_may_keep announces memory that is in use until the arena is released. No effect on a real arena. */
 void cb_arena_may_take(cb_arena *ar, cb_need need);
 void cb_arena_may_keep(cb_arena *ar, size_t size);
 /* Allocates uninitialised memory, aligned to 64 bytes. `what` names the buffer in errors and must be a literal. */
 CUBED_MUST_CHECK cubed_status cb_arena_alloc(cb_arena *ar, size_t size, const char *what,
                                              void **out, cubed_error *err);
-/* Returning to a mark frees all allocations made after the mark. Calls that were deferred after the mark run first, in reverse
- * order. */
+/* cb_arena_mark returns the fill level of the arena. cb_arena_release returns to a mark and frees all allocations made after
+ * it. Before that it makes the calls that were deferred after the mark (cb_arena_defer), in reverse order. */
 size_t cb_arena_mark(const cb_arena *ar);
 void cb_arena_release(cb_arena *ar, size_t mark);
-/* Calls fn(ctx, what) when the arena returns to a mark before this call. Uses CB_ARENA_DEFER_BYTES. If this fails, fn has
- * not been called. */
+/* Defers a call: fn(ctx, what) is called when the arena returns to a mark that is older than this deferral. Uses
+ * CB_ARENA_DEFER_BYTES of the arena. If cb_arena_defer fails, fn is not called. */
 #define CB_ARENA_DEFER_BYTES ((size_t)CB_ARENA_ALIGN)
 CUBED_MUST_CHECK cubed_status cb_arena_defer(cb_arena *ar, void (*fn)(void *ctx, void *what),
                                              void *ctx, void *what, cubed_error *err);

@@ -20,7 +20,8 @@ typedef struct cb_budget {
 } cb_budget;
 
 void cb_budget_init(cb_budget *b, size_t limit);
-/* Adds `size` to the bytes in use. Returns false, and changes nothing, if they would exceed the limit. */
+/* Takes `size` bytes of the budget: adds them to the bytes in use. Returns false, and changes nothing, if the bytes in use
+ * would exceed the limit. */
 bool cb_budget_take(cb_budget *b, size_t size);
 void cb_budget_give(cb_budget *b, size_t size);
 

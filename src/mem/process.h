@@ -20,20 +20,21 @@ cubed_resident cb_resident_kinds(void);
 /* Memory of this process for code: programs, libraries and their tables, without data. Thread-safe. */
 typedef struct cb_code_memory {
     _Atomic uint64_t anonymous; /* counted bytes that are not backed by a file */
-    /* All resident bytes of a process that was measured before it had data, plus the bytes of later imports; 0: not measured. */
+    /* If the process was measured before it had data: all resident bytes at that time, plus the bytes of later imports. 0: not
+     * measured. */
     _Atomic uint64_t measured;
-    /* State when mappings were last read: the resident KiB of files in the upper half, and the KiB of them that are code in the
-     * lower half. 0: never read. */
+    /* Result of the last reading of mappings. Upper 32 bits: resident KiB of files. Lower 32 bits: the part of these KiB that
+     * is code. 0: never read. */
     _Atomic uint64_t seen;
-    atomic_bool drives; /* the process drives runs, so it has data of its own */
+    atomic_bool drives; /* the process is the driver of runs, so it has data of its own */
 } cb_code_memory;
 
 /* Counts as code the memory that became resident since `before`. */
 void cb_code_count(cb_code_memory *c, cubed_resident before);
 /* Counts as code all resident memory of this process, which has no data yet. */
 void cb_code_measured(cb_code_memory *c, uint64_t resident);
-/* Returns the bytes used for code if they exceed `limit`, otherwise 0. Reads the process's mappings, which takes milliseconds,
- * only if the resident memory exceeds `limit` and earlier mappings do not answer the question. */
+/* Returns the bytes used for code if they exceed `limit`, otherwise 0. Reading the process's mappings takes milliseconds. So
+ * they are read only if the resident memory exceeds `limit`, and if the last reading does not answer the question. */
 uint64_t cb_code_above(cb_code_memory *c, uint64_t limit);
 
 #endif

@@ -8,16 +8,16 @@
 #include "plan/geom.h"
 #include "plan/reach.h"
 
-/* Description of a gathered input. A call gets several ranges of the input along one axis, concatenated. A block of another
- * input lists the ranges as pairs of positions: first, and last + 1. The ranges depend on data, but their total length has a
- * fixed maximum. */
+/* Description of a gathered input: an input of which a call gets several ranges along one axis, concatenated. A block of
+ * another input lists the ranges as pairs of positions: first, and last + 1. The ranges depend on data, but their total length
+ * has a fixed maximum. */
 typedef struct cb_gather {
     int64_t most; /* maximum number of elements per call; 0: the input is not gathered */
     int64_t
-        /* number of consecutive blocks along the axis's symbol whose ranges are within the same block of this input */
+        /* Number of consecutive blocks along the axis's symbol whose ranges are all within one block of this input. */
         per;
     int axis;   /* blocks have extent 1 along all other axes */
-    int ranges; /* number of the int64 input with the ranges, which precedes this input */
+    int ranges; /* number of the int64 input that lists the ranges; it precedes this input */
 } cb_gather;
 
 typedef struct cb_block_operand {
@@ -26,13 +26,13 @@ typedef struct cb_block_operand {
     int symbol[CUBED_MAX_NDIM];
     cubed_block_halo halo[CUBED_MAX_NDIM]; /* halo of the blocks along each axis; for inputs only */
     cb_gather gather;                      /* description of a gathered input; for inputs only */
-    /* Affine map from a block of the first output to the elements of the input that a call gets; NULL if the input has no such
-     * map. If it has one, `blocks` is the grid of the first output. */
+    /* Reach: affine map from a block of the first output to the elements of the input that a call gets. `blocks` is then the
+     * grid of the first output. NULL: the input has no reach. */
     const cb_reach *reach;
 } cb_block_operand;
 
-/* Widens the range *lo to *hi - 1 of a block's elements by its halo. Positions count from the beginning of the array or, if
- * the array is padded by the halo, of the padded array. */
+/* Widens the range *lo to *hi - 1 of a block's elements by its halo. Positions count from the beginning of the array; if the
+ * array has elements of its own for the halo (`padded`), this includes those elements. */
 void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi);
 /* Returns the maximum number of elements of a block along the axis, including its halo. */
 int64_t cb_halo_most(const cubed_block_halo *halo, const cb_axis *blocks);
@@ -46,12 +46,12 @@ typedef struct cb_blockwise {
     cb_block_operand *in, *out;
 } cb_blockwise;
 
-/* The symbols of an operation: cubed/blockwise.h. A symbol is the number of an index that axes of several operands share. */
+/* The symbols of an operation. A symbol is a number that pairs axes of several operands (cubed/blockwise.h). */
 typedef struct cb_symbols {
     int n;                           /* number of symbols */
     int64_t nblocks[CUBED_MAX_NDIM]; /* number of blocks along each symbol */
     bool kept
-        [CUBED_MAX_NDIM]; /* true if an output has the symbol; calls sum over the other symbols */
+        [CUBED_MAX_NDIM]; /* true if an output has the symbol; calls along other symbols add to the same outputs */
 } cb_symbols;
 
 /* Returns the maximum number of elements along the axis that a call gets from an input. */

@@ -34,7 +34,8 @@ void cb_put_grid(cb_buf *b, const cb_grid *g);
 void cb_put_grid_chunks(cb_buf *b, const cb_grid *g);
 void cb_put_map(cb_buf *b, const cb_map *m);
 
-/* After the first error `bad` stays set and all gets return 0, so callers check once per object. */
+/* Reads fields from bytes. After the first error `bad` stays set and all functions cb_get_... return 0, so a caller checks
+ * `bad` once per object. */
 typedef struct cb_reader {
     const uint8_t *at, *end;
     bool bad;

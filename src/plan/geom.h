@@ -22,8 +22,9 @@ int64_t cb_box_count(const cb_box *b);
 void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out);
 cb_box cb_box_whole(int ndim, const int64_t *shape);
 
-/* One axis divided into chunks: the first has length `first`, the others `chunk`, the last the remainder. Slices with step 1 and
- * flips also give such axes. 1 <= first <= chunk; extent >= 0.
+/* An axis of `extent` elements divided into chunks. The chunks of a regular axis have the length `first` (the first chunk),
+ * `chunk` (the others), and the remainder (the last chunk). Slices with step 1 and flips make first chunks that are shorter
+ * than the others. 1 <= first <= chunk; extent >= 0.
  *
  * An irregular axis has a list of the starts of its chunks. Then `first` and `chunk` are the length of the longest chunk, so a
  * buffer of this length fits any chunk. The list is borrowed; owners of a grid copy it with cb_grid_own (irregular.c). */
@@ -87,8 +88,8 @@ static inline cb_axis cb_axis_regular(int64_t extent, int64_t chunk)
 }
 
 bool cb_axis_equal(const cb_axis *a, const cb_axis *b);
-/* Returns an axis with the same chunks whose nominal length `chunk` is at most the length of the longest chunk. Stored chunks
- * are padded to the nominal length. */
+/* Returns an axis with the same chunks, whose nominal length `chunk` is reduced to the length of the longest chunk if it is
+ * larger. Stored chunks are padded to the nominal length. */
 cb_axis cb_axis_trimmed(const cb_axis *a);
 /* Creates an axis with chunks that begin at `starts` (n + 1 entries). The result is regular if the lengths are. */
 cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n);
@@ -97,9 +98,11 @@ cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n);
 CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset,
                                             int64_t stride, int64_t extent, cb_axis *out,
                                             cubed_error *err);
-/* Adds elements before and after the axis. A regular axis gets chunks of its nominal length. An irregular axis keeps its
- * chunks, except that elements are added to its first and last chunk if these then are no longer than its longest chunk. New
- * chunks are at most that long. If too many chunks would be added, the result is regular. Lists are allocated in the zone. */
+/* Adds elements before and after the axis. Lists are allocated in the zone.
+ * - A regular axis gets chunks of its nominal length.
+ * - An irregular axis keeps its chunks. Elements are added to its first and last chunk, if these then are no longer than its
+ *   longest chunk. Otherwise they form new chunks, which are at most that long. If too many chunks would be added, the result
+ *   is regular. */
 CUBED_MUST_CHECK cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before,
                                              int64_t after, cb_axis *out, cubed_error *err);
 /* Returns true if the list of an irregular axis is valid. The list may have arbitrary contents. */
@@ -110,9 +113,11 @@ static inline int64_t cb_axis_blocks(const cb_axis *a, int64_t per)
 {
     return cb_ceil_div(cb_axis_count(a), per);
 }
-/* Returns the number of pairs of a block of `per` chunks of `out` and a chunk of `source` that it touches, exact and in closed
- * form (touched.c). Position x of a block is position offset + stride * x of the source, which is in bounds. If strides are
- * longer than a chunk, the chunks in between count as well. Both axes are regular. */
+/* Returns the number of chunks that all blocks of an axis touch: the number of pairs of a block of `out` (`per` chunks) and a
+ * chunk of `source` that the block touches. The number is exact, and computed without a loop over blocks (touched.c).
+ *
+ * Position x of a block is position offset + stride * x of the source, which is in bounds. If strides are longer than a chunk,
+ * the chunks in between count as well. Both axes are regular. */
 uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                          const cb_axis *source);
 /* Returns the sum of the stored lengths of the source chunks over all pairs that cb_axis_touched counts. */
@@ -139,16 +144,17 @@ cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk);
 cb_grid cb_grid_evened(const cb_grid *g);
 bool cb_grid_is_irregular(const cb_grid *g);
 cb_grid cb_grid_copy(const cb_grid *g);
-/* Returns a grid with the same chunks if a stored array can have them. If the first chunk of an axis is shorter, which is
- * impossible in a stored array, returns regular chunks. */
+/* Returns a grid with the same chunks if a stored array can have them. Otherwise, if the first chunk of an axis is shorter than
+ * the others, returns regular chunks. */
 cb_grid cb_grid_storable(const cb_grid *g);
 /* Applies cb_axis_trimmed to all axes. */
 cb_grid cb_grid_trimmed(const cb_grid *g);
-/* Copies the lists of irregular axes to the zone, except lists in `known`, which live at least as long as the zone. */
+/* Copies the lists of irregular axes to the zone. Lists of the grids in `known`, which live at least as long as the zone, are
+ * shared instead. */
 CUBED_MUST_CHECK cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_grid *const *known,
                                           int nknown, cubed_error *err);
-/* Replaces *g by an equal grid of `known`, or by a copy in the zone. The copy has memory only for its axes, so copy it with
- * cb_grid_copy, not by value. */
+/* Replaces *g by an equal grid of `known`, or else by a copy in the zone. The copy has memory only for its own axes, so it must
+ * not be copied by value; use cb_grid_copy. */
 CUBED_MUST_CHECK cubed_status cb_grid_keep(cb_zone *zone, const cb_grid **g,
                                            const cb_grid *const *known, int nknown,
                                            cubed_error *err);
@@ -167,12 +173,12 @@ bool cb_grid_equal(const cb_grid *a, const cb_grid *b);
 /* Returns the number of elements of the largest chunk. */
 int64_t cb_grid_max_chunk(const cb_grid *g);
 
-/* An affine map from the coordinates of a domain to those of a source:
+/* An affine map (index transform) from the coordinates of a domain to those of a source:
  *
  *   source[d] = offset[d] + stride[d] * domain[axis[d]],   axis[d] = -1: offset[d] alone.
  *
- * Slices, transposes, flips, broadcasts, expand_dims and squeeze have this form, and their compositions as well. At most
- * one source axis uses each domain axis. */
+ * Slices, transposes, flips, broadcasts, expand_dims and squeeze have this form, and their compositions as well. Each axis of
+ * the domain is used by at most one axis of the source. */
 typedef struct cb_map {
     int ndim_in;  /* dimensions of the domain */
     int ndim_out; /* dimensions of the source */
@@ -197,14 +203,20 @@ void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source);
 
 /* Narrows a box of the domain to the part whose image is within a box of the source. Returns false if this part is empty. */
 bool cb_map_preimage(const cb_map *m, const cb_box *source, cb_box *domain);
-/* Computes the layout of a source in memory as seen from the domain. `stride` has the bytes between elements of the source
- * along each axis; the pointer to the source is at its element `lo`. Sets the strides of the domain in `seen`, except for axes
- * that the source does not depend on. Returns the offset in bytes of the element at position `at`. */
+/* Computes how the domain is laid out in the memory of a source.
+ *
+ * lo      the source's element at which its pointer is
+ * stride  bytes between elements of the source along each axis
+ * at      a position in the domain
+ * seen    receives the bytes between elements along each axis of the domain, except for axes on which the source does not
+ *         depend
+ *
+ * Returns the offset in bytes of the element at position `at`. */
 int64_t cb_map_strides(const cb_map *m, const int64_t *lo, const int64_t *stride, const int64_t *at,
                        int64_t *seen);
 
-/* Copies a box of elements from one array to another. Each pointer is at the array's element `lo`; `stride` is in bytes per
- * axis. An axis with stride 0 in both arrays is copied once. */
+/* Copies a box of elements from one array to another. Each pointer leads to the element at position `to_lo` or `from_lo` of its
+ * array; strides are in bytes per axis. Along an axis with stride 0 in both arrays, one element is copied. */
 void cb_box_copy(const cb_box *part, size_t item_size, void *to, const int64_t *to_lo,
                  const int64_t *to_stride, const void *from, const int64_t *from_lo,
                  const int64_t *from_stride);

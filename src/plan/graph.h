@@ -1,5 +1,5 @@
-/* The nodes of cubed_array handles. A graph is the user's program; flatten.c copies the part that a computation needs
- * into a plan's IR. */
+/* The nodes of cubed_array handles. The graph of these nodes is the computation as the user wrote it; opt/flatten.c copies the
+ * part that a plan needs into the plan's list of nodes (ir.h). */
 #ifndef CB_PLAN_GRAPH_H
 #define CB_PLAN_GRAPH_H
 
@@ -9,8 +9,8 @@
 #include "cubed/array.h"
 #include "plan/ir.h"
 
-/* The origin of an array's chunks along an axis. If operands differ, the operand whose origin has the highest value determines
- * the chunks, because reading stored data in other chunks reads them repeatedly. */
+/* The origin of an array's chunks along an axis. If the chunks of operands differ, the result has the chunks of the operand
+ * with the highest value here. Stored data come first, because reading them in other chunks reads them repeatedly. */
 typedef enum cb_chunks_from {
     CB_CHUNKS_NONE,   /* automatic chunks of memory, constants, and broadcast axes */
     CB_CHUNKS_CALL,   /* chosen by the caller, for computed constants */
@@ -28,7 +28,7 @@ struct cubed_array {
     int64_t chunks[CUBED_MAX_NDIM];
     uint8_t chunks_from
         [CUBED_MAX_NDIM]; /* a cb_chunks_from for each axis: where its chunks come from */
-    /* bit d is set if a user specified the chunk lengths along axis d, or if they are those of a stored array */
+    /* bit d: the chunk lengths along axis d are those that a user specified, or those of a stored array */
     uint32_t listed;
     /* Grid of the stored objects of an array from cubed_array_open, in the zone; NULL for other arrays. Each object is written
      * as a whole. The chunks of the node may be parts of objects (of shards). */

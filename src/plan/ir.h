@@ -1,6 +1,6 @@
-/* The nodes of a plan. A node is an array and the operation that computes it; a node's inputs precede it in the list. The list
- * does not change after planning. It is plain data that can be serialised (serial.h). Pointers point into the owning
- * zone, except pointers to the caller's memory and to borrowed objects. */
+/* The nodes of a plan, as a list. A node is an array and the operation that computes it; its inputs precede it in the list. The
+ * list does not change after planning. It is plain data that can be serialised (serial.h). Pointers lead into the memory zone
+ * that owns the list (a zone is freed as a whole), or to the caller's memory or borrowed objects. */
 #ifndef CB_PLAN_IR_H
 #define CB_PLAN_IR_H
 
@@ -16,8 +16,8 @@
 typedef struct cb_node {
     cb_node_kind kind;
     cubed_dtype dtype;
-    /* Shape and chunks. For a stored node, these are the stored chunks. The grid of a node in a list must not be copied by
-     * value (cb_grid_keep). */
+    /* Shape and chunks; for a stored node, the chunks as stored. The structure may have no memory for axes after the last one
+     * (cb_grid_keep), so never copy it by value: use cb_grid_copy. */
     const cb_grid *grid;
     int ninputs;
     int *inputs; /* node numbers, less than the node's own */
@@ -32,11 +32,12 @@ typedef struct cb_node {
         };
         struct {
             cb_reduction reduction; /* for REDUCE, PARTIAL, MERGE_PARTIAL, MERGE and SCAN */
-            /* for REDUCE and PARTIAL: bit d is set if axis d of the input is reduced; for merges: bit d is set if axis d of
-             * the input of the original reduction is reduced */
+            /* bit d is set if axis d is reduced: an axis of the input (REDUCE, PARTIAL), or of the input of the original
+             * reduction (merges) */
             uint32_t reduced;
             int axis; /* CONCAT, SCAN */
-            /* for CONCAT: starts of the inputs along the axis, followed by the end; set by cb_ir_set */
+            /* for CONCAT: position at which each input starts along the axis, followed by the extent of the axis; set by
+             * cb_ir_set */
             const int64_t *begins;
         };
         struct {
@@ -51,10 +52,10 @@ typedef struct cb_node {
         };
     };
     /* The following fields may be read for nodes of any kind: their presence distinguishes kinds. */
-    /* for merges, which read states: the grid of the original reduction's input */
+    /* for merges, whose input has states (partial results) of a reduction: the grid of the original reduction's input */
     const cb_grid *reduce_grid;
-    /* For BLOCKWISE: the operation, and the number of this node's output. For COMPRESS: the blocks of the inputs and the
-     * chunks of the output. NULL for all other kinds. */
+    /* block: for BLOCKWISE, the operation; for COMPRESS, the blocks of the inputs and the chunks of the output; NULL for all
+     * other kinds. output: number of the operation's output that this node is. */
     const cb_blockwise *block;
     int output;
     cb_source *source; /* for READER; borrowed from the array or from the loaded plan */
@@ -70,10 +71,10 @@ typedef struct cb_node {
     int zarr_format; /* Zarr format; for results with url, and for Zarr arrays and their views and copies */
     const char *codecs; /* codecs of results with url; NULL: the default */
     const char *attrs;  /* JSON string; NULL: no attributes */
-    /* Records: description of their fields (dtype/record_fields.h). NULL for other types, and for nodes that the optimiser
+    /* For records: description of their fields (dtype/record_fields.h). NULL for other types, and for nodes that the optimiser
      * adds. */
     const char *fields;
-    /* One per axis, NULL for axes without a name. Not NULL in kept nodes. */
+    /* A name for each axis, NULL for axes without a name. The list itself is not NULL in nodes of a list or of an array. */
     const char *const *dim_names;
     bool overwrite, skip_empty, durable;
     bool region; /* a result written to chunks of an existing array */
@@ -91,8 +92,8 @@ typedef struct cb_node {
     bool to_memory; /* a result in the caller's memory */
     void *result;   /* address of this result; NULL until it is bound */
 
-    /* True if the chunks of the node are stored; false for sources. The optimiser decides this, except for copies that
-     * functions on blocks require. */
+    /* True if the chunks of the node are stored; false for sources. The optimiser decides which nodes are stored, except for
+     * copies that functions on blocks require. */
     bool stored;
     cb_why why;      /* reason */
     uint32_t origin; /* see cubed_array_set_origin; not serialised */
@@ -100,20 +101,20 @@ typedef struct cb_node {
     const struct cubed_array *array;
     bool is_target;
     bool any_chunks; /* during planning: the target may have any chunks */
-    /* During planning, for a copy whose tasks are decided: chunks per axis, and workers that share a task. NULL:
-     * undecided. */
+    /* During planning, for a copy: the size of its tasks in chunks along each axis, and the number of workers that share a
+     * task. task_chunks NULL: not decided. */
     const int64_t *task_chunks;
     unsigned coop;
 } cb_node;
 
 /* Maximum number of nodes. It limits the memory that a malformed plan can use. */
 #define CB_MAX_NODES 100000
-/* Operands of all functions on blocks, counted for each output's copy. Also limits malformed plans: an operand uses some
- * KiB but few bytes of a plan. */
+/* Maximum number of operands of all functions on blocks, counted again for each output, because each output has a copy of the
+ * operation. The limit also protects from malformed plans: an operand uses some KiB of memory but few bytes of a plan. */
 #define CB_MAX_OPERANDS 200000
 
-/* Maximum depth of virtual nodes, because the compiler recurses through them. The optimiser stores a node before a chain
- * gets longer. */
+/* Maximum length of a chain of virtual nodes. The compiler recurses through such chains, so the optimiser stores a node before
+ * a chain gets longer. */
 #define CB_MAX_DEPTH 256
 
 typedef struct cb_ir {
@@ -140,7 +141,7 @@ static inline bool cb_node_in_memory(const cb_node *n)
 {
     return n->to_memory || (cb_node_is_source(n) && !cb_node_has_chunks(n));
 }
-/* Returns true if the node's elements are states of a reduction, one per group of blocks. */
+/* Returns true if the node's elements are states (partial results) of a reduction, one for each group of blocks. */
 static inline bool cb_node_leaves_states(const cb_node *n)
 {
     return n->kind == CB_NODE_PARTIAL || n->kind == CB_NODE_MERGE_PARTIAL;
@@ -169,31 +170,32 @@ static inline void cb_node_shape(const cb_node *n, int64_t *shape)
     for (int d = 0; d < n->grid->ndim; d++) shape[d] = n->grid->axis[d].extent;
 }
 
-/* Returns the grid of the input of a reduction, even for the node of either half of a split reduction. */
+/* Returns the grid of the elements that a reduction reduces. For the parts of a split reduction, this is the grid of the
+ * original reduction's input. */
 const cb_grid *cb_ir_reduced_grid(const cb_ir *ir, const cb_node *reduction);
-/* Sets *out to the map through which an input of a node is read if the node is read through `map`. The map of an input without
- * axes leads to its only element. The map of an input of a function on blocks is the identity, whatever the map of the node
- * is. */
+/* Sets *out to the index transform through which input number `input` of a node is read, if the node itself is read through
+ * `map`. If the input has no axes, the transform leads to its only element. For an input of a function on blocks it is the
+ * identity, whatever `map` is. */
 CUBED_MUST_CHECK cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n, int input,
                                               const cb_map *map, cb_map *out, cubed_error *err);
-/* Returns the node that is read if `node` is read: `node` itself or, if it is a copy that is not stored, the first other node
- * below it. */
+/* Returns the node whose elements are read if `node` is read. If `node` is a copy that is not stored, this is the first node
+ * below it that is not such a copy; otherwise `node` itself. */
 int cb_ir_below_copies(const cb_ir *ir, int node);
 /* Returns true if a node is an output of an operation on blocks. */
 bool cb_ir_has_blocks(const cb_ir *ir);
 /* Returns true if two nodes are outputs of one operation on blocks. */
 bool cb_ir_same_call(const cb_ir *ir, int a, int b);
 
-/* Grids and operations on blocks of other nodes that live at least as long as a zone. If a new node in the zone has an equal
- * grid or operation, it points to the existing one, which is not copied. */
+/* Grids and operations on blocks that new nodes in a zone can share: they belong to other nodes, and live at least as long as
+ * the zone. A new node with an equal grid or operation points to the existing one instead of a copy. */
 typedef struct cb_known {
     const cb_grid *const *grids;
     int ngrids;
     const cb_blockwise *const *blocks; /* entries may be NULL */
     int nblocks;
 } cb_known;
-/* Copies the strings, numbers, grids and operations that the node points to into the zone, and lets the node point to the
- * copies. Grids and operations in `known` are used without a copy. Does not copy the list of inputs. */
+/* Copies the strings, numbers, grids and operations to which the node points into the zone, and sets the node's pointers to the
+ * copies. Uses grids and operations in `known` without a copy. Does not copy the list of inputs. */
 CUBED_MUST_CHECK cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_known *known,
                                           cubed_error *err);
 /* Allocates room for `cap` nodes. */

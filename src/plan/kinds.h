@@ -44,7 +44,7 @@ struct cb_ir;
 struct cb_node;
 struct cubed_array;
 
-/* Axes of a node that may not grow, because growth would change the values of existing elements. Bit d is axis d. */
+/* Axes of a node that may not grow in an update, because growth would change the values of existing elements. Bit d is axis d. */
 typedef struct cb_fixed_axes {
     uint32_t exact;   /* axes that keep their extents */
     uint32_t not_one; /* axes that may grow, but not from extent 1 */
@@ -73,11 +73,11 @@ typedef struct cb_kind {
     /* Completes a deserialised array: takes ownership of the objects that the node points to, or opens them. NULL if the
      * kind has none. */
     cubed_status (*restore)(struct cubed_array *x, const struct cb_node *n, cubed_error *err);
-    /* Sets for each axis of an array of this kind the origin of its chunks (`chunks_from`), and whether a user or a source
-     * gave their lengths (`listed`). */
+    /* Sets, for each axis of an array of this kind, the origin of its chunks (`chunks_from`), and whether the lengths of its
+     * chunks were given by a user or a source (`listed`). */
     void (*find_chunks_from)(struct cubed_array *x);
-    /* Marks axes of a node and of its inputs that may not grow in `fixed`, which has an entry for each node. If only other
-     * axes grow, existing elements must keep their values. NULL: no axis of the node or its inputs may grow. */
+    /* Marks the axes of a node and of its inputs that may not grow, so that existing elements keep their values if only other
+     * axes grow. `fixed` has an entry for each node. NULL: no axis of the node or its inputs may grow. */
     void (*fix_axes)(const struct cb_ir *ir, int node, cb_fixed_axes *fixed);
     /* Returns the name of the operation in reports. NULL if the kind only moves data, or is data. */
     const char *(*operation)(const struct cb_node *n);

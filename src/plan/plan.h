@@ -37,7 +37,8 @@ typedef struct cb_plan_group {
 
 /* Members of a plan that are used only while it is made. They are zero in a loaded plan. */
 typedef struct cb_plan_making {
-    uint64_t library_mem;    /* bytes of library memory, which arenas must not use (opt/build.c) */
+    /* bytes of memory that libraries allocate; not available to arenas (opt/build.c) */
+    uint64_t library_mem;
     bool share_tasks;        /* see cubed_plan_options */
     bool optimized;          /* the plan is optimised */
     bool reserve_a_quarter;  /* reserved_mem must be at most a quarter of allowed_mem */
@@ -52,8 +53,8 @@ typedef struct cb_plan_worker {
     _Atomic uint64_t limit;    /* limit of private memory (cb_memory_limit_begin); 0: unknown */
 } cb_plan_worker;
 
-/* Identifies the request regardless of the extents of arrays (cb_plan_note_growth). Empty in loaded plans, and in plans
- * without sources and targets in stores. */
+/* Identifies what is computed, regardless of the extents of arrays, so that a later plan with longer sources is recognised
+ * (cb_plan_note_growth). Empty in loaded plans, and in plans without sources and targets in stores. */
 typedef struct cb_growth {
     uint8_t hash[16];
     const void *
@@ -68,12 +69,12 @@ struct cubed_plan {
     cb_zone *zone;        /* owns the strings of groups and limits */
     cb_ir ir;             /* the zone of `ir` owns everything else that the plan points to */
     cb_storage **storage; /* one pointer for each node; NULL for nodes without a URL */
-    /* One flag for each node: tasks read its chunks repeatedly, so decoded chunks are cached if there is room. */
+    /* One flag for each node. True: tasks read its chunks repeatedly, so its decoded chunks are cached if memory allows. */
     bool *reused;
     int nstages;
     cb_stage *stages; /* each stage comes after the stages that it reads from */
-    /* Arrays in memory that has an owner (cubed_array_set_owner). The plan holds a reference to each, so that the memory lives
-     * as long as the plan. */
+    /* Arrays whose memory has an owner (cubed_array_set_owner). The plan holds a reference to each of them, so the memory lives
+     * at least as long as the plan. */
     cubed_array **owned;
     int nowned, owned_cap;
     int ntargets;
@@ -96,19 +97,20 @@ struct cubed_plan {
     uint64_t metadata;  /* see cb_plan_metadata */
     /* The part of `metadata` that is counted in addition to the tasks and to reserved_mem. */
     uint64_t metadata_mem;
-    /* A plan with somewhat more memory that moves far fewer bytes, for a warning. If there is no such plan, and in loaded
-     * plans, cliff_mem is 0. */
+    /* For a warning: another plan, with somewhat more memory, that moves far fewer bytes. If there is no such plan, and in
+     * loaded plans, cliff_mem is 0. */
     uint64_t cliff_mem; /* allowed_mem of the compared plan */
     uint64_t cliff_bytes,
         cliff_requests; /* bytes and requests of the compared plan's reads and writes */
     uint64_t intermediate_budget, result_bytes;
     uint64_t cache_bytes; /* size of all chunks that are worth caching */
-    /* Prefetch of each worker: maximum concurrent requests, memory for their data, and whether chunks of one shard are read
-     * together. */
+    /* Prefetch of each worker. fetch_depth: maximum number of concurrent requests. fetch_joins: chunks of one shard are read
+     * together. fetch_bytes, fetch_buffers: memory for the requests. */
     unsigned fetch_depth;
     bool fetch_joins;
-    uint64_t fetch_bytes, fetch_buffers; /* fetch_buffers excludes the memory of connections */
-    cb_reads *reads;                     /* reads of all stages; NULL if no store has latency */
+    /* fetch_buffers does not include the memory of connections */
+    uint64_t fetch_bytes, fetch_buffers;
+    cb_reads *reads; /* reads of all stages; NULL if no store has latency */
     cb_plan_making making;
     cb_plan_worker worker;
 };
@@ -120,8 +122,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *
 /* Creates the storage entry of each node with a URL, and parses the place of the URL. Does not open stores. Hashes of the plan
  * use these places. */
 CUBED_MUST_CHECK cubed_status cb_plan_find_places(cubed_plan *p, cubed_error *err);
-/* Opens sources and determines the metadata of targets, for nodes without storage. A source must have the shape and type of
- * its node. Uses the stores and arrays that the plan `like` of the same arrays has open; `like` may be NULL. */
+/* For nodes without storage: opens sources, and determines the metadata of targets. A source must have the shape and type of
+ * its node. Reuses the stores and arrays that `like`, a plan of the same arrays, has opened; `like` may be NULL. */
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, const cubed_plan *like,
                                                    cubed_error *err);
 /* Returns the number of sources to open concurrently, with a thread for each (cb_pool_each). */
@@ -135,9 +137,15 @@ CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_erro
  * into the metadata. */
 cb_grid cb_plan_object_grid(const cb_zarr_meta *m);
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
-/* Maximum sizes in bytes of the tables that a run keeps: for each node, target and stage; for each chunk of an intermediate
- * (its place and number of readers, in addition to a bit for its existence); and for each task that waits for chunks. At most
- * CB_RUN_WINDOW tasks wait at the same time, or one per stage if that is more. src/run and src/chunks assert these sizes. */
+/* Maximum sizes in bytes of the tables that a run keeps:
+ *
+ * NODE, TARGET, STAGE  for each node, target and stage
+ * CHUNK                for each chunk of an intermediate: its place and number of readers; a bit for its existence is not
+ *                      included
+ * HELD                 for each task that waits for chunks. At most CB_RUN_WINDOW tasks wait at the same time, or one per stage
+ *                      if that is more.
+ *
+ * src/run and src/chunks assert these sizes. */
 #define CB_RUN_NODE_BYTES   ((size_t)96)
 #define CB_RUN_TARGET_BYTES ((size_t)3072)
 #define CB_RUN_STAGE_BYTES  ((size_t)80)
@@ -152,11 +160,11 @@ static inline uint64_t cb_plan_projected(const cubed_plan *p, const cb_stage *s)
 /* Serialises the plan (serial.h), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);
-/* Records a hash of the request: the flattened nodes before the optimiser changes them. Plans for another number of workers or
- * other limits may have other intermediates, but write the same data to targets. */
+/* Records a hash of the request, the plan's "goal": the nodes before the optimiser changes them. Plans for another number of
+ * workers or other limits may have other intermediates, but write the same data to targets. */
 CUBED_MUST_CHECK cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err);
-/* Records the request without extents, so that a later plan of the same request, with sources that have grown, can be
- * recognised. Call it with the flattened nodes. */
+/* Records the request without the extents of arrays, so that a later plan of the same request is recognised after its sources
+ * have grown. Call it with the nodes before the optimiser changes them. */
 CUBED_MUST_CHECK cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err);
 /* Sets `name` to a hash of the request without extents, and of the contents of arrays in memory. Sets it to "" if the growth is
  * unknown (cb_growth). */
@@ -169,21 +177,27 @@ typedef enum cb_grown {
     CB_GROWN_SHRUNK, /* an axis is shorter */
     CB_GROWN_UNKNOWN /* the bytes belong to another request */
 } cb_grown;
-/* Compares the extents of two plans with the same hash: `before` is cb_growth.axes of the earlier one, which may be
- * damaged. */
+/* Compares the extents of two plans with the same cb_growth.hash. `before` is cb_growth.axes of the earlier plan; the bytes may
+ * be damaged. */
 cb_grown cb_growth_compare(const void *before, size_t size, const cb_growth *now);
-/* Computes the plan's ID, a hash of the computation regardless of its execution, and its goal, a hash of the request (`goal`
- * has CB_PLAN_ID_CAP bytes; may be NULL). Both have 32 digits. Reads all contents of arrays in memory, once. Sources in stores
- * are identified by their places. */
+/* Computes the plan's ID and its goal, each as 32 digits and a terminating NUL. The ID is a hash of the computation regardless
+ * of its execution; the goal is a hash of the request. Reads all contents of arrays in memory, once. Sources in stores are
+ * identified by their places.
+ *
+ * goal  CB_PLAN_ID_CAP bytes; may be NULL */
 CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
                                                char *goal, cubed_error *err);
-/* Computes the ID of a plan that no longer changes, and stores it in the plan, because a worker compares each range with it. Does
- * nothing if the plan has no ID because it reads from functions. */
+/* Computes the ID of a plan that no longer changes, and stores it in the plan, so that a worker can compare it with the ID in
+ * each message. Does nothing if the plan has no ID because it reads from functions. */
 CUBED_MUST_CHECK cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err);
-/* Returns true if the id identifies all contents. Contents of sources that are functions are unknown. */
+/* Returns true if the plan can have an ID that identifies all contents that it reads. Contents of sources that are functions
+ * are unknown. */
 bool cb_plan_is_known(const cubed_plan *p);
-/* Trust in a plan's bytes. DATA: they are checked, and code in them is refused; CODE: their code may run; DRIVER: they come
- * from the driver of this worker process. */
+/* Trust in a plan's bytes.
+ *
+ * DATA    the bytes are checked, and code in them is refused
+ * CODE    code in the bytes may run
+ * DRIVER  the bytes come from the driver of this worker process */
 typedef enum cb_plan_trust { CB_TRUST_DATA, CB_TRUST_CODE, CB_TRUST_DRIVER } cb_plan_trust;
 /* Serialise and deserialise a plan. The stages of a deserialised plan are not compiled yet (exec/operators/finish.h). */
 CUBED_MUST_CHECK cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data,
@@ -207,9 +221,10 @@ CUBED_MUST_CHECK cubed_status cb_plan_check_work_dir(const cubed_context *ctx, c
 /* Checks that other processes can access all stores. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir,
                                                    cubed_error *err);
-/* Fails with CUBED_E_ARG if the plan's output would destroy one of its inputs or another output, even if the same place has
- * different URLs. Called when the plan is made. A run calls it with `again` set when it begins, so that places are parsed
- * again. */
+/* Fails with CUBED_E_ARG if an output of the plan would destroy an input or another output, even if the URLs of one place
+ * differ. Called when the plan is made, and when a run begins.
+ *
+ * again  parses the places again; set when a run begins */
 CUBED_MUST_CHECK cubed_status cb_plan_check_places(const cubed_plan *p, bool again,
                                                    cubed_error *err);
 

@@ -1,7 +1,8 @@
 /* Reshapes: the same elements in C order with another shape.
  *
- * The axes of both shapes form groups with the same number of elements, which are independent. Within a group a box of one
- * shape is a list of intervals of positions, and an interval is a few boxes of the other shape. */
+ * The axes of both shapes form independent groups: in each group, the axes of the old shape and the axes of the new shape have
+ * the same number of elements. Within a group a box of one shape is a list of intervals of positions in C order, and an
+ * interval is a few boxes of the other shape. */
 #ifndef CB_PLAN_RESHAPE_H
 #define CB_PLAN_RESHAPE_H
 
@@ -20,11 +21,14 @@ typedef struct cb_reshape {
 /* Makes the groups of axes of two shapes with the same number of elements. If that is 0, all axes are one group. */
 void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, const int64_t *to);
 
-/* Gets the smallest box of `from` that in each group contains the interval around a box of `to`. */
+/* Gets a box of `from` that contains all elements of a box of `to`. In each group it is the smallest box that contains the
+ * interval from the first to the last position of the box of `to`. */
 void cb_reshape_image(const cb_reshape *r, const cb_box *to, cb_box *from);
 
-/* Receives one piece, a box of `from`. `at` is the offset in bytes of the piece's first element from the first element of the
- * box of `to`. `stride` has the bytes between elements along each axis of `from`. */
+/* Receives one piece of a box of `to`: a box of `from`. Both have the same elements in the memory of the box of `to`.
+ *
+ * stride  bytes between elements along each axis of `from`
+ * at      offset in bytes of the piece's first element from the first element of the box of `to` */
 typedef bool (*cb_piece_fn)(void *ctx, const cb_box *from, const int64_t *stride, int64_t at);
 /* Divides a box of `to`, in memory with these strides, into boxes of `from`, clipped to `within`. Stops and returns true if
  * `fn` returns true. */

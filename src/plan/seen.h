@@ -1,4 +1,5 @@
-/* The nodes that a walk down the graph has visited, each with the map that it is seen through and, optionally, a box. */
+/* The nodes that a walk from a node to its inputs has visited, each with the index transform (cb_map) through which it was read
+ * and, optionally, a box. A node may be visited with several transforms. */
 #ifndef CB_PLAN_SEEN_H
 #define CB_PLAN_SEEN_H
 
@@ -6,7 +7,7 @@
 
 typedef struct cb_seen_item {
     uint64_t hash;
-    const cb_map *map;      /* map that the node is seen through, from cb_map_own */
+    const cb_map *map;      /* transform through which the node is read, from cb_map_own */
     const int64_t *lo, *hi; /* the box; NULL: no box */
     int node;
     int value; /* value of the item, for the caller */

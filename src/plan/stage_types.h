@@ -1,15 +1,15 @@
-/* Stages: the units that tasks run. Their functions are in exec/plan/stage.h.
+/* Stages: the parts of a plan, which are divided into tasks. Functions of stages are in exec/plan/stage.h.
  *
- * A stage computes one stored array, or several siblings with the same domain, and all virtual nodes below them. It is
- * compiled once from the nodes, immutable, and shared by all workers. Its operator defines the algorithm
+ * A stage computes one stored array, or several stored arrays with the same domain ("siblings"), and all virtual nodes below
+ * them. It is compiled once from the nodes, immutable, and shared by all workers. Its operator defines the algorithm
  * (exec/plan/operator.h).
  *
- * A stage without reductions has one program over the output's axes. A stage with reductions has two: `body`, over the axes
- * of the reductions' input, computes the values that are reduced; `tail`, over the kept axes, computes results from the
- * reductions (and from other arrays).
+ * A stage without reductions has one program, over the axes of the output. A stage with reductions has two programs:
+ * - `body`, over the axes of the reductions' input (the domain), computes the values that are reduced.
+ * - `tail`, over the axes that are kept, computes the outputs from the results of the reductions and from other arrays.
  *
- * A task is a box of output chunks (`task_chunks` per axis). It visits the blocks of its domain in C order and evaluates
- * each block vector by vector. */
+ * A task is a box of output chunks (`task_chunks` per axis). It visits the blocks of its domain in C order and evaluates each
+ * block vector by vector. */
 #ifndef CB_PLAN_STAGE_H
 #define CB_PLAN_STAGE_H
 
@@ -26,15 +26,16 @@ typedef enum cb_load_kind {
     CB_LOAD_REDUCE          /* result number `reduction` of this stage (tail only) */
 } cb_load_kind;
 
-/* The chunks of a load that blocks read more than once. */
+/* Chunks of a load that are read for more than one block. */
 typedef enum cb_reuse {
     CB_REUSE_NONE,
-    CB_REUSE_CUT, /* only chunks that a block reads in part, because other blocks read the remainder */
+    /* chunks that a block boundary splits: one block reads a part, other blocks the remainder */
+    CB_REUSE_CUT,
     CB_REUSE_ALL /* all chunks */
 } cb_reuse;
 
-/* An operand of a program that is not computed by its instructions. Some fields have a meaning only for certain kinds of
- * loads, which their comments name. */
+/* An operand of a program that its instructions do not compute: elements of an array, a constant, a value derived from the
+ * position, or the result of a reduction. A comment "for KIND" names the kinds of loads that use a field. */
 typedef struct cb_load {
     cb_load_kind kind;
     cubed_dtype dtype;
@@ -47,14 +48,14 @@ typedef struct cb_load {
     int64_t start;       /* for INDEX */
     const int64_t *step; /* one number for each axis of the domain; for INDEX */
     int reduction;       /* for REDUCE */
-    /* The elements for a block are gathered into a dense tile, because they are in several chunks or transposed. For STORED;
-     * set by exec/plan/traffic.c. */
+    /* The elements of a block are copied into a dense tile, because they are in several chunks or transposed. For STORED; set
+     * by exec/plan/traffic.c. */
     bool tile;
     cb_reuse reuse; /* for STORED; set by exec/plan/traffic.c and cb_plan_find_reuse */
     /* Only the part of a chunk that a block needs is read. For STORED; set by exec/plan/traffic.c. */
     bool subread;
-    /* If `subread` is set: the part is decoded one codec block at a time, when a reduction reaches the block. For STORED; set
-     * by exec/operators/reduce_ways.c. */
+    /* If `subread` is set: the part is decoded one codec block (a part that can be decoded alone) at a time, when a reduction
+     * reaches the block. For STORED; set by exec/operators/reduce_ways.c. */
     bool piecewise;
 } cb_load;
 
@@ -63,21 +64,25 @@ typedef enum cb_instr_kind {
     CB_INSTR_CAST,  /* a cast to another type */
     CB_INSTR_FIELD, /* a field of records from a load */
     CB_INSTR_SUPER, /* two or three operations in one loop (a superinstruction) */
-    CB_INSTR_PRODUCT /* a multiplication whose only use is a sum: not executed, the reduction reads its factors */
+    /* a multiplication whose only use is a sum: it is not executed, because the reduction multiplies its factors */
+    CB_INSTR_PRODUCT
 } cb_instr_kind;
 
-/* Operands are value numbers: first the loads (0..nloads-1), then one per instruction. */
+/* An instruction. Its operands are values of the branch, which are numbered: first the loads, from 0 to nloads - 1, then the
+ * results of the instructions. */
 typedef struct cb_instr {
     uint8_t kind;
     /* Type of the operands; for the operation "where", type of the second and third operand. */
     uint8_t dtype;
     uint8_t to; /* type of the result */
     uint8_t nargs;
-    uint16_t op; /* cubed_op, row of the superinstruction table, or offset of a field in bytes */
+    /* depends on the kind: the cubed_op, the row of the superinstruction table, or the offset of a field in bytes */
+    uint16_t op;
     uint16_t arg[3];
-    uint16_t reg;      /* register of the result; reused after its last use */
-    uint8_t quotients; /* bit i: operation i multiplies by the inverse of the divisor */
-    bool swapped;      /* the field's byte order differs from this machine's */
+    uint16_t reg; /* register of the result; reused after its last use */
+    /* bit i: operation i is a division by a power of two, executed as a multiplication by the inverse */
+    uint8_t quotients;
+    bool swapped; /* the field's byte order differs from this machine's */
 } cb_instr;
 
 /* Straight-line code for a box of the domain. Each piece of a concatenation has its own branch. */
@@ -121,18 +126,19 @@ typedef struct cb_stage_reduce {
     cb_stage_reduction *list;
     /* 1 if tasks output states, one for each group of blocks: the groups are then the leading axis of `kept`. Otherwise 0. */
     int groups;
-    /* Numbers of blocks. `from` is the number of blocks in one input: 1 for a block, or the number of blocks that were reduced
-     * into a stored state. `to` is the number of blocks that are reduced into one output state; 0 means all blocks. */
+    /* Numbers of blocks of the original reduction's input. from: blocks in one input item, which is 1 for a block, or the
+     * number of blocks that were reduced into a stored state. to: blocks that are reduced into one output state; 0: all
+     * blocks. */
     int64_t from, to;
     uint32_t reduced; /* bit d is set if axis d of the domain is reduced */
-    /* The first reduced axis: blocks are reduced in slices along it if `slice` is not 0. */
+    /* The first reduced axis. If `slice` is not 0, blocks are reduced slice by slice along this axis. */
     int slice_axis;
     /* number of steps in a slice; 0 if there are no slices. Set together with the flags of loads. */
     int64_t slice;
-    /* each branch of `body` has the full extent of every reduced axis, so the part of a block in one branch is reduced without
-     * the other branches */
+    /* Each branch of `body` has the full extent of every reduced axis. So the parts of a block in different branches are
+     * reduced separately. */
     bool apart;
-    /* Number of rows that are reduced together if all loads are decoded piecewise; otherwise 1. */
+    /* Number of rows that are reduced together: 1, or more if all loads are decoded piecewise. */
     int rows;
     /* The reductions' input; its blocks along reduced axes fix the order of the reduction. */
     const cb_grid *domain;
@@ -144,7 +150,8 @@ typedef struct cb_stage_out {
     int node;
     /* Axis d of the node is axis[d] of the tail's domain; axis[d] is -1 if axis d has extent 1 and is not in the domain. */
     int axis[CUBED_MAX_NDIM];
-    /* Number of the reduction whose state the result may overwrite, so that it needs no tile; -1 if the result has a tile. */
+    /* Number of the reduction whose state the output may overwrite, so that the output needs no tile; -1: the output has a
+     * tile. */
     int alias;
 } cb_stage_out;
 
@@ -169,13 +176,13 @@ typedef struct cb_stage_call {
     int *outs;
 } cb_stage_call;
 
-/* Processor time of data movement: reading and decoding chunks, passing over memory, and encoding and putting results. */
+/* Processor time of data movement, in seconds: reading and decoding chunks; passing over memory; encoding and putting results. */
 typedef struct cb_moves {
     double read, memory, write;
 } cb_moves;
 
-/* Reads of each node by all stages, counted during the projection. `times` and `per` describe a load that is repeated: its n
- * reads count as ceil(n / per) * times. */
+/* Reads of each node by all stages, counted during the projection. If a load is repeated, its n reads count as ceil(n / per) *
+ * times. */
 typedef struct cb_reads {
     uint64_t *chunks, *bytes; /* one number for each node */
     /* One entry for each node: the size above which its chunks are uploaded in parts, and the size of a part. */
@@ -194,9 +201,9 @@ typedef struct cb_stage {
     cb_stage_reduce *reduce;      /* NULL if the stage has no reductions */
     cb_stage_call *call;          /* NULL if the stage calls no function on whole blocks */
 
-    /* A task is a box of output chunks. `kept` is the grid of these chunks, over the tail's domain. In stages that output
-     * states of groups of blocks, its first axis counts groups. In stages on whole blocks, it counts blocks along the symbols
-     * of outputs. */
+    /* A task is a box of output chunks. `kept` is the grid of these chunks, over the tail's domain. Two kinds of stages differ:
+     * - Stages that output states of groups of blocks: the first axis of `kept` counts groups.
+     * - Stages on whole blocks: `kept` counts blocks along the symbols of outputs. */
     const cb_grid *kept;
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;
@@ -218,7 +225,8 @@ typedef struct cb_stage {
     cb_need need; /* upper bound for every task of this stage */
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
     cb_reads *reads; /* counts of reads for each node; may be NULL */
-    /* Processor time of one worker in seconds, set at the end of planning: for data movement, and for operations. */
+    /* Processor time of one worker in seconds, set at the end of planning. moves: for data movement. operations: for
+     * operations. */
     cb_moves moves;
     double operations;
 } cb_stage;
