@@ -154,9 +154,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ct
                                                                const char *const *urls, int n,
                                                                const char *dim, cubed_array **out,
                                                                cubed_error *err);
-/* Opens an array of variable-length strings, for which cubed_array_open fails with CUBED_E_UNSUPPORTED: "string" of Zarr format
- * 3, the filter "vlen-utf8" of format 2, or strings of HDF5. Reads all elements now, into an array in memory. Its elements have
- * the length of the longest string.
+/* Opens an array of variable-length strings: "string" of Zarr format 3, the filter "vlen-utf8" of format 2, or strings of HDF5.
+ * cubed_array_open fails for such arrays (CUBED_E_UNSUPPORTED). Reads all elements now, into an array in memory. Its elements
+ * have the length of the longest string.
  *
  * most  maximum size in bytes of a chunk, of its stored object (a whole shard), and of all elements together; 1 to 2^31, else
  *       CUBED_E_ARG
@@ -179,9 +179,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
 /* Sets the owner of the memory of an array from cubed_array_from_memory. When the last array or plan that reads the memory is
  * freed, `release(owner)` is called once, in the thread that frees it. Call this function once, before any other use of x. */
 CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner);
-/* Marks the memory of an array from cubed_array_from_memory as allocated only for this array, not by the user: for example a
- * copy of values that a user passed. Plans then count the elements as part of their own memory (metadata). Call this function
- * before any other use of x. */
+/* Marks the memory of an array from cubed_array_from_memory as allocated only for this array. An example is a copy of values
+ * that a user passed. Plans then count the elements as part of their own memory (metadata). Call this function before any other
+ * use of x. */
 CUBED_API void cubed_array_set_made(cubed_array *x);
 /* Returns the tag of x: a pointer that the program stores with an array, for data that must live as long as the arrays made
  * from it. Initially NULL. Not thread-safe: no other thread may change the tag (cubed_array_retag) at the same time. */
@@ -323,19 +323,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
 
 /* --- Elementwise ------------------------------------------------------------------------------ */
 
-/* Applies an operation to args[nargs], which are broadcast and promoted by the standard's rules. The result has the chunks of
- * the largest operand that is read or made chunk by chunk; the chunks of constants count only if all operands are constants.
+/* Applies an elementwise operation to args[nargs], which are broadcast and promoted by the rules of the Array API standard. The
+ * result has the chunks of the largest operand that is read or computed chunk by chunk. The chunks of constants count only if
+ * all operands are constants.
  *
  * - Half precision (float16, bfloat16) is computed in float32, which is the type of the result.
  * - The first operand of CUBED_OP_WHERE is a bool.
  * - Times (datetime64, timedelta64) are added, subtracted, multiplied, divided, compared and selected by NumPy's rules, in
  *   their common unit. NaT gives NaT, NaN or false.
- * - Bytes and strings of any lengths are compared with their own kind, by bytes or code points, joined by CUBED_OP_ADD, and
- *   selected. A selection has the longest length, a joined string the sum of the lengths.
+ * - Bytes and strings of any lengths are compared with their own kind (by bytes or code points), joined by CUBED_OP_ADD, and
+ *   selected by CUBED_OP_WHERE. A selection has the longest length, a joined string the sum of the lengths.
  * - Records with equal fields are compared for equality, and selected.
  * - Comparisons of signed integers with uint64 are exact.
- * - CUBED_OP_POW with one number (0-d, cubed_array_full) as the exponent rounds once: 2 is a square, 1 is x in the result's
- *   type, -1 is a division (floats and complex numbers), 0.5 is a square root (of floats: NaN for -inf).
+ * - CUBED_OP_POW rounds once if the exponent is one number (0-d, cubed_array_full). Exponent 2 is a square, and 1 is x in the
+ *   result's type. Exponent -1 is a division (floats and complex numbers), and 0.5 is a square root (of floats: NaN for -inf).
  *
  * Errors: CUBED_E_TYPE for a type that the operation does not accept; CUBED_E_ARG for a wrong number of operands, for shapes
  * that do not broadcast, for arrays of different contexts, and for integers to one negative power. */

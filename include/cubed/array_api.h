@@ -51,9 +51,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_topk(cubed_array *x, int64_t k, int axis,
                                                    bool positions, uint64_t task_mem,
                                                    cubed_array **out, cubed_error *err);
-/* Gets the int64 positions that sort elements along an axis by several keys: first by keys[n - 1], elements with equal keys by
- * keys[n - 2], and so on. All keys have the same shape; their types may differ. `task_mem` is the number of bytes that tasks
- * may use; 0: unknown. */
+/* Gets the int64 positions that sort elements along an axis by several keys. keys[n - 1] is the first key; elements with equal
+ * keys are sorted by keys[n - 2], and so on. All keys have the same shape; their types may differ. `task_mem` is the number of
+ * bytes that tasks may use; 0: unknown. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lexsort(cubed_array *const *keys, int n, int axis,
                                                       uint64_t task_mem, cubed_array **out,
                                                       cubed_error *err);
@@ -437,15 +437,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_isnat(cubed_array *x, cubed_array 
 /* --- Grids -------------------------------------------------------------------------------------------- */
 
 /* Flags of cubed_meshgrid. */
-#define CUBED_MESHGRID_SWAPPED 1u /* the first two arrays are exchanged as axes */
+#define CUBED_MESHGRID_SWAPPED 1u /* array 0 is along axis 1, and array 1 along axis 0 */
 #define CUBED_MESHGRID_SPARSE  2u /* results have one element along the other axes */
 /* Makes coordinate arrays of a grid from the coordinates of its n axes. out[n] receives views of the shape of the grid. A 0-d
  * array is an axis of extent 1, and an array of several axes is flattened, as in NumPy. CUBED_E_ARG for unknown flags,
  * CUBED_E_UNSUPPORTED for more than CUBED_MAX_NDIM axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags,
                                                        cubed_array **out, cubed_error *err);
-/* Make, for each axis of a shape, the positions of elements along the axis: out[ndim], each of that shape (cubed_indices), or
- * with one element along the other axes (cubed_indices_sparse). `chunks` NULL: automatic. */
+/* Make an array for each axis of a shape: the positions of elements along the axis. out[ndim] have that shape (cubed_indices),
+ * or one element along the other axes (cubed_indices_sparse). `chunks` NULL: automatic. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices(cubed_context *ctx, int ndim,
                                                       const int64_t *shape, const int64_t *chunks,
                                                       cubed_dtype dtype, cubed_array **out,
@@ -468,12 +468,9 @@ typedef enum cubed_bounds_mode {
     CUBED_BOUNDS_CLIP, /* the position is clipped to the first or last */
     CUBED_BOUNDS_MODE_COUNT
 } cubed_bounds_mode;
-/* Computes int64 positions in a flattened array from positions along each of its n axes, n >= 1. The flattened array is in C
- * order.
- *
- * x              n arrays of integers, which broadcast: the positions along each axis
- * modes          n modes: the effect of positions beyond each axis
- * first_fastest  the flattened array is in Fortran order: the first axis varies fastest
+/* Computes int64 positions in a flattened array from positions x[n] along each of its n axes, n >= 1. The arrays have integers
+ * and broadcast. modes[n] is the effect of positions beyond each axis. The flattened array is in C order, or in Fortran order
+ * (the first axis varies fastest) if `first_fastest` is true.
  *
  * Errors: CUBED_E_TYPE unless x has integers; CUBED_E_ARG for a shape of 2**63 elements or more. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ravel_multi_index(
@@ -672,9 +669,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cholesky(cubed_array *x, bool upper,
                                                        uint64_t task_mem, cubed_array **out,
                                                        cubed_error *err);
-/* Factors matrices of any shape, n x m with smaller extent k, into p l u: a permutation p (n x n), a lower triangle l (n x k)
- * with ones on the diagonal and no element larger than 1, and an upper triangle u (k x m). The run refuses a matrix that a task
- * cannot hold. */
+/* Factors matrices of any shape, n x m with smaller extent k, into the product p l u. p is a permutation (n x n). l is a lower
+ * triangle (n x k) with ones on the diagonal and no element larger than 1. u is an upper triangle (k x m). The run refuses a
+ * matrix that a task cannot hold. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lu(cubed_array *x, cubed_array **p, cubed_array **l,
                                                  cubed_array **u, cubed_error *err);
 /* Compute determinants (cubed_det), or the signs of determinants and the logarithms of their absolute values (cubed_slogdet).
@@ -957,10 +954,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, in
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_array *mask,
                                                        cubed_array *offsets, int64_t count,
                                                        cubed_array **out, cubed_error *err);
-/* The shapes of the following results depend on values, so they are computed in two steps:
- *
- * 1. A function `..._offsets` or `..._total` makes an array. The caller computes this array in a run.
- * 2. The function itself makes the result. Pass it the array, and the last element of the array as the count.
+/* The shapes of the following results depend on values, so they are computed in two steps. First the caller computes, in a run,
+ * the array that a function `..._offsets` or `..._total` makes. Then the function itself makes the result from this array and
+ * its last element.
  *
  * `task_mem` is the number of bytes that tasks may use; 0: unknown. Pass the same value to both functions. */
 
@@ -1045,11 +1041,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_set(cubed_set_operation operation,
  * no element. Strings are compared with strings of their kind, of any length. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,
                                                    cubed_array **out, cubed_error *err);
-/* Repeat each element along *axis. If `axis` is NULL, x is flattened first. First compute the 0-d array of cubed_repeat_total
- * in a run. Then pass its value to cubed_repeat_each as `total`.
- *
- * repeats  numbers of repetitions, integers or bools: one for each element, or one for all
- * total    the sum of the numbers; -1 if a number is negative, which is CUBED_E_ARG */
+/* Repeat each element along *axis. If `axis` is NULL, x is flattened first. `repeats` has the numbers of repetitions, integers
+ * or bools: one for each element, or one for all. First compute the 0-d array of cubed_repeat_total in a run. Then pass its
+ * value, the sum of the numbers, to cubed_repeat_each as `total`. The sum is -1 if a number is negative, and a `total` of -1 is
+ * CUBED_E_ARG. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats,
                                                            const int *axis, cubed_array **out,
                                                            cubed_error *err);

@@ -82,8 +82,8 @@ typedef struct cubed_error {
     /* Origins (cubed_array_set_origin) of the arrays that a stage computes, the last array first, if the stage exceeds its
      * memory or one of its tasks failed. Unused entries are 0. */
     uint32_t origins[CUBED_ERROR_ORIGINS];
-    /* For a refused plan (CUBED_E_BUDGET): an allowed_mem, in bytes, with which the plan can be made if nothing else changes,
-     * except that the machine may have memory for fewer workers (the message says so); 0: unknown. */
+    /* For a refused plan (CUBED_E_BUDGET): an allowed_mem, in bytes, with which the plan can be made if nothing else changes;
+     * 0: unknown. The message says so if the machine then has memory for fewer workers. */
     uint64_t enough_mem;
     /* Number that identifies the object that the program's own code raised (cubed/sys/raised.h); 0: none. */
     uint64_t raised;

@@ -67,9 +67,8 @@ typedef struct cubed_block_operation {
     const cubed_block_cuts *cuts; /* NULL if all blocks are regular */
 } cubed_block_operation;
 
-/* Applies a function to blocks. The results are stored; the inputs may be virtual (computed when they are read). If the chunks
- * of an input are not its blocks, the blocks are gathered from several chunks, or the input is rechunked first if it would be
- * read many times.
+/* Applies a function to blocks. The results are stored; the inputs may be virtual (computed when they are read). If the blocks
+ * of an input are not its chunks, they are gathered from the chunks. An input that would be read many times is rechunked first.
  *
  * op    borrowed
  * outs  receives op->nout arrays, which the caller owns

@@ -48,10 +48,12 @@ typedef struct cubed_time_axis {
     int divide; /* divisor of the numbers: 1000 if the unit is a nanosecond (`unit` is then 1), otherwise 1 */
 } cubed_time_axis;
 
-/* Parses "hours since 1900-01-01 00:00:00" as cftime, UDUNITS and Pandas do: in any case, with any number of blanks, with
- * dates such as 2000-1-1, 2000/01/01, 20000101 and 2000-01-01T06:00Z, and with a time zone. "months since" needs the calendar
- * 360_day and "common_years since" noleap, because other calendars have no fixed length for them. Years after 290000, or
- * before -290000, are refused because their microseconds do not fit int64.
+/* Parses units of a time coordinate, such as "hours since 1900-01-01 00:00:00", as cftime, UDUNITS and Pandas do.
+ * - Upper and lower case are equal, and there may be any number of blanks.
+ * - Dates may have the forms 2000-1-1, 2000/01/01, 20000101 and 2000-01-01T06:00Z, and a time zone.
+ * - "months since" needs the calendar 360_day and "common_years since" noleap, because other calendars have no fixed length for
+ *   these units.
+ * - Years after 290000, or before -290000, are refused because their microseconds do not fit int64.
  *
  * Errors: CUBED_E_ARG; the message quotes the units and names the mistake. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_time_units_parse(const char *units, cubed_calendar c,

@@ -64,8 +64,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_allow_references(cubed_con
                                                                        const char *document,
                                                                        const char *prefix,
                                                                        cubed_error *err);
-/* Serialises all storage options as a string, to pass them to another process that works on the same plan: put the string into
- * the variable CUBED_STORAGE_OPTIONS, which cubed_context_set_variables reads in that process. The string may hold secrets.
+/* Serialises all storage options as a string, for another process that works on the same plan. Put the string into the variable
+ * CUBED_STORAGE_OPTIONS of that process, where cubed_context_set_variables reads it. The string may hold secrets.
  *
  * out   receives at most `cap` bytes, including the terminating NUL
  * size  receives the size of the whole string, including the terminating NUL */

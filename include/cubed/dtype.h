@@ -107,15 +107,17 @@ CUBED_API cubed_kind cubed_dtype_kind(cubed_dtype dtype);
 /* Parses a full name, such as cubed_dtype_text writes. CUBED_E_TYPE if no type has this name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_parse(const char *name, cubed_dtype *out,
                                                           cubed_error *err);
-/* Returns the type that two types promote to, by the rules of the standard. Cases that the standard leaves open follow NumPy:
- * int64 with uint64 gives float64, an integer with a float gives the float of at least equal precision, and bool with any type
- * gives that type. Two equal types give the same type. Otherwise half precision promotes as float32, and bytes or strings of
- * two lengths give the longer length. CUBED_DTYPE_COUNT if the types have nothing in common, such as times or strings with
- * other types. */
+/* Returns the type to which two types promote, by the rules of the Array API standard. CUBED_DTYPE_COUNT if the types have
+ * nothing in common, such as times or strings with other types. Two equal types give the same type. Cases that the standard
+ * leaves open:
+ * - As in NumPy, int64 with uint64 gives float64, an integer with a float gives the float of at least equal precision, and bool
+ *   with any type gives that type.
+ * - Half precision with another type promotes as float32.
+ * - Bytes or strings of two lengths give the longer length. */
 CUBED_API cubed_dtype cubed_dtype_promote(cubed_dtype a, cubed_dtype b);
-/* Returns whether a cast is allowed by NumPy's rule "same_kind": to the same kind or a later one in the order bool, integers,
- * floats, complex numbers, but not from signed to unsigned integers. Values may be rounded, or exceed the range of `to`:
- * int64 to int8 is allowed. Times, strings and records are cast only to the same type. */
+/* Returns whether a cast is allowed by NumPy's rule "same_kind". In the order bool, integers, floats, complex numbers, a cast
+ * may go to the same kind or a later one, but not from signed to unsigned integers. Values may be rounded, or exceed the range
+ * of `to`: int64 to int8 is allowed. Times, strings and records are cast only to the same type. */
 CUBED_API bool cubed_dtype_can_cast(cubed_dtype from, cubed_dtype to);
 
 /* Writes an element of a time, string or record type as UTF-8 into text[cap], truncated if necessary, with a terminating NUL.

@@ -59,8 +59,8 @@ typedef struct cubed_group_options {
  *        element is in no group
  *
  * x is read once, block by block. A task holds a block of x, and the states (partial results) of all groups for a block across
- * the other axes: 8 to 24 bytes for each group and element of this block. Blocks are smaller than chunks if the states exceed a
- * quarter of task_mem, or if the task does not fit.
+ * the other axes. The states use 8 to 24 bytes for each group and element of this block. Blocks are smaller than chunks if the
+ * states exceed a quarter of task_mem, or if the task does not fit.
  *
  * Floats are added in float64, in the order of the elements within each of up to 16 parts of the grouped axes. The number of
  * parts depends only on shape, chunks and types. Variances are computed by Welford's method and merged by Chan's formula.

@@ -1,8 +1,8 @@
 /* The expression language: text such as "mean(u*v, axis=0)" becomes lazy arrays.
  *
  * It is a separate library, libcubed_lang.a, which uses only the public functions of libcubed. `cubed eval` uses the same
- * language; its help lists the functions. Making arrays reads and computes no elements, with two exceptions: the host's
- * functions may do so, and coordinates and labels that determine the shape of a result are read. */
+ * language; its help lists the functions. Making arrays reads and computes no elements, with two exceptions. Functions of the
+ * host (cubed_expr_host) may do so. Coordinates and labels are read if they determine the shape of a result. */
 #ifndef CUBED_LANG_H
 #define CUBED_LANG_H
 

@@ -261,8 +261,8 @@ typedef struct cubed_plan_info {
     uint64_t intermediate_budget; /* bytes for intermediates in memory, all workers together */
     uint64_t
         cache_budget; /* bytes for cached decoded chunks and shard indices, part of the memory that intermediates do not use */
-    /* Upper bound on the memory of a process with all workers, in addition to the memory that it held before the run (which
-     * reserved_mem covers): tasks, plans, intermediates and caches. */
+    /* Upper bound on the memory of a process with all workers: tasks, plans, intermediates and caches. Does not include the
+     * memory that the process held before the run, which reserved_mem covers. */
     uint64_t process_mem;
     uint64_t bytes_read;    /* decoded bytes of sources and intermediates */
     uint64_t bytes_written; /* decoded */
@@ -318,7 +318,7 @@ typedef struct cubed_stage_info {
     /* Estimated processor time of one worker. compute_seconds: for operations, and for reading and writing the caller's memory.
      * read_seconds: for loading and decoding chunks. write_seconds: for encoding and storing chunks. */
     double compute_seconds, read_seconds, write_seconds;
-    /* Estimated duration at the assumed speeds (CUBED_ASSUMED_*): (processor times above + time of the store) / number of
+    /* Estimated duration at the assumed speeds (CUBED_ASSUMED_*). It is (processor times above + time of the store) / number of
      * workers that have a task, but at least the time of the store. Each task reads, computes and writes in sequence; workers
      * run in parallel. */
     double seconds;
@@ -426,8 +426,8 @@ typedef struct cubed_store_price {
 /* Gets approximate list prices of the service that a scheme ("s3", "gs", "az") names, for requests from its region; all 0 for
  * services that charge nothing. Returns false, with all 0, for a scheme without traffic. */
 CUBED_API bool cubed_store_list_price(const char *scheme, cubed_store_price *price);
-/* Returns the cost of traffic in US dollars: gets and heads at the price of a get, puts, lists and copies at the price of a
- * put, and the bytes read and written. Deletions are free. */
+/* Returns the cost of traffic in US dollars, including bytes read and written. Gets and heads have the price of a get; puts,
+ * lists and copies have the price of a put. Deletions are free. */
 CUBED_API double cubed_traffic_cost(const cubed_store_traffic *traffic,
                                     const cubed_store_price *price);
 /* Gets warning number i, from 0: a sentence for people about a slow part of the plan and a faster alternative. Writes at most

@@ -182,8 +182,8 @@ typedef struct cubed_update {
 
 typedef struct cubed_run_options {
     size_t struct_size;
-    /* Name of the executor: "threads" (NULL: the default), "single-threaded", "processes", "lambda:FUNCTION" (a function of
-     * AWS Lambda, by its name or ARN), or an executor that the program added (cubed/sys/executor.h). */
+    /* Name of the executor; NULL: the default, "threads". The library has "threads", "single-threaded", "processes", and
+     * "lambda:FUNCTION" (a function of AWS Lambda, by its name or ARN). Programs can add executors (cubed/sys/executor.h). */
     const char *executor;
     /* Number of retries of a task after a transient failure, a lost worker or a timeout; at most 255. A preempted task is
      * always retried, up to 100 times. Other failures are not retried. */

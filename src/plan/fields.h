@@ -9,12 +9,12 @@
 /* The purpose of the bytes:
  *
  * - FILE: to be stored.
- * - ID: to be hashed. Contains only data that determine the values of each chunk, so that a run can be resumed with other limits
- *   and workers. Does not contain the contents of arrays in memory, which are hashed separately.
+ * - ID: to be hashed. Contains only data that determine the values of each chunk, so that a run can be resumed with other
+ *   limits and workers. Does not contain the contents of arrays in memory, which are hashed separately.
  * - WORKERS: for worker processes of this run, which receive the caller's memory separately.
  * - ARRAY: an array, including all of its memory.
- * - GROWTH: to be hashed like ID, without grids (growth.c adds their chunks), attributes and names of dimensions, so that an
- *   array has the same bytes before and after it grows. */
+ * - GROWTH: to be hashed like ID, but an array has the same bytes before and after it grows. So the bytes do not contain grids
+ *   (growth.c adds their chunks), attributes and names of dimensions. */
 typedef enum cb_plan_use {
     CB_PLAN_FOR_FILE,
     CB_PLAN_FOR_ID,

@@ -83,8 +83,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *c
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_read(cubed_context *ctx, const char *url,
                                                           size_t max, cubed_source_sink put,
                                                           void *sink, cubed_error *err);
-/* Writes a whole object at STORE/KEY or STORE::KEY, replacing an existing object: the answer of a worker to a driver that it
- * can reach only through stores. In a directory, only this user can read the object. */
+/* Writes a whole object at STORE/KEY or STORE::KEY, and replaces an existing object. A worker answers in this way if it can
+ * reach its driver only through stores. In a directory, only this user can read the object. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_write(cubed_context *ctx, const char *url,
                                                            const void *bytes, size_t size,
                                                            cubed_error *err);
@@ -101,8 +101,8 @@ typedef struct cubed_worker_options {
     /* Skips tasks that workers of the run have recorded as done. There are no reports of these tasks. For callers that read
      * only the last report, such as a batch system that restarts a job. */
     bool skip_done;
-    /* Ends this process with status 124 if a task is stuck: if a task that was cancelled after the time limit of its message
-     * does not end within the same time again, at most 5 s. For programs that do nothing else. */
+    /* Ends this process with status 124 if a task is stuck. A task is cancelled after the time limit of its message; it is
+     * stuck if it does not end within the same time again, at most 5 s. For programs that do nothing else. */
     bool ends_process;
     /* Flag that is set if a task is stuck and `ends_process` is false; another thread that polls it may end the process. May be
      * NULL. */
@@ -161,10 +161,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker,
                                                    const void **reports, size_t *reports_size,
                                                    cubed_error *err);
 
-/* Runs this process as a worker in AWS Lambda: executes invocations from the runtime interface at `api` (HOST:PORT, the value
- * of AWS_LAMBDA_RUNTIME_API) until the interface fails or the call is cancelled. An invocation is the JSON object {"cubed":
- * MESSAGE}. MESSAGE is a message with everything that a worker needs, in base64. CUBED_E_UNSUPPORTED in a library without
- * libcurl. */
+/* Runs this process as a worker in AWS Lambda: executes invocations until the runtime interface fails or the call is cancelled.
+ * An invocation is the JSON object {"cubed": MESSAGE}. MESSAGE is a message with everything that a worker needs, in base64.
+ *
+ * api  HOST:PORT of the runtime interface, the value of AWS_LAMBDA_RUNTIME_API
+ *
+ * Errors: CUBED_E_UNSUPPORTED in a library without libcurl. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lambda_serve(cubed_context *ctx, const char *api,
                                                            const cubed_cancel *cancel,
                                                            cubed_error *err);
