@@ -50,7 +50,7 @@ typedef struct cubed_time_axis {
 
 /* Parses units of a time coordinate, such as "hours since 1900-01-01 00:00:00", as cftime, UDUNITS and Pandas do.
  * - Upper and lower case are equal, and there may be any number of blanks.
- * - Dates may have the forms 2000-1-1, 2000/01/01, 20000101 and 2000-01-01T06:00Z, and a time zone.
+ * - Dates may be written as 2000-1-1, 2000/01/01, 20000101 or 2000-01-01T06:00Z, for example, and may have a time zone.
  * - "months since" needs the calendar 360_day and "common_years since" noleap, because other calendars have no fixed length for
  *   these units.
  * - Years after 290000, or before -290000, are refused because their microseconds do not fit int64.

@@ -47,14 +47,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_begin(cubed_context *ctx,
  * cubed_new_file_end. */
 CUBED_API const char *cubed_new_file_draft(const cubed_new_file *f);
 /* Makes the file from all contents of the store, chunk by chunk, and moves it to its path atomically. cubed_new_file_end then
- * removes the store. After an error, a store that has chunks is kept for a process that resumes.
+ * removes the store. After an error, a store that has chunks is kept for a process that resumes. `kind` selects the contents of
+ * the file:
  *
- * kind     the kind of file, one of:
- *          - CUBED_FILE_ZIP: an archive with the layout of zarr-python's ZipStore.
- *          - CUBED_FILE_NETCDF: written by libnetcdf from a store of format 3: groups, arrays as variables (at the root:
- *            "data"), dimensions by their names, attributes. The codecs gzip and zlib set the level of deflation, "bytes" alone
- *            turns it off, and all other codecs mean level 1.
- *          - CUBED_FILE_NONE: the draft that the caller has written (cubed_new_file_draft).
+ * CUBED_FILE_ZIP     an archive with the layout of zarr-python's ZipStore
+ * CUBED_FILE_NETCDF  written by libnetcdf from a store of format 3: groups, arrays as variables (at the root: "data"),
+ *                    dimensions by their names, attributes. The codecs gzip and zlib set the level of deflation, "bytes" alone
+ *                    turns it off, and all other codecs mean level 1.
+ * CUBED_FILE_NONE    the draft that the caller has written (cubed_new_file_draft)
+ *
  * durable  makes the file survive a power failure
  *
  * Errors: CUBED_E_EXISTS if another process has taken over the right, or if the path exists and may not be replaced.

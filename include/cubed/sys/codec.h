@@ -80,9 +80,9 @@ typedef struct cubed_codec_call {
     size_t scratch_size;
 } cubed_codec_call;
 
-/* The bytes of an encoded chunk of `total` bytes that are needed to decode a range: the first `head` bytes, and bytes lo to hi
- * - 1. If the codec has a block_bound, these bytes decode to `size` bytes of the chunk, beginning at byte `from` of the decoded
- * chunk; both are 0 while they are unknown. */
+/* The bytes of an encoded chunk of `total` bytes that are needed to decode a range: the first `head` bytes, and the bytes from
+ * lo up to, but not including, hi. If the codec has a block_bound, these bytes decode to `size` bytes of the chunk, beginning
+ * at byte `from` of the decoded chunk; both are 0 while they are unknown. */
 typedef struct cubed_codec_extent {
     size_t head, lo, hi, total;
     size_t from, size;
