@@ -1,6 +1,7 @@
 """Pages of the C library: one for each public header, made of its comments and declarations, with
 the values of enums from tests/abi.txt."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -10,6 +11,8 @@ INCLUDE = ROOT / "include/cubed"
 COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 #: Lines of a comment that describe a parameter, a field or a choice: a name, two spaces, words.
 ENTRY = re.compile(r"^([\w.*]+(?:, [\w.*]+)*) {2,}(\S.*)$")
+#: Items of a list. Their further lines are indented.
+ITEM = re.compile(r"^(- |\d+\. )(\S.*)$")
 NAMES = (
     re.compile(r"^typedef (?:enum|struct) (\w+)(?: \{|;)"),
     re.compile(r"^(?:enum|struct) (\w+) \{"),
@@ -61,20 +64,21 @@ def escaped(text):
 
 
 def prose(comment):
-    """Paragraphs of a comment; lines that describe parameters are a list."""
+    """Paragraphs and lists of a comment; lines that describe parameters are a list, too."""
     for paragraph in re.split(r"\n\s*\n", words(comment)):
-        lines, entries = [], []
+        parts = []  # mark of a list, "" for text; name of an entry; text
         for line in paragraph.splitlines():
-            if entry := ENTRY.match(line.strip()):
-                entries.append([*entry.groups()])
-            elif entries:
-                entries[-1][1] += " " + line.strip()
+            text = line.strip()
+            if entry := ENTRY.match(text):
+                parts.append(["- ", f"`{entry[1]}`: ", entry[2]])
+            elif item := ITEM.match(text):
+                parts.append([item[1], "", item[2]])
+            elif parts and (not parts[-1][0] or parts[-1][1] or line.startswith(" ")):
+                parts[-1][2] += " " + text
             else:
-                lines.append(line.strip())
-        if lines:
-            yield escaped(" ".join(lines)) + "\n"
-        if entries:
-            yield "".join(f"- `{name}`: {escaped(text)}\n" for name, text in entries)
+                parts.append(["", "", text])
+        for _, some in itertools.groupby(parts, key=lambda part: bool(part[0])):
+            yield "".join(f"{mark}{name}{escaped(text)}\n" for mark, name, text in some)
 
 
 def blocks(text):

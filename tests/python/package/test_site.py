@@ -43,6 +43,16 @@ def test_pages_of_headers_have_all_values_of_enums():
     assert missing == []
 
 
+def test_lists_in_comments_of_headers_are_lists():
+    comment = (
+        " Two rules:\n * - one,\n *   on two lines\n * 2. two\n * End.\n"
+        " *\n * x  a name,\n *    on two lines "
+    )
+    assert "\n".join(c_headers.prose(comment)) == (
+        "Two rules:\n\n- one, on two lines\n2. two\n\nEnd.\n\n- `x`: a name, on two lines\n"
+    )
+
+
 def test_every_verb_has_a_page():
     pages = verbs.pages()
     listed = re.findall(r"^  ([a-z-]+) ", check(run("--help")).out, re.MULTILINE)
