@@ -1,9 +1,10 @@
 """Cases of costly tests that one run takes.
 
 `costs.txt` names the test functions whose cases cost the most processor time together. A run with
-`--share=K` takes every third case of these functions, from case K (0, 1 or 2) on, and all cases of
-all other functions: three runs with different K take every case. Functions of a file that the last
-50 commits changed keep all cases.
+`--share=K` takes every fifth case of these functions, and all cases of all other functions: five
+runs, with K from 0 to 4, take every case. Functions start at different cases, so that those with
+few cases are spread over the shares. Functions of a file that the last 50 commits changed keep all
+cases.
 
 To write `costs.txt` again, from a run of all cases on any machine:
 
@@ -17,13 +18,14 @@ import os
 import pathlib
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 
 import pytest
 
-SHARES = 3
+SHARES = 5
 #: A function is costly if its cases take this many seconds of processor time together.
-COSTLY = 1.0
+COSTLY = 0.5
 FOLDER = pathlib.Path(__file__).resolve().parent
 COSTS = FOLDER / "costs.txt"
 
@@ -44,7 +46,7 @@ def changed_files() -> set[pathlib.Path]:
 
 def add_options(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--share", type=int, choices=range(SHARES), help="a third of the cases of costly tests"
+        "--share", type=int, choices=range(SHARES), help="a fifth of the cases of costly tests"
     )
     parser.addoption("--costs", help="folder for the processor time of each test")
 
@@ -60,7 +62,7 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
     kept, others = [], []
     for item in items:
         name = function_of(item)
-        case = cases[name]
+        case = cases[name] + zlib.crc32(name.encode())
         cases[name] += 1
         rotates = name in costly and item.path not in changed
         (others if rotates and case % SHARES != share else kept).append(item)
@@ -89,13 +91,13 @@ def measure(item: pytest.Item) -> Iterator[None]:
 
 
 def write_costs(folder: pathlib.Path) -> None:
-    """Writes the names of costly functions with at least as many cases as there are shares."""
+    """Writes the names of costly functions."""
     times = collections.defaultdict(list)
     for file in folder.glob("*.tsv"):
         for line in file.read_text().splitlines():
             time, name = line.split("\t")
             times[name].append(float(time))
-    costly = [n for n, t in times.items() if len(t) >= SHARES and sum(t) >= COSTLY]
+    costly = [name for name, each in times.items() if sum(each) >= COSTLY]
     COSTS.write_text("\n".join(sorted(costly)) + "\n")
 
 
