@@ -121,7 +121,8 @@ const cli_topic eval_topics[] = {
      "invertlat(x) invertlon invertlev mulcoslat divcoslat latitudes longitudes"},
 
     {"climate indices",
-     "over all times, or freq=\"YS\", in units of x: eca_fd frost_days, eca_id ice_days, "
+     "over all times, or freq=\"YS\", thresholds in degC or mm: eca_fd frost_days, eca_id "
+     "ice_days, "
      "eca_su(x, 25) summer_days, eca_tr tropical_nights, eca_rr1 wet_days, eca_r1mm, eca_r10mm "
      "heavy_precipitation_days, eca_r20mm very_heavy_precipitation_days, eca_cdd "
      "consecutive_dry_days, eca_cwd consecutive_wet_days, eca_csu(x, 25) consecutive_summer_days, "
