@@ -38,8 +38,8 @@ typedef struct cb_driver_args {
     const cb_notes *notes;
 } cb_driver_args;
 
-/* Creates the driver of a run. If the run resumes an earlier run, looks for the output of that run. Reports the first events to the
- * user's callback. */
+/* Creates the driver of a run. If the run resumes an earlier run, looks for the output of that run. Reports the first events to
+ * the user's callback. */
 CUBED_MUST_CHECK cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out,
                                             cubed_error *err);
 void cb_driver_free(cb_driver *d);

@@ -88,8 +88,8 @@ cubed_status cb_invoke_poll(cubed_executor *ex, int timeout_ms, cubed_task_repor
 void cb_invoke_close(cubed_executor *ex);
 
 void cb_invoke_done(cb_http_call *c);
-/* Gets the service's error text from a JSON reply: ": " and the string at the first of `keys` that has a string, or "" if there is
- * none. `keys` ends with NULL; `out` has `cap` bytes. At most 300 characters of the string are used. */
+/* Gets the service's error text from a JSON reply: ": " and the string at the first of `keys` that has a string, or "" if there
+ * is none. `keys` ends with NULL; `out` has `cap` bytes. At most 300 characters of the string are used. */
 void cb_invoke_text(const cb_http_call *c, const char *const *keys, char *out, size_t cap);
 
 #endif

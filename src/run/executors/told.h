@@ -27,8 +27,8 @@ typedef struct cb_answer {
     int64_t
         shift_ns; /* offset that is added to times of the worker's clock to get times of this process's clock */
 } cb_answer;
-/* Appends the head of this worker's answer: the offset of its clock (shift_ns of cb_answer), and its name. Append the reports after
- * the head. */
+/* Appends the head of this worker's answer: the offset of its clock (shift_ns of cb_answer), and its name. Append the reports
+ * after the head. */
 void cb_answer_begin(cb_buf *out);
 /* Reads the answer in `bytes`. CUBED_E_FORMAT if it is not an answer. */
 CUBED_MUST_CHECK cubed_status cb_answer_read(const void *bytes, size_t size, cb_answer *out,

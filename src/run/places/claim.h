@@ -195,9 +195,9 @@ CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, const cb_cl
 CUBED_MUST_CHECK cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err);
 /* Suffix of the directory in which one process at a time creates a file (new_file.c). */
 #define CB_NEW_FILE_SUFFIX ".cubed-new"
-/* Returns the name of the array that a staged array (cb_stage_place) will replace. The result points to the end of `name`, the key
- * of the staged array. The key of an object inside the staged array is also allowed; then the result ends with the rest of this
- * key. Returns NULL if `name` is not the key of a staged array. */
+/* Returns the name of the array that a staged array (cb_stage_place) will replace. The result points to the end of `name`, the
+ * key of the staged array. The key of an object inside the staged array is also allowed; then the result ends with the rest of
+ * this key. Returns NULL if `name` is not the key of a staged array. */
 const char *cb_stage_replaces(const char *name);
 
 #endif

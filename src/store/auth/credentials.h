@@ -1,5 +1,5 @@
-/* Keys and tokens of users, searched in the same order as the service's own tools do. One thread per context renews
- * credentials before they expire. */
+/* Credentials of users for services: keys and tokens. They are searched in the same order as by the service's own tools. One
+ * thread per context renews credentials before they expire. */
 #ifndef CB_STORE_CREDENTIALS_H
 #define CB_STORE_CREDENTIALS_H
 
@@ -9,7 +9,7 @@ typedef struct cb_keys {
     char id[256], secret[256], token[8192]; /* token: "" if there is no token */
 } cb_keys;
 
-/* Searches the usual places of a service's credentials. */
+/* Searches the usual sources of a service's credentials, such as options, environment variables and files. */
 typedef cubed_status (*cb_credentials_look)(cb_credentials *c, cubed_error *err);
 /* Get keys of AWS, or tokens of Google. A token of Google is stored in `token` only, and is "" for anonymous access. */
 CUBED_MUST_CHECK cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err);
@@ -29,12 +29,13 @@ CUBED_MUST_CHECK cubed_status cb_credentials_find(cb_net *net, const char *url,
  * woken when they arrive. */
 cb_http_ready cb_credentials_get(cb_credentials *c, cb_keys *out, cubed_status *st,
                                  cubed_error *err);
-/* Adds the header of a bearer token, unless the token is "". */
+/* Adds the header "Authorization: Bearer TOKEN" to a call, unless the token is "". */
 void cb_put_bearer(cb_http_call *call, const char *token);
-/* Gets the credentials and adds the header of their token. Called by the client's thread. Returns the result of
- * cb_credentials_get. */
+/* Gets the credentials (cb_credentials_get, whose result it returns), and adds their token to the call (cb_put_bearer). Called by
+ * the HTTP client's thread. */
 cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call);
-/* Discards credentials that a server rejected as expired. Returns false if they cannot be renewed. */
+/* Marks credentials as expired after a server rejected them, so that the thread fetches new ones. Returns false if these
+ * credentials cannot be renewed. */
 bool cb_credentials_renew(cb_credentials *c);
 /* Return region and endpoint from the settings, or else from the profile; NULL if not set. */
 const char *cb_credentials_region(const cb_credentials *c);

@@ -17,7 +17,7 @@ struct cb_credentials {
     cb_fetcher *fetcher;
     cb_net *net;
     const char *url; /* URL whose options apply */
-    cb_http_way way; /* way of connecting, which has no proxy for requests without TLS */
+    cb_http_way way; /* certificates and proxy; no proxy is used for requests without TLS */
     /* files: contents of configuration files; NULL if missing */
     const char *profile, *files[2], *region, *endpoint;
     /* Fetches keys; NULL: `keys` are fixed. Blocks; called by the fetcher's thread. Sets *ends to seconds since 1970, or 0
@@ -40,7 +40,7 @@ struct cb_credentials {
 cubed_status cb_credentials_option(const cb_credentials *c, const char *names, const char **out,
                                    cubed_error *err);
 
-/* A request. `headers` contains lines; `form` is the body to post. Either may be NULL. */
+/* An HTTP request for credentials. `headers` has header lines, `form` the body to post; both may be NULL. */
 typedef struct cb_question {
     const char *method, *url, *headers;
     long connect_ms;

@@ -1,7 +1,8 @@
-/* The process whose state a store holds, for stores that a forked child takes over from its parent.
+/* Resets a store in a forked child process before the child uses it.
  *
- * A child starts with the locks and lists of its parent, which another thread may have held when the process forked. The
- * first thread of the child that uses the store resets them; the other threads wait until it has done so. */
+ * After fork(), the child has copies of the store's locks and lists. Another thread of the parent may have held a lock, or
+ * changed a list, at the time of the fork. So the first thread of the child that uses the store resets locks and lists. Other
+ * threads of the child wait until this is done. */
 #ifndef CB_STORE_ADOPTED_H
 #define CB_STORE_ADOPTED_H
 
@@ -22,7 +23,9 @@ static inline void cb_adopted_init(cb_adopted *a)
     atomic_init(&a->begun, getpid());
 }
 
-/* Returns true for the one thread of a forked child that must reset the state and then call cb_adopted_end. */
+/* Call this before each use of the store. Returns true if this thread must reset the store's state and then call
+ * cb_adopted_end; only one thread of a forked child gets true. Returns false, possibly after waiting for that thread, if the
+ * store can be used. */
 static inline bool cb_adopted_begin(cb_adopted *a)
 {
     const pid_t self = getpid();

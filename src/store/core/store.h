@@ -1,4 +1,4 @@
-/* Key-value stores: requests to the stores of cubed/sys/store.h, with checked keys. */
+/* Key-value stores. These functions check keys and options, and send requests to the stores of cubed/sys/store.h. */
 #ifndef CB_STORE_STORE_H
 #define CB_STORE_STORE_H
 
@@ -8,8 +8,8 @@
 #include "cubed/sys/store.h"
 #include "cubed/zarr.h"
 
-/* Called once per name directly below a prefix: an object, or a longer prefix. A symbolic link counts as an object,
- * whatever its target. */
+/* Called once for each name directly below a prefix. The name is an object or, if `is_prefix` is set, a longer prefix. A symbolic
+ * link always counts as an object. */
 typedef cubed_status (*cubed_store_member_fn)(void *ctx, const char *name, bool is_prefix,
                                               cubed_error *err);
 
@@ -18,12 +18,12 @@ typedef cubed_status (*cubed_store_member_fn)(void *ctx, const char *name, bool 
 CUBED_MUST_CHECK cubed_status cb_store_open_local(const cubed_allocator *a, const char *path,
                                                   bool durable, cubed_store **out,
                                                   cubed_error *err);
-/* Makes files and directories that a directory store creates below its root accessible to this user only: files have mode 0600,
- * directories 0700. No effect on other stores. Call it before the store is shared with other threads. */
+/* From then on, a store in a directory creates files with mode 0600 and directories with mode 0700, so that no other user can
+ * access them. No effect on other kinds of stores. Call it before the store is shared with other threads. */
 void cb_store_keep_private(cubed_store *s);
-/* Creates the directory at `prefix` ("": the root), accessible to this user only, and keeps the store private. An existing
- * directory may stay if it belongs to this user and no other user can write it; otherwise CUBED_E_EXISTS. No effect on other
- * stores. */
+/* Makes the store private (cb_store_keep_private), and creates the directory at `prefix` ("": the root) for this user only. An
+ * existing directory is accepted only if it belongs to this user and no other user can write it; otherwise CUBED_E_EXISTS. No
+ * effect on stores that are not directories. */
 CUBED_MUST_CHECK cubed_status cb_store_make_private(cubed_store *s, const char *prefix,
                                                     cubed_error *err);
 /* Fails with CUBED_E_EXISTS unless nothing is at `prefix`, or there is a directory (not a link) that belongs to this user and
@@ -37,7 +37,7 @@ void cb_store_close(cubed_store *s);
 
 /* --- Requests ------------------------------------------------------------------------------------------- */
 
-/* Completed requests of one thread, of any number of stores. */
+/* A completion queue: a thread submits requests to any number of stores through it, and gets them back after completion. */
 typedef struct cb_store_queue {
     cb_mutex lock;
     cb_cond came;
@@ -48,14 +48,15 @@ typedef struct cb_store_queue {
 CUBED_MUST_CHECK cubed_status cb_store_queue_init(cb_store_queue *q, cubed_error *err);
 /* Requires that no request submitted through the queue is in flight. */
 void cb_store_queue_free(cb_store_queue *q);
-/* Submits requests, which cb_store_poll returns after completion. Sets their `complete` and `data`. Requests with an
- * invalid key complete at once, without a call of the store. */
+/* Submits requests through a queue. cb_store_poll returns each request after its completion. Sets the members `complete` and
+ * `data` of the requests. A request with an invalid key completes immediately, without a call of the store. */
 void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *const *requests,
                      size_t n);
-/* Submits requests without a queue: the caller has set `complete` and `data`. */
+/* Submits requests without a queue. The caller must have set `complete`, the function that is called after completion, and
+ * `data`. */
 void cb_store_begin(cubed_store *s, cubed_store_request *const *requests, size_t n);
-/* Returns up to `cap` completed requests in the order of completion, and their number. Waits up to `timeout_ms` for the
- * first one (-1: no limit). */
+/* Gets completed requests in the order of completion, at most `cap`, and returns their number. If there is none, waits up to
+ * timeout_ms milliseconds for the first (-1: without limit). */
 size_t cb_store_poll(cb_store_queue *q, int timeout_ms, cubed_store_request **done, size_t cap);
 void cb_store_cancel(cubed_store *s, cubed_store_request *r);
 /* Runs one request to completion and returns its status. Sets `complete`, `data` and `err` of the request. */
@@ -66,7 +67,8 @@ CUBED_MUST_CHECK cubed_status cb_store_do_until(cubed_store *s, cubed_store_requ
 
 /* --- Requests as calls ------------------------------------------------------------------------------------ */
 
-/* Checks that a listing's pages end: tokens do not repeat, and not too many pages are empty. Initialise with {.n = 0}. */
+/* Detects listings without end, from faulty servers: the token of a page repeats, or too many consecutive pages are empty.
+ * Initialise with {.n = 0}. */
 typedef struct cb_page_watch {
     uint64_t n, empty;   /* number of pages, and of consecutive empty pages at the end */
     uint64_t kept;       /* hash of an earlier token, by Brent's cycle detection */
@@ -83,12 +85,12 @@ CUBED_MUST_CHECK cubed_status cb_page_watch_next(cb_page_watch *w, const cubed_s
 /* Reads up to `size` bytes from `offset`. *got is less than `size` only at the end of the object. */
 CUBED_MUST_CHECK cubed_status cb_store_get(cubed_store *s, const char *key, uint64_t offset,
                                            void *dst, size_t size, size_t *got, cubed_error *err);
-/* Reads the whole object if it has at most `cap` bytes: see info->size. */
+/* Reads a whole object of at most `cap` bytes. If info->size is more than `cap`, the object was not read as a whole. */
 CUBED_MUST_CHECK cubed_status cb_store_get_whole(cubed_store *s, const char *key, void *dst,
                                                  size_t cap, cubed_object_info *info,
                                                  const cubed_cancel *cancel, cubed_error *err);
-/* Reads ranges contiguously to `dst`, and gets the object's info. CUBED_E_FORMAT if a range extends beyond the object, or
- * the object's version differs from `version` (NULL: any). */
+/* Reads several ranges of an object to `dst`, one directly after another, and gets the object's info. CUBED_E_FORMAT if a range
+ * extends beyond the object, or if the object does not have the version `version` (NULL: any version). */
 CUBED_MUST_CHECK cubed_status cb_store_get_parts(cubed_store *s, const char *key,
                                                  const cubed_object_version *version,
                                                  const cubed_range *ranges, size_t n, void *dst,
@@ -130,8 +132,8 @@ typedef cubed_status (*cb_store_batch_fn)(void *ctx, const char *const *keys,
                                           const char *const *versions, size_t n, cubed_error *err);
 /* Maximum number of keys that one request to S3 deletes. */
 enum { CB_STORE_BATCH = 1000 };
-/* Lists selected keys below the prefix (`wants` NULL: all). Calls fn with up to CB_STORE_BATCH keys at a time during the
- * listing; fn may delete them. */
+/* Lists keys below the prefix, in batches: calls fn with up to CB_STORE_BATCH keys at a time, while the listing continues. fn may
+ * delete these keys. `wants` selects keys; NULL: all keys. */
 CUBED_MUST_CHECK cubed_status cb_store_list_batches(cubed_store *s, const char *prefix,
                                                     cb_store_wants_fn wants, cb_store_batch_fn fn,
                                                     void *ctx, cubed_error *err);
@@ -157,18 +159,19 @@ bool cb_store_copies(const cubed_store *s);
 /* Copies objects to other keys. CUBED_E_UNSUPPORTED if the store cannot. */
 CUBED_MUST_CHECK cubed_status cb_store_copy(cubed_store *s, const char *const *from,
                                             const char *const *to, size_t n, cubed_error *err);
-/* Returns true if objects can be written in pieces: see cubed_store_vtable. */
+/* Returns true if objects can be written in pieces, each at an offset of the object (cubed_store_vtable.begin_pieces). */
 bool cb_store_takes_pieces(const cubed_store *s);
 CUBED_MUST_CHECK cubed_status cb_store_begin_pieces(cubed_store *s, const char *key,
                                                     cubed_store_pieces **out, cubed_error *err);
-/* Opens the store that contains the object or prefix at `path` under a single name, which is copied to name[cap]. Resolves
- * links. The caller closes the store. CUBED_E_UNSUPPORTED if the store has no such parent. */
+/* Opens the parent of `path` as a store: in it, the object or prefix at `path` has a key without slash, which is copied to
+ * name[cap]. Resolves links. The caller closes the store. CUBED_E_UNSUPPORTED if the store cannot open parents. */
 CUBED_MUST_CHECK cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out,
                                               char *name, size_t cap, cubed_error *err);
-/* Returns true if the store's prefixes exist independently of their names: see cubed_store_vtable.anchor. */
+/* Returns true if cb_store_anchor can open directories of the store. Then a directory exists independently of its name: an open
+ * directory stays the same if it is renamed (cubed_store_vtable.anchor). */
 bool cb_store_has_places(const cubed_store *s);
-/* Opens the directory at `path` as a store, which the caller closes. CUBED_E_NOT_FOUND if it does not exist and `make` is
- * false. */
+/* Opens the directory at `path` as a store, which refers to this directory even after it is renamed. The caller closes the store.
+ * CUBED_E_NOT_FOUND if the directory does not exist and `make` is false. */
 CUBED_MUST_CHECK cubed_status cb_store_anchor(cubed_store *s, const char *path, bool make,
                                               cubed_store **out, cubed_error *err);
 /* Flags of cb_store_publish. REPLACE allows replacing a file at the path; with DURABLE, the new name survives a power

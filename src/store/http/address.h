@@ -2,7 +2,8 @@
 #ifndef CB_STORE_ADDRESS_H
 #define CB_STORE_ADDRESS_H
 
-/* Kinds from far to near. A redirect never leads to a nearer address. */
+/* Kinds of addresses, in the order from far (public) to near (this machine). A redirect never leads to an address of a nearer
+ * kind. */
 typedef enum cb_address_kind {
     CB_ADDRESS_PUBLIC,
     CB_ADDRESS_PRIVATE, /* the address is in a local network */

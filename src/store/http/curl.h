@@ -1,5 +1,5 @@
-/* libcurl under its own names, for http_client.c and credentials_fetch.c. It is loaded by the first request to a remote
- * store, because it loads two dozen libraries, which take longer than a small plan. */
+/* Calls of libcurl under its own names, although libcurl is loaded at run time. It is loaded by the first request to a remote
+ * store, because loading libcurl and the two dozen libraries that it needs takes longer than running a small plan. */
 #ifndef CB_STORE_CURL_H
 #define CB_STORE_CURL_H
 
@@ -51,7 +51,7 @@ typedef struct cb_curl {
 #undef MEMBER
 } cb_curl;
 
-/* Functions that cb_curl_load found. */
+/* Returns the table of libcurl's functions that cb_curl_load has filled. */
 const cb_curl *cb_curl_get(void);
 
 #define curl_easy_cleanup(...)        cb_curl_get()->easy_cleanup(__VA_ARGS__)

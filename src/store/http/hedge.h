@@ -1,4 +1,5 @@
-/* Decides, from the response times of other requests, when a slow request is sent a second time. */
+/* Hedging: a request whose reply is late is sent a second time, and the first reply is used. This header decides, from the
+ * response times of other requests, when this is done. */
 #ifndef CB_STORE_HEDGE_H
 #define CB_STORE_HEDGE_H
 
@@ -7,9 +8,11 @@
 #include "base/lock.h"
 #include "cubed/base.h"
 
-/* Number of latest replies used, and minimum number needed. At most one request in CB_HEDGE_EVERY is sent twice. Unused second
- * requests accumulate, but at most CB_HEDGE_BURST of them. Otherwise a service that slows down would receive 5 % of all
- * earlier requests at once. */
+/* CB_HEDGE_KNOWN  number of latest replies whose response times are used
+ * CB_HEDGE_LEAST  minimum number of replies before a request may be sent twice
+ * CB_HEDGE_EVERY  at most one in CB_HEDGE_EVERY requests is sent twice
+ * CB_HEDGE_BURST  maximum number of second requests that may be saved for later. Without this maximum, a service that slows down
+ *                 would receive 5 % of all earlier requests again at once. */
 enum { CB_HEDGE_KNOWN = 64, CB_HEDGE_LEAST = 20, CB_HEDGE_EVERY = 20, CB_HEDGE_BURST = 8 };
 
 /* Shared by the clients of a context. Thread-safe. */
@@ -27,7 +30,7 @@ typedef struct cb_hedge {
 
 CUBED_MUST_CHECK cubed_status cb_hedge_init(cb_hedge *h, cubed_error *err);
 void cb_hedge_free(cb_hedge *h);
-/* Counts a request that is sent for the first time. */
+/* Records that a request is sent for the first time. CB_HEDGE_EVERY such requests allow one second request. */
 void cb_hedge_ask(cb_hedge *h);
 /* Records the nanoseconds until a reply began. */
 void cb_hedge_note(cb_hedge *h, int64_t took);

@@ -16,9 +16,11 @@
 /* Maximum number of calls in flight of all clients of a context; further calls wait. Requests sent a second time are not
  * counted (store/http/hedge.h). */
 enum { CB_HTTP_MOST = 64 };
-/* CB_HTTP_REQUEST_BYTES: memory of a call in flight in addition to its body and reply, including its TLS connection, which
- * is kept after the call. CB_HTTP_PROCESS_BYTES: memory per process of the clients, libcurl and certificates, including
- * those of requests for credentials. Measured by tests/unit/test_remote_memory.c. */
+/* Memory in bytes, measured by tests/unit/test_remote_memory.c:
+ *
+ * CB_HTTP_REQUEST_BYTES  of a call in flight in addition to its body and reply; includes its TLS connection, which is kept after
+ *                        the call
+ * CB_HTTP_PROCESS_BYTES  of a process, once: clients, libcurl and certificates, including those of requests for credentials */
 enum { CB_HTTP_REQUEST_BYTES = 320 << 10, CB_HTTP_PROCESS_BYTES = 3 << 20 };
 
 /* Certificates and proxies. NULL: the system's certificates, no proxy. */
@@ -29,8 +31,8 @@ typedef struct cb_http_way {
 typedef struct cb_http cb_http;
 typedef struct cb_http_call cb_http_call;
 
-/* Destination of a range of the object. `offset` may be CUBED_RANGE_SUFFIX until the reply arrives, if there is only one
- * piece. */
+/* Destination of a range of the object. If there is only one piece, `offset` may be CUBED_RANGE_SUFFIX (the last `size` bytes of
+ * the object) until the reply arrives. */
 typedef struct cb_http_piece {
     uint64_t offset;
     size_t size, got;
@@ -56,7 +58,7 @@ typedef enum cb_http_verdict {
 typedef struct cb_http_functions {
     /* Sets URL and headers before each attempt. */
     cb_http_ready (*prepare)(cb_http_call *c);
-    /* Judges a complete reply: code, headers, and text or pieces. */
+    /* Examines a complete reply (code, headers, and text or pieces), and decides whether the call is done or retried. */
     cb_http_verdict (*judge)(cb_http_call *c);
     void (*done)(cb_http_call *c);
 } cb_http_functions;
@@ -138,9 +140,9 @@ void cb_http_call_init(cb_http_call *c, const cubed_allocator *a);
 void cb_http_call_free(cb_http_call *c);
 /* Submits a call. May be called from any thread and from `done`. */
 void cb_http_submit(cb_http *h, cb_http_call *c);
-/* Completes calls whose `cancelled` has been set. */
+/* Makes the client's thread complete the calls whose `cancelled` has been set. */
 void cb_http_look_at_cancelled(cb_http *h);
-/* Prepares waiting calls again. */
+/* Makes the client's thread prepare waiting calls (CB_HTTP_WAIT) again. */
 void cb_http_wake(cb_http *h);
 /* Returns the value of a header in the reply, or NULL. `name` is in lower case. */
 const char *cb_http_header(const cb_http_call *c, const char *name);

@@ -21,9 +21,14 @@ typedef struct cb_redirects {
         [CB_REDIRECT_REFUSAL]; /* reason for a refused address; "" if no address was refused */
 } cb_redirects;
 
-/* Allows redirects to http and https, from https only to https, and never to an address nearer than the first one. If
- * `limit` is not CB_ADDRESS_ANY, a document at an address of that kind named the URL: then the first address must not be nearer
- * than that kind. Names are resolved before the check. `proxy` may be NULL or "". Returns false if libcurl fails. */
+/* Makes libcurl follow redirects of a transfer, with these limits:
+ *
+ * - A redirect may lead to http or https; from https only to https.
+ * - No redirect leads to an address of a nearer kind (cb_address_kind) than the first address.
+ * - If a document named the URL, `limit` is the kind of the document's address. Then the first address must not be nearer than
+ *   this kind. CB_ADDRESS_ANY: the user named the URL.
+ *
+ * Host names are resolved before the check. `proxy` may be NULL or "". Returns false if libcurl fails. */
 bool cb_redirects_follow(cb_redirects *r, CURL *curl, const char *url, const char *proxy,
                          cb_address_kind limit);
 

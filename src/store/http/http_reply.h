@@ -17,7 +17,7 @@ enum { CB_HTTP_MOST_TEXT = 64 << 10, CB_HTTP_MOST_LISTING = 16 << 20 };
 /* Maximum bytes of an object that are read and discarded: before the requested range if the server ignores ranges, or to
  * find the end of an object of unknown length. */
 enum { CB_HTTP_MOST_SKIPPED = 64 << 20 };
-/* Maximum bytes read after the range so that the connection can be reused. */
+/* Maximum number of bytes after the requested range that are read and discarded, so that the connection can be reused. */
 enum { CB_HTTP_MOST_DRAINED = 256 << 10 };
 
 typedef enum cb_http_stop {
@@ -44,7 +44,8 @@ cb_http_stop cb_http_reply_line(cb_http_call *c, const char *line, size_t n);
 cb_http_stop cb_http_reply_begin(cb_http_call *c, int code, int64_t length);
 /* Processes the next bytes of the body. */
 cb_http_stop cb_http_reply_bytes(cb_http_call *c, const char *bytes, size_t n);
-/* Ends an attempt that was stopped. CUBED_OK if the reply can be judged, otherwise an error with the reason. */
+/* Ends an attempt that was stopped before the end of the reply, for the reason c->stop. Returns CUBED_OK if the reply can be
+ * passed to `judge`, otherwise an error with the reason. */
 CUBED_MUST_CHECK cubed_status cb_http_reply_end(cb_http_call *c);
 /* Parses the number at the start of a text. The number must consist of digits and must not overflow. */
 bool cb_http_number(const char *text, const char **end, uint64_t *out);

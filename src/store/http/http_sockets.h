@@ -1,8 +1,8 @@
-/* Chooses which of a client's connections to read next, with libcurl's event interface.
+/* A scheduler: chooses which connection of an HTTP client is read next, with libcurl's event interface.
  *
- * If connections were read in turn, transfers of equal length that began together would all end together. Tasks would have no
- * input until then, and would request nothing more. So while more data is available than can be read, the oldest transfer is
- * read first, because callers need objects in the order of their requests. But the first bytes of every reply are read
+ * If connections were read in turn, transfers of equal length that began together would all end together. Until then, tasks would
+ * have no input, and would request nothing more. Callers need objects in the order of their requests. So the oldest transfer is
+ * read first while more data is available than can be read. There are two exceptions: the first bytes of every reply are read
  * immediately, and no transfer waits longer than a fraction of a second. */
 #ifndef CB_STORE_HTTP_SOCKETS_H
 #define CB_STORE_HTTP_SOCKETS_H

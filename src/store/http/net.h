@@ -44,11 +44,11 @@ CUBED_MUST_CHECK cubed_status cb_net_http(cb_net *n, cb_http **out, cubed_error 
  * throttle. */
 CUBED_MUST_CHECK cubed_status cb_net_throttle(cb_net *n, const char *name, unsigned most,
                                               cb_throttle **out, cubed_error *err);
-/* Returns the number of calls that services have refused: cb_throttle_refusals. */
+/* Returns the number of calls that services have refused so far, and sets *limit (cb_throttle_refusals). */
 uint64_t cb_net_refusals(cb_net *n, unsigned *limit);
-/* Wakes the clients after credentials arrived. */
+/* Makes all clients continue calls that wait for credentials, after credentials arrived. */
 void cb_net_wake(cb_net *n);
-/* Completes calls whose `cancelled` has been set. */
+/* Makes all clients complete the calls whose `cancelled` has been set. */
 void cb_net_look_at_cancelled(cb_net *n);
 
 /* Replaces all variables by `variables`: "NAME=VALUE", NULL-terminated. Ignores those that no store uses. */

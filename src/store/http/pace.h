@@ -1,7 +1,10 @@
-/* Minimum speed of a transfer, so that a server that sends single bytes slowly cannot delay a request for ever.
+/* Enforces a minimum speed of transfers, so that a server that sends single bytes slowly cannot delay a request for ever.
  *
- * A request may take a grace period plus the time of its bytes at CB_PACE_BYTES per second. Simultaneous requests share
- * this speed: each of n requests needs 1/n of it. */
+ * The maximum duration of a request with b bytes is
+ *
+ *     grace period + b / CB_PACE_BYTES seconds
+ *
+ * If n requests run simultaneously, each needs only 1/n of the minimum speed CB_PACE_BYTES. */
 #ifndef CB_STORE_PACE_H
 #define CB_STORE_PACE_H
 
@@ -27,9 +30,10 @@ typedef struct cb_pace {
 
 /* Starts a transfer. Updates are at most `longest_ns` apart. */
 void cb_pace_begin(cb_pace *p, int64_t now, int64_t longest_ns);
-/* Updates the pace of a transfer that has moved `moved` bytes since its start, while `sharing` >= 1 transfers are running. */
+/* Records the progress of a transfer: it has sent and received `moved` bytes since its start. `sharing` is the number of
+ * simultaneous transfers, at least 1. */
 void cb_pace_note(cb_pace *p, int64_t now, uint64_t moved, unsigned sharing);
-/* Returns true if the transfer is too slow. */
+/* Returns true if the transfer is slower than the minimum speed after a grace period of grace_ns nanoseconds. */
 bool cb_pace_is_lost(const cb_pace *p, int64_t grace_ns);
 
 #endif

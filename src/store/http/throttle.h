@@ -1,10 +1,14 @@
-/* Limits the calls in flight to a service that refuses calls above a rate or number with 429 or SlowDown. Each Lambda function,
- * and each prefix of a store, has one throttle, which all HTTP clients of a context share.
+/* A throttle limits the number of calls in flight to a service. Services refuse calls above a rate or number with 429 or
+ * SlowDown. Each Lambda function, and each prefix of a store, has one throttle, which all HTTP clients of a context share.
  *
- * Additive increase, multiplicative decrease (Chiu and Jain 1989). There is no limit before the first refusal. A refusal
- * halves the calls in flight, once for all calls sent before the last decrease. It never lowers the limit below the number
- * of calls that have been in flight for two seconds: the service accepted those calls. After `limit` successes the limit grows
- * by one, up to the number of calls in flight at the last refusal; above this number it grows by one each second. */
+ * The limit changes by additive increase and multiplicative decrease (Chiu and Jain 1989):
+ *
+ * - Before the first refusal, there is no limit.
+ * - A refusal halves the number of calls in flight. Refusals of calls that were sent before the last decrease do not count.
+ * - The limit is never lowered below the number of calls that have been in flight for two seconds, because the service has
+ *   accepted these calls.
+ * - After as many successes as the limit, the limit grows by one, up to the number of calls in flight at the last refusal. Above
+ *   this number, it grows by one each second. */
 #ifndef CB_STORE_THROTTLE_H
 #define CB_STORE_THROTTLE_H
 
@@ -29,11 +33,13 @@ CUBED_MUST_CHECK cubed_status cb_throttle_get(cb_throttle **all, const cubed_all
                                               cubed_error *err);
 void cb_throttle_free_all(cb_throttle *all); /* NULL is allowed */
 
-/* Counts a call in flight. Returns false, and does not count it, if the call must wait. Thread-safe, like the functions
- * below. */
+/* Asks for permission to send a call. Returns true and counts the call as in flight, or returns false if the call must wait.
+ * Thread-safe, like the following functions. */
 bool cb_throttle_enter(cb_throttle *t, int64_t now);
-/* Ends a call that entered at `began`. `random` spreads the pause after a refusal if no other call was accepted. Returns the
- * nanoseconds for which the service has refused every call; 0 if it accepts some. */
+/* Ends a call in flight. Returns the time in nanoseconds for which the service has refused every call; 0 if it accepts some.
+ *
+ * began   time when cb_throttle_enter returned true
+ * random  any random number; it varies the length of the pause that follows a refusal if no other call was accepted */
 int64_t cb_throttle_leave(cb_throttle *t, int64_t began, cb_throttled how, uint64_t random,
                           int64_t now);
 /* Returns the number of refused calls so far of this process's throttles in a list. Sets *limit, unless NULL, to the smallest

@@ -14,7 +14,8 @@ typedef struct cb_xml_part {
 bool cb_xml_next(cb_xml_part *rest, const char *name, cb_xml_part *out);
 /* Finds the first element with the name. */
 bool cb_xml_find(cb_xml_part in, const char *name, cb_xml_part *out);
-/* Appends the text with references resolved. Returns false if a reference is invalid. */
+/* Appends the text of an element with entity and character references (such as "&amp;") resolved. Returns false if a reference is
+ * invalid. */
 bool cb_xml_put_text(cb_buf *out, cb_xml_part part);
 /* Appends text escaped for an element. Returns false if it contains characters that XML forbids. */
 bool cb_xml_escape(cb_buf *out, const char *text);

@@ -23,7 +23,7 @@
 typedef struct local_store {
     cubed_store head;
     bool durable;
-    /* whether directories and files below the root, and the root itself, are private: see cb_store_keep_private */
+    /* New directories and files below the root, or the root itself, are accessible to this user only (cb_store_keep_private). */
     bool is_private, root_is_private;
     atomic_uint_least64_t puts; /* makes temporary names unique within the process */
     cb_mutex lock;
@@ -42,18 +42,19 @@ CUBED_MUST_CHECK cubed_status cb_local_open(const cubed_store_vtable *vt, const 
                                             cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_local_path(const local_store *s, const char *key,
                                             char out[PATH_MAX], cubed_error *err);
-/* Returns the path relative to `dir`, for system calls such as openat. */
+/* Returns `path` relative to the descriptor s->dir, for system calls such as openat. */
 static inline const char *cb_local_at(const local_store *s, const char *path)
 {
     if (s->dir == AT_FDCWD) return path;
     return path[s->root] ? path + s->root + 1 : ".";
 }
-/* Gets size and version of a file. A put creates a new file, so inode number, time and size together are as reliable as a
- * counter. */
+/* Gets size and version of a file. The version consists of inode number, time and size. It is reliable because each put creates
+ * a new file. */
 void cb_local_info(const struct stat *info, cubed_object_info *out);
-/* Reports a path that is neither a regular file nor a link to one. */
+/* Fills in an error for a path that is neither a regular file nor a link to a regular file, and returns its status. */
 cubed_status cb_local_not_regular(const char *path, mode_t mode, cubed_error *err);
-/* Reports a path that cannot be written, for the errno `e`. Never CUBED_E_NOT_FOUND. */
+/* Fills in an error for a path that cannot be written because of errno `e`, and returns its status, which is never
+ * CUBED_E_NOT_FOUND. */
 cubed_status cb_local_cannot_write(int e, const char *path, cubed_error *err);
 /* Creates a temporary file in the directory of `path`. The caller writes and closes the file, and renames or unlinks it. `make`
  * also creates missing directories; without it they are CUBED_E_NOT_FOUND. */
@@ -70,17 +71,18 @@ mode_t cb_local_file_mode(const local_store *s);
 mode_t cb_local_directory_mode(const local_store *s, size_t n);
 /* Returns true if the path is a directory of this user that no other user can write. Sets *info. */
 bool cb_local_is_own(const local_store *s, const char *path, struct stat *info);
-/* Returns true if another user may have created the path, or can write in it. False on file systems that do not keep owner and
- * mode of a new directory (FUSE, SMB, NFS that maps root to another user), because permissions are meaningless there. */
+/* Returns true if another user may have created the path, or can write in it. Always returns false on file systems that do not
+ * keep the owner and mode of a new directory, because permissions mean nothing there (FUSE, SMB, NFS that maps root to another
+ * user). */
 bool cb_local_is_foreign(const local_store *s, const char *path, struct stat *info);
-/* Returns NULL and sets errno on failure. */
+/* Opens a directory for listing. Returns NULL and sets errno on failure. */
 DIR *cb_local_open_dir(const local_store *s, const char *path);
 /* Syncs the parent directory, so that a new name survives a power failure. Returns 0 or errno. */
 int cb_local_sync_parent(const local_store *s, const char *path);
 /* Renames within the store. Returns 0 or errno. */
 int cb_local_rename(const local_store *s, const char *from, const char *to);
 
-/* Renames under the request's conditions. Returns 0 or errno; EEXIST if a condition does not hold. */
+/* Renames a file if the conditions of the request `r` hold. Returns 0 or errno; EEXIST if a condition does not hold. */
 int cb_local_replace(const local_store *s, const char *from, const char *to,
                      const cubed_store_request *r);
 cubed_status cb_local_members(const local_store *s, const cubed_store_request *r, cubed_error *err);

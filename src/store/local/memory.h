@@ -1,4 +1,4 @@
-/* Objects in memory: contents of all stores memory://NAME of a context. */
+/* Stores in memory: the objects of all stores memory://NAME of a context. */
 #ifndef CB_STORE_MEMORY_H
 #define CB_STORE_MEMORY_H
 
@@ -23,7 +23,8 @@ typedef struct cb_memory {
 CUBED_MUST_CHECK cubed_status cb_memory_init(cb_memory *m, const cubed_allocator *a,
                                              cubed_error *err);
 void cb_memory_free(cb_memory *m);
-/* Opens the prefix NAME/PATH as memory://NAME/PATH, which is percent-encoded. `m` must outlive the store. */
+/* Opens memory://NAME/PATH as a store: its objects are those of `m` whose keys begin with NAME/PATH. The URL is percent-encoded,
+ * keys are not. `m` must outlive the store. */
 CUBED_MUST_CHECK cubed_status cb_memory_open(cb_memory *m, const char *url, cubed_store **out,
                                              cubed_error *err);
 

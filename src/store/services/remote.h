@@ -1,4 +1,5 @@
-/* Stores over HTTP: converts requests to HTTP calls. A dialect implements the differences between services. */
+/* Stores over HTTP. The functions here convert requests to HTTP calls. A dialect, a structure of functions, implements the
+ * differences between services such as S3 and Azure. */
 #ifndef CB_STORE_REMOTE_H
 #define CB_STORE_REMOTE_H
 
@@ -95,8 +96,8 @@ typedef struct cb_dialect {
     /* Works around a fault if possible; returns CB_HTTP_DONE if it cannot. May change http.code to the meaning of the reply.
      * May be NULL. */
     cb_http_verdict (*repair)(cb_remote *s, cb_remote_call *c, const cb_remote_fault *f);
-    /* Returns whether to repeat a head as a get of the first byte, whose reply contains the size. Called if the head was
-     * refused, or returned no length or 0. NULL: never. */
+    /* Returns true if a HEAD request should be repeated as a GET of the first byte, whose reply contains the object's size.
+     * Called if the HEAD was refused, or if its reply has no length or the length 0. NULL: HEAD is never repeated. */
     bool (*probe)(cb_remote *s, cb_remote_call *c);
     /* Advice for the user if an object seems to change with each reply. May be NULL. */
     const char *if_changing;
@@ -116,7 +117,7 @@ typedef struct cb_dialect {
     cb_http_verdict (*judge_copy)(cb_remote *s, cb_remote_call *c);
     /* Returns advice for the user, or NULL. */
     const char *(*advice)(const cb_remote *s, int code, const cb_remote_fault *f);
-    /* Returns the kind of a version from `tell`. NULL: a version. */
+    /* Returns the kind of a version that `tell` has set, such as a date. NULL: all are CUBED_VALIDATOR_VERSION. */
     cubed_validator (*judge_version)(const char *version);
     cubed_status (*open)(cb_net *net, const char *url, cubed_store **out, cubed_error *err);
 } cb_dialect;
@@ -162,7 +163,8 @@ CUBED_MUST_CHECK cubed_status cb_remote_around(cubed_store *store, const char *p
                                                cubed_store **out, char *name, size_t cap,
                                                cubed_error *err);
 
-/* Finds unfinished uploads below the prefix: all, or those older than a day. */
+/* Finds unfinished multipart uploads below the prefix: all of them, or those older than a day (see `flags` of
+ * cubed_store_vtable.sweep). */
 CUBED_MUST_CHECK cubed_status cb_remote_sweep(cubed_store *store, const char *prefix,
                                               unsigned flags, cubed_store_list_fn fn, void *ctx,
                                               cubed_error *err);
@@ -213,8 +215,8 @@ CUBED_MUST_CHECK cubed_status cb_remote_tell_upload(const cb_remote *s,
  * long. */
 CUBED_MUST_CHECK cubed_status cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r,
                                                        cb_xml_part token, cubed_error *err);
-/* Sets `out` to the ETag of a listing's entry with quotes, as in headers; some services omit them in listings. "" if the
- * entry has none. */
+/* Sets `out` to the ETag of a listing's entry, or to "" if the entry has no ETag. The ETag always has quotes, as in headers,
+ * although some services omit the quotes in listings. */
 void cb_remote_put_tag(cb_buf *out, cb_xml_part entry, const char *element);
 /* Sets the version from a header; "" if missing or too long. */
 void cb_remote_set_version(cubed_object_info *info, const char *text);

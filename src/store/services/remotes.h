@@ -49,8 +49,9 @@ CUBED_MUST_CHECK cubed_status cb_redis_open(cb_net *net, const char *url, cubed_
 /* Opens http://HOST/PATH or https://HOST/PATH. Read-only. */
 CUBED_MUST_CHECK cubed_status cb_web_open(cb_net *net, const char *url, cubed_store **out,
                                           cubed_error *err);
-/* Forbids requests to addresses nearer than the servers of the document's store. Call it before the store's first request.
- * Has an effect only on stores from cb_web_open. */
+/* Limits a store at a URL that a document named: its requests must not go to a nearer address (cb_address_kind) than the servers
+ * of `document`, the store with the document. Call it before the store's first request. No effect unless cb_web_open opened both
+ * stores. */
 void cb_web_limit(cubed_store *store, const cubed_store *document);
 
 #endif

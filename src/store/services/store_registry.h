@@ -1,4 +1,4 @@
-/* Stores of a context by URL scheme. */
+/* The registry of a context's stores: finds and opens a store by the scheme of a URL. */
 #ifndef CB_STORE_REGISTRY_H
 #define CB_STORE_REGISTRY_H
 
@@ -15,8 +15,9 @@ typedef struct cb_added_store {
     cubed_store_vtable own; /* vtable of the registry's own entry for files */
 } cb_added_store;
 
-/* Opens the arrays in object `key` of a store as a store. Takes ownership of `within`, even on failure. A key that begins with
- * CB_REF_OF_REPOSITORY names a branch, tag or snapshot of the Icechunk repository in `within`. */
+/* Opens a file that contains arrays, such as HDF5, as a store of its arrays. `key` is the file in the store `within`. Takes
+ * ownership of `within`, even on failure. A key that begins with CB_REF_OF_REPOSITORY names a branch, tag or snapshot of the
+ * Icechunk repository in `within`. */
 #define CB_REF_OF_REPOSITORY '@'
 
 struct cb_stores;
@@ -63,14 +64,15 @@ CUBED_MUST_CHECK cubed_status cb_store_open_plain(cb_stores *s, const char *url,
 CUBED_MUST_CHECK cubed_status cb_store_open_referred(cb_stores *s, const char *url,
                                                      const cubed_store *document, cubed_store **out,
                                                      cubed_error *err);
-/* Returns how the servers of an open store identify versions of objects, according to the replies so far. */
+/* Returns the information by which the servers of an open store identify versions of objects, such as ETags or dates: the weakest
+ * kind in the replies so far. */
 cubed_validator cb_store_validator(const cubed_store *s);
 /* Checks whether the URL has a store, without opening it. */
 CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *err);
 /* Returns the vtable of stores with the URL's scheme, or NULL for directories and memory. */
 const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url);
-/* Preferred number of simultaneous requests to the store of a URL; 1 if concurrency does not help. If each request blocks a
- * thread, use at most CB_STORE_THREADS. */
+/* Returns the preferred number of simultaneous requests to the store of a URL; 1 if concurrency does not help. A caller that
+ * needs a thread for each request should use at most CB_STORE_THREADS. */
 enum { CB_STORE_THREADS = 16 };
 unsigned cb_store_at_once(const cb_stores *s, const char *url);
 /* Returns the length of a repository's URL before "@branch.NAME" and similar suffixes; without a suffix the whole length. */
