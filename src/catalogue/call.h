@@ -9,7 +9,7 @@
 typedef struct cb_call {
     cubed_context *ctx;
     const cubed_function *function;
-    int which; /* field `which` of the function's row */
+    int which; /* `which` of the function's row: distinguishes functions that share one body */
     /* One value for each parameter, of an accepted kind. CUBED_VALUE_NONE if it has no default and was not given. Strings that
      * name a choice or a type are CUBED_VALUE_CHOICE and CUBED_VALUE_DTYPE. */
     const cubed_value *values;
@@ -24,8 +24,9 @@ typedef struct cb_row {
     cubed_function function;
     cubed_status (*call)(const cb_call *c);
     int which; /* number of this function among those that share one body; 0 if the body is not shared */
-    /* For functions whose results have extents that depend on values: makes the offsets as c->out[0], or leaves it NULL. *most
-     * receives the maximum number of elements of results. */
+    /* For functions whose results have an extent that depends on values: makes the array of offsets, from which the extent is
+     * computed before the call, as c->out[0], or leaves c->out[0] NULL. *most receives the maximum number of elements of the
+     * results. NULL for other functions. */
     cubed_status (*count)(const cb_call *c, int64_t *most);
 } cb_row;
 
@@ -67,9 +68,10 @@ const char *cb_call_choice_name(const cb_call *c, int i);
 int cb_clamp_axis(int64_t axis);
 /* Returns an axis, or a number of axes, clamped by cb_clamp_axis. */
 int cb_call_axis(const cb_call *c, int i);
-/* Copies one axis or a list of *n axes to `room` and returns `room`. For None, returns NULL and sets *n to 0. */
+/* Gets an argument that is one axis or a list of axes: copies the axes to `room`, sets *n to their number, and returns `room`.
+ * For None, returns NULL and sets *n to 0. */
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);
-/* Stores one axis in `*room` and returns `room`; NULL for None. */
+/* Gets an argument that is one axis: stores the axis in *room and returns `room`. Returns NULL for None. */
 const int *cb_call_one_axis(const cb_call *c, int i, int *room);
 /* Converts the axis `given`, which comes from argument number i, to a number from 0 to ndim - 1. CUBED_E_AXIS if it is not one of
  * the ndim axes. */
@@ -78,9 +80,11 @@ CUBED_MUST_CHECK cubed_status cb_call_check_axis(const cb_call *c, int i, int nd
 /* Gets one axis of an array of ndim dimensions. Does not check that the array has the axis. None means the only axis: CUBED_E_ARG
  * if the array does not have exactly one dimension. */
 CUBED_MUST_CHECK cubed_status cb_call_only_axis(const cb_call *c, int i, int ndim, int *axis);
-/* Gets one integer or a list as *n integers, which belong to the call. */
+/* Gets an argument that is one integer or a list of integers. Returns the integers, which the call owns, and sets *n to their
+ * number. */
 const int64_t *cb_call_ints(const cb_call *c, int i, int *n);
-/* Gets the lengths of chunks of an array with ndim dimensions. They belong to the call; NULL for None. */
+/* Gets an argument that gives the lengths of chunks of an array with ndim dimensions. *out points to memory of the call; NULL for
+ * None. */
 CUBED_MUST_CHECK cubed_status cb_call_chunks(const cb_call *c, int i, int ndim,
                                              const int64_t **out);
 /* Returns the type of an argument; NULL for None. */
@@ -114,7 +118,8 @@ CUBED_MUST_CHECK cubed_status cb_call_results(const cb_call *c, int64_t n, cubed
 cubed_array **cb_call_arrays(const cb_call *c, int n);
 void cb_call_arrays_free(const cb_call *c, cubed_array **arrays, int n);
 
-/* The offsets and the number of elements that the caller computed: values of CB_COUNTED. CUBED_E_ARG if they are missing. */
+/* The arguments `offsets` and `count` (COUNTED_PARAMS), which the caller computed before the call. cb_call_counted fails with
+ * CUBED_E_ARG if they are missing. `offsets` is NULL if the user states the count of a function that allows this. */
 typedef struct cb_counted {
     cubed_array *offsets;
     int64_t count;

@@ -12,7 +12,8 @@ typedef struct cb_bound {
     size_t nitems;
 } cb_bound;
 
-/* Puts a value for each parameter into *out. Call cb_bound_free even after an error. Requires *out to be zero. */
+/* Binds the arguments of a call to the function's parameters, checks them, and fills in defaults: *out has one value for each
+ * parameter. Requires that *out is zeroed. Call cb_bound_free even after an error. */
 CUBED_MUST_CHECK cubed_status cb_bind(cubed_context *ctx, const cubed_function *f,
                                       const cubed_argument *arguments, int n, cb_bound *out,
                                       cubed_error *err);

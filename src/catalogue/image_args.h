@@ -45,7 +45,7 @@
 
 extern const cubed_choice cb_image_boundaries[];
 
-/* Positions of parameters; -1 if the function lacks one. Mode and cval follow output. */
+/* Positions of a function's parameters; -1 if the function does not have the parameter. `mode` and `cval` follow `output`. */
 typedef struct cb_image_places {
     int output, origin, axes;
 } cb_image_places;
@@ -75,7 +75,8 @@ CUBED_MUST_CHECK cubed_status cb_image_reals(const cb_call *c, int i, const cb_i
 CUBED_MUST_CHECK cubed_status cb_image_check_origin(const cb_call *c, int i, int64_t extent,
                                                     int64_t origin);
 
-/* Gets the extents of nested lists from the first items, and returns the depth; 0 if the value is not a list of values. */
+/* Gets the shape of a value that is a nested list, and returns its number of axes; 0 if the value is not a list of values. Looks
+ * only at the first item of each list. */
 int cb_image_extents(const cubed_value *v, int64_t extents[CUBED_MAX_NDIM]);
 
 /* An array of numbers from a nested list in an argument, with an axis for each axis of the image; axes that are not filtered

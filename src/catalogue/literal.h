@@ -1,4 +1,4 @@
-/* Numbers combined with arrays: see cubed/catalogue.h. */
+/* Arguments that are numbers, in operations with arrays (cubed/catalogue.h). */
 #ifndef CB_CATALOGUE_LITERAL_H
 #define CB_CATALOGUE_LITERAL_H
 

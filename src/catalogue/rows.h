@@ -1,6 +1,8 @@
-/* How rows are written: `static const cubed_param x_params[] = {PARAM_ARRAY("x", "..."), PARAM_BOOL("upper", 0, false, "...")}`.
+/* Macros for rows of the catalogue, which describe functions and their parameters. Example:
  *
- * FLAGS are bits of cubed_param.flags, such as CUBED_PARAM_KEYWORD_ONLY; a parameter with a default is not required. */
+ *     static const cubed_param x_params[] = {PARAM_ARRAY("x", "..."), PARAM_BOOL("upper", 0, false, "...")};
+ *
+ * FLAGS are bits of cubed_param.flags, such as CUBED_PARAM_KEYWORD_ONLY. A parameter with a default is optional. */
 #ifndef CB_CATALOGUE_ROWS_H
 #define CB_CATALOGUE_ROWS_H
 
@@ -23,7 +25,8 @@
 #define FLOAT_DEFAULT(V)  .fallback = {.kind = CUBED_VALUE_FLOAT, .as.real = (V)}
 #define CHOICE_DEFAULT(V) .fallback = {.kind = CUBED_VALUE_CHOICE, .as.integer = (V)}
 
-/* A positional-only array, like the operands in the standard; and an array that may also be passed by name. */
+/* PARAM_ARRAY: an array that can only be passed by position, like the operands in the array API standard. PARAM_NAMED_ARRAY: an
+ * array that can also be passed by name. */
 #define PARAM_ARRAY(NAME, NOTES)                                                                   \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY, NOTES)       \
@@ -105,7 +108,7 @@
             INT_DEFAULT(0)                                                                         \
     }
 
-/* The last parameters of functions that count elements before they compute, including `task_mem`. */
+/* The last parameters, including `task_mem`, of functions whose result has an extent that is computed before the call. */
 #define COUNTED_PARAMS                                                                             \
     {PARAM("count", ACCEPTS(INT), NAMED | CUBED_PARAM_ENGINE,                                      \
            "Length of the axis in the result; -1: not known."),                                    \

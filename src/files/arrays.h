@@ -12,8 +12,8 @@ typedef struct cb_chunk_place {
     uint64_t number; /* number of the chunk in C order */
     uint64_t offset;
     uint32_t size;
-    /* little-endian bits: a bit is set if its codec was not applied to the chunk; the lowest bit is for the codec after
-     * "bytes" */
+    /* A little-endian number of 32 bits. Bit i is set if codec i was not applied to the chunk; codec 0 is the first codec after
+     * "bytes". */
     uint8_t mask[4];
 } cb_chunk_place;
 
@@ -30,7 +30,7 @@ typedef struct cb_array_in {
         begin; /* position of the elements; UINT64_MAX: there are no elements, or they are in chunks */
     uint64_t row_stride; /* bytes between two indices of the first axis; 0: contiguous */
     bool chunked;
-    /* Chunks: loaded on demand and sorted by number. */
+    /* If `known` is set, `places` has the locations of the chunks, sorted by number. They are loaded on demand. */
     atomic_bool known;
     cb_chunk_place *places;
     size_t nplaces;
@@ -49,13 +49,14 @@ typedef struct cb_arrays {
 /* Adds an array or a group. Returns NULL if out of memory. */
 cb_array_in *cb_arrays_add(cb_file *f, cb_arrays *a, const char *path);
 void cb_arrays_sort(cb_arrays *a);
-/* Functions for cb_file_kind. `f->data` must be the cb_arrays. */
+/* The members `find` and `each` of cb_file_kind, for kinds of files whose f->data points to a cb_arrays. */
 CUBED_MUST_CHECK cubed_status cb_arrays_find(cb_file *f, const char *key, cb_entry *out,
                                              cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_arrays_each(cb_file *f, const char *prefix, bool chunks,
                                              cb_file_each_fn fn, void *ctx, cubed_error *err);
 
-/* Splits contiguous elements into chunks of a suitable size. */
+/* For an array whose elements are contiguous in the file: chooses chunks of a suitable size, in which the elements are
+ * presented. */
 void cb_array_cut(cb_array_in *x);
 /* Metadata in addition to shape and chunks, as JSON strings. `dims` and each of its entries may be NULL. */
 typedef struct cb_array_words {
@@ -70,7 +71,7 @@ typedef enum cb_number { CB_NUMBER_INT, CB_NUMBER_UINT, CB_NUMBER_FLOAT } cb_num
 typedef struct cb_number_type {
     cb_number kind;
     int size; /* 1, 2, 4, 8; for floats 2, 4, 8 */
-    bool big;
+    bool big; /* big-endian */
 } cb_number_type;
 /* Returns the bits of the number at `at` in native byte order. */
 uint64_t cb_number_bits(const uint8_t *at, cb_number_type t);

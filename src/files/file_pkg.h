@@ -25,8 +25,12 @@ typedef struct cb_object {
     _Atomic(uint64_t) *seen;
 } cb_object;
 
-/* Location of an object's bytes: `nhead` bytes in memory, then `there` bytes in the file, in runs whose starts are `stride`
- * bytes apart, then zeros up to `size`. */
+/* Location of the bytes of an object that a file store presents. The object consists of
+ *
+ * 1. `nhead` bytes in memory, at `head`
+ * 2. `there` bytes in the file, from `offset` on. They may be in several contiguous runs of `run` bytes each, whose starts are
+ *    `stride` bytes apart
+ * 3. zeros up to `size` */
 typedef struct cb_entry {
     uint64_t size;
     const void *head;
@@ -56,8 +60,8 @@ typedef struct cb_file_kind {
     cubed_status (*open)(cb_file *f, cubed_error *err);
     void (*close)(
         cb_file *f); /* frees memory outside the zone; may be NULL. Called also if open failed */
-    /* Loads the data for finding chunks of the array at `path` in a box of its grid. Requires the lock. NULL: the metadata are
-     * sufficient. */
+    /* Loads the locations of the chunks of the array at `path` that are in a box of its grid (lo to hi - 1). Requires the lock.
+     * NULL if `open` has loaded all locations. */
     cubed_status (*know)(cb_file *f, const char *path, int ndim, const int64_t *lo,
                          const int64_t *hi, cubed_error *err);
     /* CUBED_E_NOT_FOUND if there is no such object. Thread-safe. */
@@ -120,11 +124,12 @@ CUBED_MUST_CHECK cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t o
 /* Finds the entry of a request's key, and checks the request's conditions. */
 CUBED_MUST_CHECK cubed_status cb_file_find(cb_file *f, cubed_store_request *r, cb_entry *e,
                                            cubed_error *err);
-/* Converts the result of a get from the underlying store: CUBED_E_FORMAT if the object is missing, has another version, or
- * ends before the requested bytes. */
+/* Checks the result of a GET request to the store that contains the bytes. Returns CUBED_E_FORMAT if the object is missing, has
+ * another version, or ends before the requested bytes. */
 cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_store_request *r,
                            cubed_error *err);
-/* Forwards a request to the underlying store, which completes it. Returns false if that is not possible. */
+/* Forwards a request to the store that contains the file; that store completes the request. Returns false if the request cannot
+ * be forwarded. */
 bool cb_file_pass(cb_file *f, cubed_store_request *r);
 void cb_file_drop_pages(cb_file *f);
 /* Fails with "no memory to read URL". */

@@ -1,4 +1,5 @@
-/* Files that contain arrays, as stores: presents the contents of a file as documents and chunks of a Zarr hierarchy. */
+/* Read-only stores over files that contain arrays, such as HDF5. The store presents the contents of the file as metadata
+ * documents and chunks of a Zarr hierarchy. */
 #ifndef CB_FILES_FILES_H
 #define CB_FILES_FILES_H
 
@@ -17,8 +18,8 @@ CUBED_MUST_CHECK cubed_status cb_file_open_allowed(cb_stores *stores, cubed_stor
                                                    const char *key, const char *url,
                                                    const char *references, cubed_store **out,
                                                    cubed_error *err);
-/* Copies the places that a document may refer to in addition to its own into the zone. Sets *out to NULL if there are none,
- * or the store is not a document with references. */
+/* Gets a copy, in the zone, of the places that a document with references may refer to in addition to its own place. Sets *out to
+ * NULL if there are no such places, or if the store is not such a document. */
 CUBED_MUST_CHECK cubed_status cb_file_keep_references(const cubed_store *s, cb_zone *zone,
                                                       const char **out, cubed_error *err);
 /* Returns the weakest kind of version that the servers of a store report. The servers of objects that a document in the store
@@ -27,10 +28,13 @@ cubed_validator cb_file_validator(const cubed_store *s);
 /* Returns a permanent URL of the opened contents, which refers to them even if the store's URL later refers to other contents.
  * NULL if the store's URL is permanent. */
 const char *cb_file_fixed_url(const cubed_store *s);
-/* Returns true if positions of chunks are stored in separate objects, which are read when a chunk is needed. */
+/* Returns true if the file refers to chunks in other objects, and the locations of these chunks are themselves in separate
+ * objects, which are read when a chunk is needed. */
 bool cb_file_refers(const cubed_store *s);
-/* Loads the positions of chunks in a box of the array's objects, from lo up to but not including hi along each axis, unless
- * they are loaded. Tasks then need no memory for them. Has no effect on stores without references. */
+/* Loads the locations of chunks in advance, so that tasks need no memory for them. Has no effect on stores without references.
+ *
+ * path    the array in the store
+ * lo, hi  a box in the grid of the array's stored objects; hi is exclusive */
 CUBED_MUST_CHECK cubed_status cb_file_know_chunks(cubed_store *s, const char *path, int ndim,
                                                   const int64_t *lo, const int64_t *hi,
                                                   cubed_error *err);

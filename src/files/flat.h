@@ -1,5 +1,5 @@
-/* FlatBuffers: finds fields of tables. Checks every position, because the bytes are untrusted. Positions are relative to
- * the start of the buffer; 0: missing or beyond the end. */
+/* Reads FlatBuffers, a binary format: finds the fields of tables. The bytes are untrusted, so every position is checked.
+ * Positions are byte offsets from the start of the buffer. Position 0 means that a field is missing or beyond the end. */
 #ifndef CB_FILES_FLAT_H
 #define CB_FILES_FLAT_H
 
@@ -20,7 +20,7 @@ static inline uint64_t cb_flat_number(const cb_flat *b, uint64_t at, uint64_t si
     return at > 0 && at <= b->n && size <= b->n - at ? cb_le_get(b->p + at, (int)size) : 0;
 }
 
-/* Follows the offset of four bytes at a position. */
+/* Reads the offset (four bytes) at a position, and returns the position that it points to; 0 if this is outside the buffer. */
 static inline uint64_t cb_flat_follow(const cb_flat *b, uint64_t at)
 {
     const uint64_t to = b->n < 4 || at > b->n - 4 ? 0 : at + cb_le_get(b->p + at, 4);

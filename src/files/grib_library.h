@@ -1,5 +1,6 @@
-/* The library ecCodes, which knows the tables of GRIB: names, units, levels, grids, and how values are packed. It is loaded
- * when the first GRIB file is opened. All calls are made under one lock, because builds of ecCodes need not be thread-safe. */
+/* Access to the library ecCodes, which decodes GRIB messages. It contains GRIB's tables of names, units, levels, grids and
+ * packings. It is loaded when the first GRIB file is opened. All calls are made under one lock, because some builds of ecCodes
+ * are not thread-safe. */
 #ifndef CB_FILES_GRIB_LIBRARY_H
 #define CB_FILES_GRIB_LIBRARY_H
 
@@ -48,9 +49,13 @@ typedef struct cb_eccodes {
 } cb_eccodes;
 
 typedef cubed_status (*cb_eccodes_fn)(const cb_eccodes *e, void *ctx, cubed_error *err);
-/* Loads the library, and calls fn under its lock. CUBED_E_UNSUPPORTED if the machine does not have the library; the message names
- * the package to install. CUBED_E_FORMAT if an assertion of the library fails in fn. fn is then left by longjmp, so it must not
- * own anything except memory of ecCodes. The library's state is unknown after that, so this process does not use it again. */
+/* Loads the library, and calls fn under its lock.
+ *
+ * If an assertion of the library fails in fn, fn is left by longjmp. So fn must not own anything except memory of ecCodes.
+ * Afterwards the library's state is unknown, so this process does not use the library again.
+ *
+ * Errors: CUBED_E_UNSUPPORTED if the machine does not have the library; the message names the package to install. CUBED_E_FORMAT
+ * if an assertion failed. */
 CUBED_MUST_CHECK cubed_status cb_eccodes_run(cb_eccodes_fn fn, void *ctx, cubed_error *err);
 /* Unpacks the values of a message in scan order to `out`, which has room for n; NaN if missing. Call it in cb_eccodes_run.
  * CUBED_E_FORMAT if the message does not have n values. */

@@ -47,8 +47,8 @@ CUBED_MUST_CHECK cubed_status cb_grib_find_field(const cb_grib_source *s, uint32
 
 /* Returns the size in bytes of a message with the descriptions of a field, without its bitmap and data. */
 size_t cb_grib_header_size(const cb_grib_field *f);
-/* Writes a message with the descriptions of a field, without its bitmap and data, to `dst`, which has room for
- * cb_grib_header_size bytes. Libraries parse it like the whole message. */
+/* Writes a short message to `dst`, which has room for cb_grib_header_size bytes. The message contains the descriptions of a
+ * field, but not its bitmap and data. Libraries parse it like the whole message. */
 CUBED_MUST_CHECK cubed_status cb_grib_header(const cb_grib_source *s, const cb_grib_field *f,
                                              uint8_t *dst, cubed_error *err);
 /* Writes a message with only this field to `dst`, which has room for f->size bytes. */

@@ -91,7 +91,7 @@ CUBED_MUST_CHECK cubed_status cb_h5_follow(cb_h5 *h, int type, uint8_t flags, cb
 
 typedef cubed_status (*cb_h5_link_fn)(void *ctx, const char *name, uint64_t address,
                                       cubed_error *err);
-/* Calls fn for each hard link of a group. Sets *is_group to whether the header belongs to a group. */
+/* Calls fn for each hard link of a group. Sets *is_group to true if the header belongs to a group, otherwise to false. */
 CUBED_MUST_CHECK cubed_status cb_h5_each_link(cb_h5 *h, const cb_h5_header *x, bool *is_group,
                                               cb_h5_link_fn fn, void *ctx, cubed_error *err);
 typedef cubed_status (*cb_h5_message_fn)(void *ctx, const cb_h5_message *m, cubed_error *err);
@@ -99,8 +99,8 @@ typedef cubed_status (*cb_h5_message_fn)(void *ctx, const cb_h5_message *m, cube
 CUBED_MUST_CHECK cubed_status cb_h5_each_attribute(cb_h5 *h, const cb_h5_header *x,
                                                    cb_h5_message_fn fn, void *ctx,
                                                    cubed_error *err);
-/* Calls fn for each message in a fractal heap that the records of a B-tree of that type refer to, by an ID at byte
- * `id_at`. */
+/* Calls fn for each message of a fractal heap that a B-tree refers to. The records of the B-tree, which must have type `type`,
+ * contain the ID of a message at byte `id_at`. */
 CUBED_MUST_CHECK cubed_status cb_h5_each_dense(cb_h5 *h, uint64_t heap, uint64_t tree, int type,
                                                int id_at, int message, cb_h5_message_fn fn,
                                                void *ctx, cubed_error *err);

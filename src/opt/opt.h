@@ -24,56 +24,65 @@
 #include "exec/plan/operator.h"
 #include "plan/graph.h"
 
-/* Adds the nodes below the targets, and one COPY node per target. Sets p->targets. */
+/* Copies the graph of the targets into the plan's list of nodes: all direct and indirect inputs, and one COPY node for each
+ * target. Sets p->targets. */
 CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets,
                                              int ntargets, cubed_error *err);
-/* Moves reshapes down in the graph, directly onto arrays that have chunks. If `through_copies` is set, also moves them below
- * copies to other chunks; tasks are then larger, and less data is moved. */
+/* Moves reshapes towards the sources of the graph, until each reshapes an array that has chunks. If `through_copies` is set, also
+ * exchanges a reshape with a copy to other chunks below it; tasks are then larger, and less data is moved. */
 CUBED_MUST_CHECK cubed_status cb_opt_sink_reshapes(cubed_plan *p, bool through_copies,
                                                    cubed_error *err);
-/* Returns whether `through_copies` would change the plan. */
+/* Returns true if `through_copies` of cb_opt_sink_reshapes would change the plan. */
 bool cb_opt_reshapes_copies(const cubed_plan *p);
 /* Stores the result of every operation, for a plan without optimisation. */
 void cb_opt_store_all(cubed_plan *p);
-/* Stores the nodes that the stages of their users cannot recompute. */
+/* Decides which nodes are stored: nodes that the stages that use them cannot recompute. All other nodes stay virtual. */
 CUBED_MUST_CHECK cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err);
-/* Reduces the blocks of block functions if a task would not fit and, with `spread`, also if there are too few tasks.
- * Requires open storage. */
+/* Makes the blocks of functions on whole blocks smaller if a task would not fit into memory. If `spread` is set, also does so if
+ * there are too few tasks. Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err);
-/* Stores inputs of block functions in chunks that are the function's blocks, if they would otherwise be read too often.
+/* Stores inputs of functions on whole blocks that would otherwise be read too often. The stored chunks are the function's blocks.
  * Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err);
 /* Stores more nodes if a stage would need more memory than a task may use. Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
 /* Splits reductions that would not keep all workers busy. Changes the node list. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_reductions(cubed_plan *p, cubed_error *err);
-/* Makes the stages: sets their outputs and task_chunks. */
+/* Makes the stages of the plan from the stored nodes: sets their outputs and the number of chunks per task (task_chunks). */
 CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings,
                                                  cubed_error *err);
-/* Compiles and projects s, with the task_chunks that read the least data within `mem` bytes per task. */
+/* Chooses the number of output chunks per task (task_chunks) of a stage so that it reads the least data with at most `mem` bytes
+ * per task. Then compiles and projects the stage. */
 CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
                                           cubed_error *err);
 /* Lets several tasks make one output chunk of a reduction if workers would be idle. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err);
 /* Adds intermediates before stages that would read the same chunks too often, and then makes the stages again. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
-/* Removes the last pass of rechunks for block functions if gathering blocks from the intermediate before is faster. */
+/* A rechunk may copy an array through intermediates into the blocks of a function. Removes the last of these copies if it is
+ * faster that the function gathers its blocks from the last intermediate. */
 CUBED_MUST_CHECK cubed_status cb_opt_skip_last_passes(cubed_plan *p, cubed_error *err);
 
-/* Copies the nodes of the plan to a new list, in order. `each` adds the replacement of old node i, whose inputs have their new
- * numbers already, and sets *out to the node that users of node i read. Nodes with a URL keep their open storage and their
- * order. The new list has its own zone; the old list and the stages are freed. */
+/* Rewrites the plan's list of nodes: calls `each` for every old node, in order. `each` adds any replacement to the new list `to`.
+ * Nodes with a URL keep their open storage, and must keep their order. The new list has its own zone; the old list and the stages
+ * are freed.
+ *
+ * Arguments of `each`:
+ *
+ * i     number of the old node
+ * node  copy of the old node; its inputs already are numbers of the new list
+ * out   receives the number of the new node that users of the old node read */
 typedef cubed_status (*cb_rewrite_fn)(void *ctx, cubed_plan *p, cb_ir *to, int i,
                                       const cb_node *node, int *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
                                              cubed_error *err);
 
-/* Copies the contents of the plan, which are nodes and the outputs and tasks of stages, to a new zone, to free temporary
- * data of planning. Stages must be compiled again. */
+/* Frees the temporary data of planning: copies nodes, and the outputs and tasks of stages, to a new zone, and frees the old
+ * zone. The stages must then be compiled again. */
 CUBED_MUST_CHECK cubed_status cb_opt_tidy(cubed_plan *p, cubed_error *err);
 
-/* Rewrites the nodes of a plan that has stages, and makes the stages again. Restores the old plan unless every stage fits in
- * memory and `better` returns true. */
+/* Tries a rewrite (cb_opt_rewrite) of a plan that has stages, and makes the stages again. Keeps the new plan, and sets *done to
+ * true, only if every stage fits in memory and `better` returns true. Otherwise restores the old plan. */
 typedef bool (*cb_better_fn)(const void *ctx, const cubed_plan *now, const cubed_plan *before);
 CUBED_MUST_CHECK cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
                                                  cb_better_fn better, bool *done, cubed_error *err);
@@ -85,7 +94,7 @@ double cb_opt_stage_seconds(const cb_stage *s);
  * allowed_mem. */
 uint64_t cb_opt_whole_need(const cubed_plan *p);
 
-/* Chunks are grouped into larger tasks, if that has no disadvantage, up to this output size of a task in bytes. */
+/* Small output chunks are grouped into larger tasks if this has no disadvantage, until a task has this output size in bytes. */
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)
 /* Bytes per second of a worker of a cloud service (Klimovic et al., Understanding Ephemeral Storage for Serverless Analytics,
  * USENIX ATC 2018: 600 Mbit/s). */

@@ -1,29 +1,34 @@
 /* Plans the copy of an array from one chunk grid to another in bounded memory.
  *
- * One pass copies from grid to grid by tasks (rechunk_tile.h). If memory is short, its tasks decode the same source chunks
- * repeatedly. Then it is faster to write and read an intermediate array with a grid between the two: 2 copies of the data
- * instead of (1 + a) / 2, where a is how often a pass reads the data. Speed is predicted:
+ * A pass copies an array from one grid to another by tasks (rechunk_tile.h). If memory is short, its tasks decode the same source
+ * chunks repeatedly. Then it may be faster to write and read an intermediate array, with a grid between the two. With an
+ * intermediate, the data is copied 2 times. A single pass that reads the data `a` times costs as much as (1 + a) / 2 copies. The
+ * time of a plan is predicted:
  *
  *   seconds = bytes / bandwidth + requests * latency
  *
- * More memory never increases bytes or requests. The planner climbs a ladder of memory sizes, whose rungs depend only on
- * the grids, up to the available memory. On the lowest rung, where a task can just hold a source chunk and a target chunk,
- * it chooses the fastest plan. On each further rung it looks for plans that fit and have neither more bytes nor more requests
- * than the current plan. If there are any, it switches to the fastest. On smaller rungs in between it considers only the current
- * plan with larger tasks, and a single pass. With more memory the same climb continues further.
+ * More memory must never increase bytes or requests. So the planner searches with increasing sizes of memory, up to the available
+ * memory. These sizes (rungs of a ladder) depend only on the grids:
  *
- * A plan of many passes with few requests could block such a climb. Therefore plans of three or more passes have at least as many
- * requests as two passes with pieces of CB_RECHUNK_BETA / 2.
+ * - Lowest rung: a task can just hold a source chunk and a target chunk. The planner chooses the fastest plan.
+ * - Each further rung: the planner considers plans that fit and have neither more bytes nor more requests than the current plan.
+ * If
+ *   there are such plans, the fastest becomes the current plan.
+ * - Smaller rungs in between: the planner considers only the current plan with larger tasks, and a single pass.
  *
- * One intermediate is sufficient if N <= mem^2 / beta, where N is the size of the array and beta the smallest piece worth a
- * request (Aggarwal and Vitter, "The input/output complexity of sorting and related problems", CACM 1988); then every byte
- * is read twice and written twice.
+ * With more memory, the same search only continues further.
  *
- * Memory that a run keeps in addition to tasks grows with the chunks of intermediates, and counts as memory of a plan.
+ * A plan of many passes with few requests could exclude all later plans. Therefore, plans of three or more passes have at least
+ * as many requests as two passes with pieces of CB_RECHUNK_BETA / 2.
  *
- * If the first pass computes something, or reads parts of chunks or irregular chunks, the formulas here are only estimates.
- * Then the planner calls `judge` to compare the projected costs of plans, so that more memory does not increase those
- * costs either.
+ * One intermediate is sufficient if N <= mem^2 / beta, where N is the size of the array in bytes, and beta is the smallest piece
+ * for which a request is worthwhile (Aggarwal and Vitter, "The input/output complexity of sorting and related problems", CACM
+ * 1988). Then every byte is read twice and written twice.
+ *
+ * A run keeps metadata that grows with the number of chunks of intermediates. It counts as memory of the plan.
+ *
+ * If the first pass computes something, or reads parts of chunks or irregular chunks, the formulas here are only estimates. Then
+ * the planner calls `judge` to get the projected costs of plans, so that more memory does not increase these costs either.
  *
  * A pure function, except for the judge: no allocation, no state, and no loop over chunks. */
 #ifndef CB_OPT_RECHUNK_H
@@ -60,8 +65,8 @@ typedef struct cb_rechunk_in {
     size_t item_size;
     size_t mem;    /* maximum bytes of one task and the run's metadata together */
     unsigned coop; /* number of workers that may share a task: see cb_tile_in */
-    /* Additional bytes to read a source chunk, to write a target chunk, and to read or write a chunk of an intermediate;
-     * and a constant for every task. */
+    /* Memory in bytes in addition to decoded chunks: to read a source chunk, to write a target chunk, to read or write a chunk
+     * of an intermediate, and a constant for every task. */
     size_t read_extra, write_extra, middle_extra, fixed;
     size_t part_run, part_extra; /* properties of the source: see cb_tile_source */
     bool part_whole;
@@ -87,8 +92,8 @@ typedef struct cb_rechunk_in {
 /* Seconds of latency of a request: a tenth of the time for transferring CB_RECHUNK_BETA bytes. */
 #define CB_RECHUNK_LATENCY CUBED_ASSUMED_LATENCY
 
-/* One pass and its cost. Bytes are bytes of decoded chunks. All chunks count as whole chunks, except the clipped last chunks of
- * intermediates. */
+/* One pass and its cost. Bytes are bytes of decoded chunks. Chunks at the end of an axis count as whole chunks, except those of
+ * intermediates, which are clipped. */
 typedef struct cb_rechunk_pass {
     cb_grid target;
     int64_t task_chunks[CUBED_MAX_NDIM]; /* number of target chunks that a task makes, by axis */

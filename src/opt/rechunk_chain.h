@@ -1,5 +1,5 @@
-/* Chains of passes from one grid to another with a given memory: their costs, and the search for good chains. For rechunk.c,
- * which varies the memory. */
+/* A chain is a sequence of passes (copies) from one chunk grid to another, through intermediate arrays. These functions compute
+ * the costs of chains for a given memory, and search for good chains. rechunk.c calls them with various amounts of memory. */
 #ifndef CB_OPT_RECHUNK_CHAIN_H
 #define CB_OPT_RECHUNK_CHAIN_H
 
@@ -39,18 +39,18 @@ void cb_chain_single(const cb_planner *p, cb_chain *out);
 void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c);
 /* Finds the best single pass from the source to the target. */
 void cb_chain_direct(cb_planner *p, cb_chain *out);
-/* Keeps the grids of a chain, and chooses its tasks again for the planner's memory. */
+/* Chooses the tasks of each pass again, for the memory p->mem. Keeps the grids of the chain. */
 void cb_chain_again(cb_planner *p, cb_chain *c);
 /* Finds the best chain of `npasses` passes within `trials` tile searches; its seconds are infinite if no chain fits. */
 void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out);
 /* Return lower bounds of the bytes and seconds of any chain of this length: those of a chain that reads nothing twice. */
 uint64_t cb_chain_least_bytes(const cb_planner *p, int npasses);
 double cb_chain_least_seconds(const cb_planner *p, int npasses);
-/* Returns the minimum number of requests of a chain that moves more bytes than two passes need, so that the chain does not
- * block chains of two passes. If the chain moves fewer bytes than `no_worse`, a number slightly below the requests of
- * `no_worse` is sufficient. */
+/* Returns the minimum number of requests that a chain must have, if it moves more bytes than two passes need. A chain with fewer
+ * requests would exclude chains of two passes later in the search, because these must not have more requests. If the chain moves
+ * fewer bytes than p->no_worse, a number slightly below the requests of p->no_worse is sufficient. */
 double cb_chain_floor(const cb_planner *p, const cb_chain *c);
-/* Returns the number of requests to read every source chunk and write every target chunk once. */
+/* Returns the number of requests that any chain needs at both ends: one for each source chunk and one for each target chunk. */
 double cb_chain_ends(const cb_planner *p);
 
 #endif

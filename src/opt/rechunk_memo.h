@@ -1,11 +1,12 @@
-/* Remembers results of the tile search for passes, because successive chains have most passes in common. */
+/* Caches results of the tile search (rechunk_tile.h) for passes. The search tries many chains of passes one after another, which
+ * have most passes in common. */
 #ifndef CB_OPT_RECHUNK_MEMO_H
 #define CB_OPT_RECHUNK_MEMO_H
 
 #include "base/alloc.h"
 #include "opt/rechunk_tile.h"
 
-/* A pass within one search. Other parameters of the tile search depend only on whether it is the first or last pass. */
+/* The key of a cached pass. Within one search, all other parameters of the tile search depend only on `first` and `last`. */
 typedef struct cb_pass_key {
     const cb_grid *from, *to;
     bool first, last;
@@ -25,7 +26,8 @@ cb_pass_memo *cb_pass_memo_new(const cubed_allocator *alloc, int ndim);
 /* Accepts NULL. */
 void cb_pass_memo_free(cb_pass_memo *m);
 
-/* Returns the entry of the pass. If not *known, the caller must fill it. Valid until the next call. */
+/* Returns the entry of a pass. If *known is false, the entry is new and the caller must fill it in. The entry is valid until the
+ * next call. */
 cb_pass_found *cb_pass_memo_find(cb_pass_memo *m, const cb_pass_key *key, bool *known);
 
 #endif

@@ -1,8 +1,9 @@
 /* Chooses how many output chunks a task makes, to minimise the bytes that it decodes.
  *
- * A task is a box of whole output chunks, `task_chunks` per axis. It decodes every source chunk that the box touches, one
- * at a time; both tasks decode a source chunk that crosses their border. Along one axis the number of (task, source chunk)
- * pairs has a closed form, and the total number of decoded chunks is the product over the axes: nothing here loops over chunks.
+ * A task is a box of whole output chunks, `task_chunks` along each axis. It decodes every source chunk that overlaps the box,
+ * one at a time. A source chunk that crosses the border of two tasks is decoded by both. Along one axis, the number of pairs
+ * (task, source chunk that it decodes) has a closed form. The total number of decoded chunks is the product over the axes. So
+ * nothing here loops over chunks.
  *
  * Pure functions: no allocation, no state. */
 #ifndef CB_OPT_RECHUNK_TILE_H
@@ -18,8 +19,8 @@ typedef struct cb_tile_source {
         *map; /* maps coordinates of the output to coordinates of the array; NULL: identity */
     size_t item_size;
     size_t read_extra; /* bytes to read a chunk, in addition to the decoded chunk */
-    /* Minimum contiguous run in bytes for which reading a part of a chunk is worthwhile, and additional bytes for that; 0:
-     * only whole chunks are read. See cb_node_subread_run. */
+    /* part_run: minimum length in bytes of a contiguous run for which reading only a part of a chunk is worthwhile; 0: only whole
+     * chunks are read. part_extra: additional memory in bytes for reading a part. See cb_node_subread_run. */
     size_t part_run, part_extra;
     bool part_whole; /* only parts that are contiguous in a chunk can be read */
 } cb_tile_source;
@@ -38,9 +39,11 @@ typedef struct cb_tile_in {
     const cb_tile_source *sources;
     size_t mem;   /* bytes that a task may use */
     size_t fixed; /* part of `mem` that every task uses regardless of its size */
-    /* Among tasks that read the same, the smallest are chosen. Then chunks are grouped until a box has `worth` bytes, provided
-     * that no more data is read and `min_tasks` tasks remain. 0: chunks are not grouped. Stages other than copies, whose tasks
-     * cannot be shared, have at least `min_tasks` tasks or boxes of this size, even if they read more. */
+    /* Among tasks that read equally much, the smallest are chosen. Then their chunks are grouped until a task's box has `worth`
+     * bytes, if this reads no more data and at least `min_tasks` tasks remain. If `worth` is 0, chunks are not grouped.
+     *
+     * Stages other than copies have at least `min_tasks` tasks, or tasks whose boxes have `worth` bytes, even if they then read
+     * more data, because several workers cannot share a task of such a stage. */
     size_t worth;
     int64_t min_tasks;
 } cb_tile_in;
@@ -54,7 +57,7 @@ typedef struct cb_tile {
     size_t task_mem; /* memory of the largest task, per worker, as its operator measures it */
 } cb_tile;
 
-/* Measures the cost of the given task_chunks with cooperative tasks of in->coop workers. */
+/* Computes the costs of tasks with these task_chunks, if in->coop workers run each task together. */
 void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out);
 
 /* Chooses the task_chunks that decode the fewest bytes within the memory. Uses cooperative tasks only if they read less

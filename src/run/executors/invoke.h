@@ -26,8 +26,8 @@ typedef struct cb_invocation {
     cb_invoker *of;
     cubed_task_range range;
     cb_buf body;
-    bool
-        renewed; /* the credentials were renewed once for this call, after the service had refused it */
+    /* the credentials were renewed once for this call, after the service had refused it */
+    bool renewed;
 } cb_invocation;
 
 typedef struct cb_invoke_kind {

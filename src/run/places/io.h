@@ -19,8 +19,8 @@ typedef enum cb_io_mode {
 
 typedef struct cb_io_options {
     cb_io_mode mode;
-    bool
-        resume; /* resume an earlier run of the plan; for workers: an earlier run began all targets */
+    /* resume an earlier run of the plan; for workers: an earlier run began all targets */
+    bool resume;
     /* for drivers: workers find the run by its name and the plan's ID (cubed_work) */
     bool joined;
     unsigned keep; /* CUBED_KEEP_*: output that may be kept if the run ends early (cb_io_keep) */
