@@ -1,4 +1,4 @@
-/* Parts of one block of a c-blosc chunk, decoded without the rest of the block. */
+/* Decodes parts of a block of a c-blosc chunk, without the rest of the block. */
 #ifndef CB_CODEC_BLOSC_PARTS_H
 #define CB_CODEC_BLOSC_PARTS_H
 
@@ -8,8 +8,8 @@
 
 #include <cubed/sys/store.h>
 
-/* An encoded block. Its streams follow one another, each with its encoded size (32 bits, little-endian) in front. A stream whose
- * encoded size is its decoded size is stored as it is. */
+/* An encoded block. It consists of streams, one after another. In front of each stream is its encoded size (32 bits,
+ * little-endian). A stream whose encoded size equals its decoded size is stored unencoded. */
 typedef struct cb_blosc_block {
     const unsigned char *src;
     size_t
@@ -19,20 +19,21 @@ typedef struct cb_blosc_block {
     size_t elem;       /* size in bytes of the elements that are shuffled; 1: not shuffled */
 } cb_blosc_block;
 
-/* A position in a list of ascending ranges of a decoded chunk, whose bytes are written one after another. */
+/* A position in a list of runs to decode: byte ranges of the decoded chunk, in ascending order. Their bytes are written one after
+ * another. */
 typedef struct cb_blosc_cursor {
-    const cubed_range *runs;
-    size_t n;    /* number of runs left; the first of them is runs[0] */
-    size_t done; /* bytes of runs[0] that have been written */
-    unsigned char *to;
+    const cubed_range *runs; /* the runs that are left; the first of them may be partly written */
+    size_t n;                /* number of these runs */
+    size_t done;             /* bytes of runs[0] that have been written */
+    unsigned char *to;       /* address for the next byte */
 } cb_blosc_cursor;
 
-/* Returns the next part of a run within the bytes `from` to `end` - 1 of the chunk, and moves past it. Size 0: there is none.
- * `*to` is the place for its bytes. */
+/* Returns the next part of a run that is within bytes `from` to end - 1 of the decoded chunk, and moves the cursor past it. *to
+ * receives the address for its bytes. Returns a range of size 0 if the next byte to write is not within these bytes. */
 cubed_range cb_blosc_next_part(cb_blosc_cursor *c, size_t from, size_t end, unsigned char **to);
 
-/* Returns whether cb_blosc_copy_parts can decode the block. The inner codec must be LZ4, which `flags` of the chunk's header
- * states. */
+/* Returns true if cb_blosc_copy_parts can decode the block: the inner codec must be LZ4, and the block must not be bit-shuffled.
+ * `flags` are those of the chunk's header. */
 bool cb_blosc_has_parts(const cb_blosc_block *b, unsigned flags);
 
 /* Decodes the parts of the cursor's runs within a block, and moves the cursor past them. Each LZ4 stream is decoded at least up

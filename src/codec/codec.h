@@ -1,5 +1,5 @@
-/* Codec chains: convert between a chunk's encoded bytes and its elements in native byte order and C layout. Immutable after
- * parsing; thread-safe. */
+/* Codec chains. A chain converts a chunk's elements, in native byte order and C order, to its encoded bytes, and back. It is a
+ * list of steps, one for each codec, in the order of encoding. A chain is immutable after parsing, and thread-safe. */
 #ifndef CB_CODEC_CODEC_H
 #define CB_CODEC_CODEC_H
 
@@ -11,15 +11,16 @@
 #define CB_MAX_CODECS 20
 #define CB_MAX_ITEM   16 /* maximum size in bytes of a fill value */
 
-/* A part of a chain: `n` consecutive steps from number `first` on, in the order of encoding (from array to bytes). */
+/* A part of a chain: n consecutive steps, from number `first` on. */
 typedef struct cb_codec_subread {
     int first, n;
 } cb_codec_subread;
 
+/* A step of a chain: a codec with its configuration. */
 typedef struct cb_codec_step {
     const cubed_codec_vtable *vt;
     cubed_codec_conf conf;
-    cubed_codec_ctx ctx;
+    cubed_codec_ctx ctx;           /* facts about the input of the step when encoding */
     int64_t shape[CUBED_MAX_NDIM]; /* ctx.shape points here after cb_codec_chain_fix */
     size_t raw_size;               /* maximum size in bytes of the input when encoding */
     bool skip;                     /* the step changes no bytes, so it is skipped */
@@ -27,44 +28,46 @@ typedef struct cb_codec_step {
      * an inner chunk. */
     cb_codec_subread inner, index;
     int64_t ninner;      /* number of inner chunks in a shard */
-    bool index_in_front; /* false: the index follows the chunks */
+    bool index_in_front; /* the index precedes the inner chunks; otherwise it follows them */
 } cb_codec_step;
 
-/* Plain data except for step[].ctx.shape: call cb_codec_chain_fix after a copy. */
+/* A chain, with the steps of shards' inner chunks and indices. Call cb_codec_chain_fix after a copy of this structure. */
 typedef struct cb_codec_chain {
-    cb_codec_subread all; /* steps of a whole chunk */
-    int nsteps;           /* number of steps, including the steps of nested parts */
-    /* number of steps after "bytes" that are v2 filters; the next step is the compressor */
+    cb_codec_subread all; /* the steps of a whole chunk */
+    int nsteps;           /* number of steps in `step`, including `inner` and `index` of shards */
+    /* v2: number of steps after "bytes" that are filters; the next step is the compressor */
     int n_filters;
-    size_t chunk_bytes;              /* decoded size of a chunk */
+    size_t chunk_bytes;              /* decoded size of a chunk in bytes */
     unsigned char fill[CB_MAX_ITEM]; /* value of missing inner chunks */
     bool skip_empty; /* do not encode inner chunks that contain only the fill value */
     cb_codec_step step[CB_MAX_CODECS];
 } cb_codec_chain;
 
+/* Sets ctx.shape of all steps to the arrays `shape` of the same structure. */
 void cb_codec_chain_fix(cb_codec_chain *c);
-/* Checks whether the codecs accept chunks of another shape, which must not be longer along any axis. A shard must consist
- * of whole inner chunks. `where` names the document. */
+/* Fails if the codecs do not accept chunks of another shape, which must not be longer along any axis. A shard must consist of
+ * whole inner chunks. `where` names the document in messages. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_check_shape(const char *where, const cb_codec_chain *c,
                                                          const int64_t *shape, cubed_error *err);
-/* Adapts a chain to chunks of a shape that cb_codec_chain_check_shape accepted. Inner chunks of shards keep their shape;
- * the index gets shorter. */
+/* Copies a chain to *out, for chunks of a shape that cb_codec_chain_check_shape has accepted. Inner chunks of shards keep their
+ * shape, so a smaller shard has fewer of them and a shorter index. */
 void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_codec_chain *out);
 
-/* Properties of the array that codecs receive. `chunk` is in C order; `fill` has item_size bytes. */
+/* Properties of an array that determine its chain. */
 typedef struct cb_codec_array {
+    /* Size in bytes of an element, and of the units whose bytes are reversed if the byte order differs. */
     size_t item_size, unit_size;
     int ndim;
-    const int64_t *chunk;
-    const void *fill;
+    const int64_t *chunk; /* shape of a chunk */
+    const void *fill;     /* the first bytes of the fill value, at most CB_MAX_ITEM; NULL: zeros */
     cubed_dtype dtype;
     const cb_codecs *codecs; /* codecs that a list may name; NULL: built-in codecs only */
 } cb_codec_array;
 
-/* Parses the "codecs" list of Zarr v3. `where` names the document.
+/* Parses the list "codecs" of Zarr v3. `where` names the document in messages.
  *
- * The list must contain exactly one "bytes" or "sharding_indexed" (or another array-to-bytes codec), array codecs before it
- * and byte codecs after it.
+ * The list must have exactly one array-to-bytes codec, such as "bytes" or "sharding_indexed". Array-to-array codecs precede it,
+ * and bytes-to-bytes codecs follow it.
  *
  * Errors: CUBED_E_UNSUPPORTED names an unknown codec; CUBED_E_FORMAT if the list is not valid. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *codecs,
@@ -81,47 +84,49 @@ typedef struct cb_codec_v2 {
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, const cb_codec_v2 *v2,
                                                       const cb_codec_array *array,
                                                       cb_codec_chain *out, cubed_error *err);
-/* Converts the chain to JSON: for v3 the "codecs" list, for v2 the filters (a list or null) and the compressor (an object
- * or null). The caller owns the new references. */
+/* Convert a chain to JSON: for v3 to the list "codecs", for v2 to the filters (a list or null) and the compressor (an object or
+ * null). The caller owns the new references. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, json_t **out,
                                                       cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **filters,
                                                       json_t **compressor, cubed_error *err);
 
-/* Return the maximum encoded size in bytes of a chunk, and of the output of a part of the chain. */
+/* Returns the maximum encoded size in bytes of a chunk; 0 if it overflows. */
 size_t cb_codec_chain_bound(const cb_codec_chain *c);
+/* Returns the maximum size in bytes of the encoded output of a part of the chain; 0 if it overflows. */
 size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
-/* Return the arena memory that cb_codec_chain_decode and cb_codec_chain_encode need in addition to src and dst. */
+/* Return the memory that cb_codec_chain_decode and cb_codec_chain_encode use in addition to src and dst. */
 cb_need cb_codec_chain_decode_need(const cb_codec_chain *c);
 cb_need cb_codec_chain_encode_need(const cb_codec_chain *c);
-/* Returns true if encoded and decoded bytes are equal, so a chunk can be read directly into its destination. */
+/* Returns true if encoded and decoded bytes are equal, so that a chunk can be read directly to its destination. */
 bool cb_codec_chain_is_raw(const cb_codec_chain *c);
 
-/* Layout of encoded elements that differ from the decoded ones only by the order of axes and bytes. */
+/* Layout of encoded elements that differ from the decoded elements only by the order of axes and of bytes. */
 typedef struct cb_codec_layout {
-    int axis[CUBED_MAX_NDIM]; /* stored axis d is axis[d] of the array */
-    /* The step that reverses the bytes of each element; NULL: native byte order. */
+    int axis[CUBED_MAX_NDIM]; /* stored axis d is axis axis[d] of the array */
+    /* The step that reverses the bytes of each unit; NULL: native byte order. */
     const cb_codec_step *swap;
     /* Unit size in bytes of the codec "shuffle", which stores the first bytes of all units, then all second bytes, and so
      * on; 0 if the chain has no such step. */
     size_t shuffled;
 } cb_codec_layout;
-/* Finds the layout that the first encoding steps of a part of the chain give to the elements, as long as the steps only move
- * bytes. Returns the number of the first step that *out does not contain; part.first + part.n if *out contains all. For a
- * whole chunk, `part` is c->all. */
+/* Finds the layout of the elements after those first steps of a part of the chain that only move bytes (transpose, bytes,
+ * shuffle). Returns the number of the next step, which *out does not include; part.first + part.n if *out includes all steps. For
+ * a whole chunk, `part` is c->all. */
 int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_codec_layout *out);
 
-/* Decodes a chunk to `dst`, which has chunk_bytes. CUBED_E_FORMAT if the decoded size differs from chunk_bytes. */
+/* Decodes a chunk to `dst`, which has c->chunk_bytes bytes. CUBED_E_FORMAT if the decoded size is another one. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src,
                                                     size_t src_size, void *dst, cb_arena *scratch,
                                                     cubed_error *err);
-/* Decodes a chunk of unknown size to `dst`, which has room for chunk_bytes. Sets *got to the decoded size, at most
- * chunk_bytes. */
+/* Decodes a chunk of unknown size to `dst`, which has room for c->chunk_bytes bytes. Sets *got to the decoded size, which is at
+ * most c->chunk_bytes. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode_some(const cb_codec_chain *c, const void *src,
                                                          size_t src_size, void *dst, size_t *got,
                                                          cb_arena *scratch, cubed_error *err);
-/* Encodes a chunk to `dst`, which has cb_codec_chain_bound bytes. `src` is not changed. `used` is the part of the chunk
- * within the array (NULL: all): a shard omits inner chunks entirely outside it. */
+/* Encodes a chunk to `dst`, which has room for cb_codec_chain_bound bytes. Sets *got to the encoded size. Does not change `src`.
+ * `used` is the shape of the part of the chunk that is within the array, NULL if it is the whole chunk: a shard omits inner
+ * chunks that are entirely outside this part. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src,
                                                     const int64_t *used, void *dst, size_t *got,
                                                     cb_arena *scratch, cubed_error *err);
@@ -132,66 +137,77 @@ typedef enum cb_codec_looks {
     CB_CODEC_DAMAGED, /* a size differs, or a header is not valid */
     CB_CODEC_UNTOLD   /* unknown, because the codecs do not store sizes */
 } cb_codec_looks;
+/* An encoded chunk of `size` bytes, and a callback that reads some of them. */
 typedef struct cb_codec_object {
     cubed_status (*read)(void *ctx, uint64_t offset, void *dst, size_t size, size_t *got,
                          cubed_error *err);
     void *ctx;
     uint64_t size;
 } cb_codec_object;
-/* Checks headers, trailers and indices of an encoded chunk. Returns only errors of `read`. */
+/* Checks the size of an encoded chunk, and the sizes in its headers, trailers and indices. The status is only that of `read`;
+ * *out receives the result of the check. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_look(const cb_codec_chain *c, const cb_codec_object *o,
                                                   cb_arena *scratch, cb_codec_looks *out,
                                                   cubed_error *err);
 cb_need cb_codec_chain_look_need(const cb_codec_chain *c);
 
-/* Returns the step if the part has exactly one step that acts and can decode ranges; otherwise NULL. */
+/* Returns the only step of a part of the chain that changes bytes, if this step can decode ranges of a chunk; otherwise NULL. */
 const cb_codec_step *cb_codec_part_ranged(const cb_codec_chain *c, cb_codec_subread part);
+/* Like cb_codec_part_ranged, for whole chunks. */
 static inline const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c)
 {
     return cb_codec_part_ranged(c, c->all);
 }
-/* Returns the maximum decoded size in bytes of a codec block, or 0 if the codec cannot locate blocks. */
+/* Returns the maximum decoded size in bytes of a codec block (a part of an encoded chunk that can be decoded alone), or 0 if the
+ * codec cannot locate blocks. `s` is the result of cb_codec_part_ranged, also below. */
 size_t cb_codec_block_bound(const cb_codec_step *s);
-/* Returns the memory that cb_codec_runs_decode needs in addition to the encoded chunk and the range. */
+/* Returns the memory that cb_codec_runs_decode uses in addition to `src` and `dst`. */
 cb_need cb_codec_range_need(const cb_codec_step *s);
-/* Finds the encoded bytes that a range needs: see cubed_codec_vtable.locate. */
+/* Finds the encoded bytes that are needed to decode bytes `from` to from + size - 1 of the chunk: see cubed_codec_vtable.locate.
+ * `src` has the first src_size bytes of the encoded chunk. */
 CUBED_MUST_CHECK cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src,
                                                     size_t src_size, size_t from, size_t size,
                                                     cubed_codec_extent *out, cubed_error *err);
-/* Decodes n >= 1 runs to `dst`, one after another. Runs are ascending ranges of the decoded chunk that do not overlap. `src`
- * contains the bytes located for the range from the first run to the end of the last one: the head, followed directly by the
- * blocks. The call may change `src`. */
+/* Decodes n >= 1 runs to `dst`, one after another.
+ *
+ * src      the encoded bytes of `located`: its first `head` bytes, directly followed by bytes `lo` to hi - 1; may be changed
+ * located  the result of cb_codec_range_locate for the range from the start of the first run to the end of the last run
+ * runs     byte ranges of the decoded chunk, in ascending order, which do not overlap */
 CUBED_MUST_CHECK cubed_status cb_codec_runs_decode(const cb_codec_step *s, void *src,
                                                    const cubed_codec_extent *located,
                                                    const cubed_range *runs, size_t n, void *dst,
                                                    cb_arena *scratch, cubed_error *err);
 
-/* Returns the sharding step if the chain has no other step, so that inner chunks can be read separately; otherwise NULL. */
+/* Returns the step "sharding_indexed" if whole chunks have no other step, so that inner chunks can be read separately; otherwise
+ * NULL. The other functions receive this step as `shard`. */
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
-/* Returns the sharding step if a part of the chain, such as the inner codecs of a shard, has no other step; otherwise NULL. */
+/* Returns the step "sharding_indexed" if a part of the chain, such as the inner codecs of a shard, has no other step; otherwise
+ * NULL. */
 const cb_codec_step *cb_codec_part_shard(const cb_codec_chain *c, cb_codec_subread part);
 /* Returns the encoded size in bytes of a shard's index, which is at the start or the end of its object. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
-/* Returns how many numbers a decoded index contains: two for each inner chunk. */
+/* Returns the number of numbers in a decoded index: offset and size of each inner chunk. */
 static inline size_t cb_codec_index_numbers(const cb_codec_step *shard)
 {
     return 2 * (size_t)shard->ninner;
 }
+/* Decodes an index. `encoded` has cb_codec_index_bytes bytes. `index` receives cb_codec_index_numbers numbers. */
 CUBED_MUST_CHECK cubed_status cb_codec_index_decode(const cb_codec_chain *c,
                                                     const cb_codec_step *shard, const void *encoded,
                                                     uint64_t *index, cb_arena *scratch,
                                                     cubed_error *err);
-/* Looks up inner chunk `i` in the index. Sets *size to 0 if it is missing. Checks the entry against the object's size and
- * `most`, the maximum encoded size of an inner chunk. */
+/* Looks up inner chunk i in a decoded index. Sets *size to 0 if the chunk is missing. CUBED_E_FORMAT if the entry points outside
+ * the shard of object_size bytes, or to more than `most` bytes, the maximum encoded size of an inner chunk. */
 CUBED_MUST_CHECK cubed_status cb_codec_index_find(const uint64_t *index, size_t most,
                                                   uint64_t object_size, int64_t i, uint64_t *offset,
                                                   uint64_t *size, cubed_error *err);
+/* Return the decoded size in bytes of an inner chunk, and its maximum encoded size. */
 size_t cb_codec_inner_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
 size_t cb_codec_inner_bound(const cb_codec_chain *c, const cb_codec_step *shard);
-/* Return the memory for decoding the index of a shard, and for decoding an inner chunk, in addition to the encoded and decoded
- * bytes. */
+/* Return the memory of cb_codec_index_decode and of cb_codec_inner_decode in addition to the encoded and decoded bytes. */
 cb_need cb_codec_index_need(const cb_codec_chain *c, const cb_codec_step *shard);
 cb_need cb_codec_inner_need(const cb_codec_chain *c, const cb_codec_step *shard);
+/* Decodes an inner chunk to `dst`, which has cb_codec_inner_bytes bytes. */
 CUBED_MUST_CHECK cubed_status cb_codec_inner_decode(const cb_codec_chain *c,
                                                     const cb_codec_step *shard, const void *src,
                                                     size_t src_size, void *dst, cb_arena *scratch,

@@ -7,16 +7,18 @@
 #include "base/alloc.h"
 #include "cubed/sys/codec.h"
 
-/* Added codecs are never removed, so readers need no lock. */
+/* An added codec, in a list. Codecs are never removed from the list, so readers need no lock. */
 typedef struct cb_added_codec {
     const cubed_codec_vtable *vt;
     struct cb_added_codec *next;
 } cb_added_codec;
 
+/* The codecs of a context. */
 typedef struct cb_codecs {
     _Atomic(cb_added_codec *) added;
 } cb_codecs;
 
+/* Adds a codec, which must not be freed. CUBED_E_EXISTS if a codec has one of its names. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_codecs_add(cb_codecs *codecs, const cubed_allocator *a,
                                             const cubed_codec_vtable *vt, cubed_error *err);
 void cb_codecs_free(cb_codecs *codecs, const cubed_allocator *a);

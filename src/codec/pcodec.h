@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef struct cb_pco_config {
-    size_t level, page; /* maximum count of numbers in a page */
+    size_t level, page; /* page: maximum number of numbers in a page */
     bool classic;
     int delta; /* delta order, or CB_PCO_AUTO or CB_PCO_LOOKBACK */
 } cb_pco_config;
@@ -20,7 +20,8 @@ typedef struct cb_pco_says {
 } cb_pco_says;
 enum { CB_PCO_DONE, CB_PCO_REFUSED, CB_PCO_NO_MEMORY };
 
-/* `number` is pco's number of the type. Functions with `memory` fail before they allocate more than that many bytes. */
+/* `number` is the number by which pco identifies the type. Functions with `memory` fail before they allocate more than `memory`
+ * bytes. */
 size_t cb_pco_bound(uint8_t number, size_t n, size_t page);
 int cb_pco_encode(uint8_t number, const cb_pco_config *config, const void *src, size_t n, void *dst,
                   size_t cap, size_t *got, size_t memory, cb_pco_says says);

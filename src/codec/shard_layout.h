@@ -20,7 +20,7 @@ typedef struct cb_shard_walk {
     size_t item;                  /* size of an element in bytes */
     const int64_t *shape, *inner; /* shapes of the shard and of an inner chunk */
     bool contiguous;              /* an inner chunk is contiguous in the decoded shard */
-    int64_t at[CUBED_MAX_NDIM];   /* position of the current inner chunk */
+    int64_t at[CUBED_MAX_NDIM];   /* index in the shard of the first element of this inner chunk */
 } cb_shard_walk;
 
 cb_shard_walk cb_shard_walk_start(const cb_codec_chain *c, const cb_codec_step *s);
@@ -30,12 +30,12 @@ void cb_shard_walk_next(cb_shard_walk *w);
 bool cb_shard_walk_outside(const cb_shard_walk *w, const int64_t *used);
 /* Returns the byte offset in the decoded shard of element `idx` of the current inner chunk. */
 size_t cb_shard_walk_offset(const cb_shard_walk *w, const int64_t *idx);
-/* Copies the current inner chunk of the iterator: from `inner` into the shard if `into`, otherwise from the shard to
- * `inner`. */
+/* Copies the current inner chunk: from `inner` to the decoded shard if `into` is true, otherwise from the shard to `inner`. */
 void cb_shard_walk_copy(const cb_shard_walk *w, char *shard, char *inner, bool into);
 
-/* cb_shard_fill fills `bytes` bytes with the chain's fill value. cb_shard_is_fill returns true if they contain nothing else. If
- * elements are longer than CB_MAX_ITEM, the fill value is followed by zeros. */
+/* cb_shard_fill fills `bytes` bytes with elements that equal the chain's fill value. cb_shard_is_fill returns true if all
+ * elements equal it. `item` is the size of an element in bytes; if it exceeds CB_MAX_ITEM, the other bytes of the fill value are
+ * zeros. */
 void cb_shard_fill(const cb_codec_chain *c, size_t item, char *dst, size_t bytes);
 bool cb_shard_is_fill(const cb_codec_chain *c, size_t item, const char *src, size_t bytes);
 
