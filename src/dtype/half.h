@@ -1,6 +1,6 @@
 /* Conversions of half-precision numbers (IEEE 754 binary16, and bfloat16, the upper half of a float32), rounded to nearest
- * even. Uses integers and exact float operations only, so that results do not depend on the instruction set and loops are
- * vectorised without hardware support. */
+ * even. The functions use only operations of integers and exact operations of floats. So results do not depend on the instruction
+ * set, and compilers vectorise loops without hardware support for half precision. */
 #ifndef CB_DTYPE_HALF_H
 #define CB_DTYPE_HALF_H
 

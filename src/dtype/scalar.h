@@ -8,14 +8,16 @@
 
 /* Casts a value by the rules of cubed_astype, and clears the rest of *out. `value` and `out` may be the same. */
 void cb_scalar_cast(cubed_dtype from, const cubed_scalar *value, cubed_dtype to, cubed_scalar *out);
+/* Return a number converted to type `dtype`. */
 cubed_scalar cb_scalar_from_double(cubed_dtype dtype, double v);
 cubed_scalar cb_scalar_from_i64(cubed_dtype dtype, int64_t v);
-/* Returns the distance from 1 to the next number of a floating-point or complex type; for other types the distance of float64,
- * the type in which they are computed. */
+/* Returns the distance from 1 to the next larger number of a floating-point or complex type. For other types, returns that of
+ * float64, the type in which they are computed. */
 double cb_dtype_epsilon(cubed_dtype dtype);
 
-/* Conversions shared with the cast kernels, so that constants folded at plan time equal the kernel's results. Out of range:
- * truncation modulo 2^64 if it fits in 64 bits, otherwise INT64_MIN (as on x86). */
+/* Convert a double to a 64-bit integer, truncating it. Values that the result cannot hold become INT64_MIN (2**63 for unsigned),
+ * as on x86. For unsigned results, negative values that int64 can hold are converted modulo 2**64. The cast kernels use the same
+ * functions, so a constant that is cast at plan time equals the kernel's result. */
 static inline int64_t cb_f64_to_i64(double v)
 {
     return v >= -9223372036854775808.0 && v < 9223372036854775808.0 ? (int64_t)v : INT64_MIN;
@@ -26,10 +28,12 @@ static inline uint64_t cb_f64_to_u64(double v)
     return (uint64_t)cb_f64_to_i64(v);
 }
 
-/* Returns the length of (x, y), from IEEE operations only, because C libraries may use fused operations. One Newton step with a
- * residual whose large terms cancel: C. F. Borges, "Algorithm 1014: an improved algorithm for hypot(x, y)", ACM TOMS 47 (2021).
- * Operands are scaled if their squares would overflow or underflow. Conditions select between values, so that loops are
- * vectorised. */
+/* Returns the length of the vector (x, y), like hypot. Uses only IEEE operations, so that the bits do not depend on the C
+ * library, which may use fused operations.
+ *
+ * One Newton step improves the square root: C. F. Borges, "Algorithm 1014: an improved algorithm for hypot(x, y)", ACM TOMS 47
+ * (2021). Operands are scaled if their squares would overflow or underflow. Conditions select between values instead of
+ * branching, so that compilers vectorise loops. */
 static inline double cb_hypot(double x, double y)
 {
     double a = fabs(x), b = fabs(y), p = a > b ? a : b, q = a > b ? b : a;

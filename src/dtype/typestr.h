@@ -4,7 +4,8 @@
 
 #include "cubed/dtype.h"
 
-/* Returns the size of the unit that byte order applies to: half of a complex number, or one character. */
+/* Returns the size in bytes of the units whose bytes are reversed if the byte order differs: one part of a complex number, one
+ * character of a string, otherwise an element. Returns 1 for records, because each field has its own byte order. */
 static inline size_t cb_unit_size(cubed_dtype dtype)
 {
     size_t size = cubed_dtype_size(dtype);
@@ -14,10 +15,11 @@ static inline size_t cb_unit_size(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? size / 2 : size;
 }
 
+/* Size in bytes of a buffer for any type string, terminating NUL included. */
 #define CB_TYPESTR_CAP 40
-/* Returns false if the string is not a known type. */
+/* Parses a type string. Returns false if the type is not known. */
 bool cb_typestr_parse(const char *s, cubed_dtype *out, bool *big_endian);
-/* Returns false for bfloat16 and records, which have no type string. */
+/* Writes the type string to `text`. Returns false for bfloat16 and records, which have no type string. */
 bool cb_typestr_print(cubed_dtype dtype, bool big_endian, char text[CB_TYPESTR_CAP]);
 
 #endif
