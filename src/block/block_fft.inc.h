@@ -1,6 +1,7 @@
-/* Converts numbers of type T to lines of double precision and back; included once per type. Lines start `pitch` doubles
- * apart. In memory `count` lines are interleaved: element i of the first line is at `stride` * i, and each element has `parts`
- * numbers. */
+/* Copies adjacent lines of a block, with elements of type T, to lines of double precision, and back. Included once per type.
+ *
+ * In the block, element i of line k is element i * stride + k; an element has l->parts numbers. In double precision, a line is
+ * contiguous, and the lines start l->pitch doubles apart. */
 #define NAME(what) CB_FFT_PASTE(what, T)
 
 static void NAME(load_)(const void *memory, int64_t stride, const lines *l, int64_t n)

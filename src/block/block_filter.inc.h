@@ -2,9 +2,9 @@
  * undefined at the end. */
 #define FN(name) CB_FILTER_PASTE(name, TAG)
 
-/* Applies a linear filter along one axis. Computes n contiguous elements of the result; for each weight, the n elements of x
- * are also contiguous. The order of additions is SciPy's: symmetric pairs of weights, from the outermost one, or the last
- * weight first. */
+/* Applies a linear filter along one axis. Computes n contiguous elements of the result. The n elements of x that have the same
+ * * weight are also contiguous. The order of additions is that of SciPy. With symmetric or antisymmetric weights, it is the
+ * middle element, then pairs of elements from the outermost pair on; otherwise the last element, then the others in order. */
 static void FN(correlate)(void *to, const void *from, const axis_filter *f, int64_t n)
 {
     T *y = to;

@@ -1,8 +1,13 @@
-/* Keys of one width, and sorting them. Parameters: K, an unsigned type, and BITS, its width; both are undefined at the end.
+/* Makes and sorts keys of one width. Parameters: K, an unsigned type, and BITS, its width; both are undefined at the end.
  *
- * Algorithms: insertion for few keys; radix sort by bytes from the lowest for narrow keys and for very many; otherwise
- * buckets by the highest differing bits, recursively, or by bytes if buckets do not separate the keys soon. All are stable.
- * Positions (`pos`, NULL: none) move with their keys. */
+ * Sorting has three algorithms, which are all stable:
+ *
+ *   up to FEW keys                                  insertion sort
+ *   keys below 32 bits, or over MOST_IN_BUCKETS     radix sort by bytes, from the lowest byte
+ *   otherwise                                       buckets by the highest bits in which keys differ, recursively; at depth
+ *                                                   MOST_DEPTH, buckets are sorted by radix sort
+ *
+ * Positions (`pos`, NULL if there are none) move with their keys. */
 #define FN(name) CB_ORDER_PASTE(name, BITS)
 
 #define SIGN ((K)((K)1 << (BITS - 1)))

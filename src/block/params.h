@@ -154,8 +154,8 @@ typedef struct cb_runs {
     int64_t extent, part, run, fan;
 } cb_runs;
 
-/* "sort_run": sorts one part of x. "merge_runs": outputs one part of merged runs. Its inputs are the ranges of the runs that
- * contain the elements of this part (a start and an end for each run) and the elements in these ranges.
+/* "sort_run": sorts one part of x. "merge_runs": outputs one part of merged runs. Only some elements of each run are candidates
+ * for this part. The inputs are the range of the candidates in each run (a start and an end), and the candidates themselves.
  *
  * The outputs are, in this order:
  *
@@ -188,8 +188,8 @@ typedef enum cb_fft_scale { CB_FFT_SCALE_ONE, CB_FFT_SCALE_SQRT, CB_FFT_SCALE_N 
  *   "irfft"  the inverse of "rfft"; overwrites its input
  *
  * With a twiddle axis, which is not transformed, exactly one other axis is transformed. Afterwards, element k along the
- * transformed axis is multiplied by w ** (j * k). j is the position along the twiddle axis in the whole array, and w is
- * exp(-2 pi i / twiddle_n), or exp(2 pi i / twiddle_n) if `forward` is 0. Not for "irfft". */
+ * transformed axis is multiplied by w ** (j * k). j is the position along the twiddle axis in the whole array. w is
+ * exp(-2 pi i / twiddle_n), or its conjugate if `forward` is 0. Not for "irfft". */
 typedef struct cb_fft_params {
     /* Length of the transform along each axis; 0: the axis is not transformed. */
     int64_t n[CUBED_MAX_NDIM];

@@ -1,7 +1,9 @@
-/* Selection among keys of one width. Parameters: K, an unsigned type, and BITS, its width; both are undefined at the end.
+/* Selects the k-th smallest of many keys of one width. Parameters: K, an unsigned type, and BITS, its width; both are undefined
+ * at the end.
  *
- * Counts keys in buckets between the least and the greatest key, keeps those in the bucket of the k-th, and repeats. Each
- * round divides the range by 2**BUCKET_BITS for any keys. */
+ * Each round counts the keys in buckets of equal width, between the least and the greatest key. Then it keeps only the keys of
+ * the bucket that contains the k-th key. So each round divides the range of the keys by about 2**BUCKET_BITS, whatever the keys
+ * are. */
 #define FN(name) CB_SELECT_PASTE(name, BITS)
 
 static int64_t FN(drop_ones)(void *data, int64_t n)

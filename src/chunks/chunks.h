@@ -73,9 +73,9 @@ CUBED_MUST_CHECK cubed_status cb_chunks_open_work(cb_chunks *c, cubed_error *err
 bool cb_chunks_resumes(const cb_chunks *c, int node);
 /* Returns true if the run updates its targets: cb_chunks_find_whole then finds the chunks that do not change. */
 bool cb_chunks_updates(const cb_chunks *c);
-/* Sets *found to true if a chunk of a target or an intermediate need not be computed, because the resumed run has left it
- * complete, or because the update does not change it. Always false for results in memory. Deletes a damaged chunk of a target.
- * Call it before the task that makes the chunk. */
+/* Sets *found to true if a chunk of a target or an intermediate need not be computed: if the resumed run has left it complete, or
+ * if the update does not change it. Always false for results in memory. Deletes a damaged chunk of a target. Call it before the
+ * task that makes the chunk. */
 CUBED_MUST_CHECK cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk,
                                                    bool *found, cubed_error *err);
 /* Sets *found to true if a resumed target has the chunk. Call it after cb_chunks_find_whole, which deletes damaged chunks. */
@@ -121,7 +121,7 @@ typedef struct cb_want {
     void *buffer; /* buffer with room for cb_chunk_bytes, or for the part */
 } cb_want;
 
-/* What a worker needs to read chunks. */
+/* State of a worker that reads chunks. */
 typedef struct cb_chunk_reader {
     cb_arena *arena;
     cb_task_count *count;
@@ -136,9 +136,9 @@ typedef struct cb_chunk_reader {
  * next chunks.
  *
  * Data in want->buffer are valid as long as the buffer. An intermediate in memory is valid until the task that reads it is
- * reported done. Other data in place (cached, mapped, prefetched, or decoded by another worker) are valid until the worker's
- * arena is released to a mark (a fill level) before this call; they use CB_CHUNKS_PIN_BYTES of the arena. In addition, the call
- * uses the arena memory that chunks/chunk_need.h states. */
+ * reported done. Other data in place are cached, mapped, prefetched, or decoded by another worker. They are valid until the
+ * worker's arena is released to a mark (a fill level) before this call, and use CB_CHUNKS_PIN_BYTES of the arena. In addition,
+ * the call uses the arena memory that chunks/chunk_need.h states. */
 #define CB_CHUNKS_PIN_BYTES CB_ARENA_DEFER_BYTES
 CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_chunk_reader *r,
                                              const cb_want *want, cb_pinned *out, cubed_error *err);
@@ -166,9 +166,9 @@ typedef struct cb_pinned_codec_block {
     void *kept;        /* cache entry; NULL if the block is in the buffer */
 } cb_pinned_codec_block;
 
-/* Decodes a codec block to the buffer, or finds it in the cache. A block of which want->run contains only the beginning or only
- * the end is decoded to the cache if there is room, because another read probably needs its other bytes. The caller must unpin a
- * cached block with cb_chunks_unpin_codec_block before it writes any chunk. Uses the memory of reading a part
+/* Decodes a codec block to the buffer, or finds it in the cache. If want->run contains only the beginning or only the end of the
+ * block, the block is decoded to the cache if there is room. Another read then probably needs its other bytes. The caller must
+ * unpin a cached block with cb_chunks_unpin_codec_block before it writes any chunk. Uses the memory of reading a part
  * (cb_read_subread_need). */
 CUBED_MUST_CHECK cubed_status cb_chunks_want_codec_block(const cb_chunks *c,
                                                          const cb_want_codec_block *want,

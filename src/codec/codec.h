@@ -158,8 +158,8 @@ static inline const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c
 {
     return cb_codec_part_ranged(c, c->all);
 }
-/* Returns the maximum decoded size in bytes of a codec block (a part of an encoded chunk that can be decoded alone), or 0 if the
- * codec cannot locate blocks. `s` is the result of cb_codec_part_ranged, also below. */
+/* Returns the maximum decoded size in bytes of a codec block: a part of an encoded chunk that can be decoded alone. Returns 0 if
+ * the codec cannot locate blocks. Here and below, `s` is the result of cb_codec_part_ranged. */
 size_t cb_codec_block_bound(const cb_codec_step *s);
 /* Returns the memory that cb_codec_runs_decode uses in addition to `src` and `dst`. */
 cb_need cb_codec_range_need(const cb_codec_step *s);

@@ -39,9 +39,9 @@ CUBED_MUST_CHECK bool cb_attributes_state(json_t *attrs, const char *name, const
 CUBED_MUST_CHECK bool cb_attributes_gather(json_t *attrs);
 /* Removes recorded types of attributes that do not exist. */
 void cb_attributes_prune(json_t *attrs);
-/* Moves the recorded types from CUBED_ATTRIBUTE_TYPES to CB_ATTRIBUTE_TYPES_V3. Drops types that are not valid, types of
- * attributes that do not exist and, unless `dtype` is CUBED_DTYPE_COUNT, types that readers infer from the value and from
- * `dtype`, the type of the array. Call it before the attributes of an array of format 3 are written. Returns false if out of
+/* Moves the recorded types from CUBED_ATTRIBUTE_TYPES to CB_ATTRIBUTE_TYPES_V3. Drops types that are not valid, and types of
+ * attributes that do not exist. Also drops types that readers infer from the attribute's value and the array's type `dtype`;
+ * CUBED_DTYPE_COUNT keeps these types. Call it before the attributes of an array of format 3 are written. Returns false if out of
  * memory. */
 CUBED_MUST_CHECK bool cb_attributes_stow(json_t *attrs, cubed_dtype dtype);
 

@@ -1,4 +1,5 @@
-/* Casts from one type to all types. Parameters: F, F_TAG, F_DT, F_KIND; all are undefined at the end. */
+/* Casts from one type to all types. Parameters: F (the type), F_TAG, F_DT (its cubed_dtype), F_KIND (0 bool, 1 integer, 2 float,
+ * 3 complex); all are undefined at the end. */
 #define FROM_FN(to) CB_PASTE(CB_PASTE(CB_PASTE(cast, F_TAG), to), k)
 #define T           uint8_t
 #define T_TAG       b1

@@ -1,5 +1,5 @@
-/* One cast. Parameters, in addition to those of cast_from.inc.h: T, T_TAG, T_KIND (like F_KIND; 4 is uint64, which can
- * represent numbers that int64 cannot); all are undefined at the end. */
+/* One cast. Parameters, in addition to those of cast_from.inc.h: T (the new type), T_TAG, and T_KIND (like F_KIND, but 4 for
+ * uint64, because it has numbers that int64 does not have); all are undefined at the end. */
 #if F_KIND == 3
 #define RE(x) ((x).re)
 #else

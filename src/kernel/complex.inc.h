@@ -1,8 +1,8 @@
-/* Kernels of one complex type. Parameters: REAL, T, TAG, DT, M(f) (the C library's name for the precision) and MAKE(re,
- * im). */
+/* Kernels of one complex type. Parameters: REAL (type of the parts), T, TAG, DT (the cubed_dtype), M(f) (name of the C library's
+ * function f for this precision) and MAKE(re, im). */
 #define FN(name) CB_PASTE(name, TAG)
 
-/* Multiplies by the textbook formula, like NumPy: C's own multiplication recovers infinities at a high cost. */
+/* Multiplies by the textbook formula, like NumPy, because C's own multiplication recovers infinities at a high cost. */
 static inline T FN(mul1)(T x, T y)
 {
     REAL a = M(creal)(x), b = M(cimag)(x), c = M(creal)(y), d = M(cimag)(y);
@@ -80,8 +80,8 @@ static inline T FN(log1p1)(T x)
     return M(clog)(MAKE(1 + a, b));
 }
 
-/* Computes x / |x|. If one part is infinite, returns its direction, as NumPy does; if both are, NaN. Halves the number if its
- * length overflows. */
+/* Computes x / |x|. If one part is infinite, returns the direction of this part, as NumPy does; if both are, returns NaN. Halves
+ * x if |x| overflows. */
 static inline T FN(sign1)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);

@@ -289,8 +289,11 @@ void cb_scan_box(const cb_kernels *k, cb_reduction kind, cubed_dtype dtype, int 
                  const int64_t *shape, int axis, void *data, const int64_t *strides, void *carry);
 /* Returns the size of `scratch` in bytes for products of matrices (m x k) and (k x n), or smaller ones. Saturates at SIZE_MAX. */
 size_t cb_gemm_scratch(cubed_dtype dtype, int64_t m, int64_t n, int64_t k);
-/* Returns true for these casts: between all types of computations (below CUBED_DTYPE_COUNT), from half precision to float32, from
- * float32 or float64 to half precision, and between times and int64, which keeps the bits. */
+/* Returns true if there is a cast between two types:
+ *
+ *   between all types that operations compute with (below CUBED_DTYPE_COUNT)
+ *   from half precision to float32, and from float32 or float64 to half precision
+ *   between times and int64, which keeps the bits */
 bool cb_kernel_has_cast(cubed_dtype from, cubed_dtype to);
 /* Returns NULL if there is no such cast. */
 cb_cast_fn cb_kernel_cast(const cb_kernels *k, cubed_dtype from, cubed_dtype to);

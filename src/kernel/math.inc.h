@@ -1,5 +1,5 @@
-/* exp, log, pow of one float type. Parameters: T, TAG, N (lanes), CALL(f), VLOAD, VSTORE, and POW, the C library's
- * function. */
+/* exp, log and pow of one float type, computed by the library SLEEF. Parameters: T, TAG, N (number of lanes of a vector), CALL(f)
+ * (SLEEF's function f), VLOAD and VSTORE (load and store of a vector), and POW, the C library's function. */
 #define FN(name) CB_PASTE(name, TAG)
 
 static void FN(exp)(void *dst, const void *a, const void *b, const void *c, size_t n)

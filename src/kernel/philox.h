@@ -26,7 +26,7 @@ static inline void cb_philox(const uint64_t counter[4], const uint64_t key[2], u
 }
 
 /* Computes the four words for counter {counter, 0, 0, 0} and key {key, 0}. NumPy's Philox(key=key) increments its counter
- * before it draws, so its first block is that of counter 1 here. */
+ * before it draws, so its first block is the block of counter 1 here. */
 static inline void cb_philox4x64(uint64_t counter, uint64_t key, uint64_t out[4])
 {
     cb_philox((const uint64_t[4]){counter, 0, 0, 0}, (const uint64_t[2]){key, 0}, out);

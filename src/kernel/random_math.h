@@ -1,5 +1,5 @@
-/* Functions for distributions, from IEEE operations only, so that every instruction set gives the same bits. The vectorised
- * functions of math.isa.c do not. */
+/* Functions for random distributions. They use only IEEE operations, so every instruction set gives the same bits. The vectorised
+ * functions of math.isa.c do not give the same bits. */
 #ifndef CB_KERNEL_RANDOM_MATH_H
 #define CB_KERNEL_RANDOM_MATH_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns -log(x) for a normal number > 0, which is 2**e * m with m in [sqrt(1/2), sqrt(2)). log(m) = 2 atanh(s), |s| <
- * 0.172: the first omitted term of the series is below 2**-60 of the sum. */
+/* Returns -log(x) for a positive normal number x = 2**e * m, with m in [sqrt(1/2), sqrt(2)). Uses log(m) = 2 atanh(s) with
+ * |s| < 0.172. The first omitted term of the series is below 2**-60 of the sum. */
 static inline double cb_minus_log(double x)
 {
     const double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
@@ -43,8 +43,9 @@ static inline double cb_ratio(const double p[8], const double q[8], double r)
     return a / b;
 }
 
-/* Returns -z, where p, 0 < p <= 1/2, is the probability of normally distributed values below z: Wichura, "Algorithm AS 241:
- * the percentage points of the normal distribution", Applied Statistics 37 (1988), PPND16. Relative error below 1e-15. */
+/* Returns -z, where z is the quantile of the standard normal distribution for the probability p, 0 < p <= 1/2. The relative error
+ * is below 1e-15. Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37 (1988),
+ * PPND16. */
 static inline double cb_normal_quantile(double p)
 {
     static const double a[8] = {3.3871328727963666080e0,  1.3314166789178437745e+2,

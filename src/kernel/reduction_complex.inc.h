@@ -1,6 +1,6 @@
 /* Minimum and maximum of complex numbers, compared by real part, then by imaginary part. Parameters: C, the complex type; REAL,
- * the type of its parts; and the tags MIN and MAX. All are undefined at the end. Both parts of a NaN result are NaN, so that it
- * does not depend on the order of several NaN. */
+ * the type of its parts; and the tags MIN and MAX. All are undefined at the end. If the result is NaN, both of its parts are NaN,
+ * so it does not depend on the order of several NaN. */
 #define FN(name) CB_PASTE(name, MIN)
 
 static inline C FN(join_numbers)(C a, C b, bool largest)

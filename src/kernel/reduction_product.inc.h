@@ -1,5 +1,5 @@
-/* Sums of products, bit for bit like multiplying and then summing. Parameters: V, the type of the values, and TAG; both are
- * undefined at the end. States and lanes are float64. */
+/* Sums of products (cb_product_fns). Results have the same bits as a multiplication followed by a sum. States and lanes are
+ * float64. Parameters: V, the type of the factors, and TAG; both are undefined at the end. */
 #define FN(name)   CB_PASTE(name, TAG)
 #define PRODUCT(i) ((V)(v[i] * w[i]))
 

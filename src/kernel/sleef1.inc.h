@@ -1,10 +1,15 @@
-/* One unary function of floats. Parameters: NAME, T, FN, M(f), the C library's name for the precision; above the base also
- * N (lanes), CALL(f), VLOAD, VSTORE of SLEEF; SCALAR(x) if the C library's function is unsuitable; NAME and SCALAR are
- * undefined at the end.
+/* One unary function of floats, computed by the library SLEEF or, for the instruction set "base", by the C library. The including
+ * file defines these macros; NAME and SCALAR are undefined at the end:
  *
- * SLEEF 3.5.1 overflows too early (sinh, cosh, asinh, acosh, log1p), loses the smallest numbers (tan, asinh, log1p) and
- * accuracy for small ones (tanh). So lanes with an infinite, NaN or small result are recomputed by the C library, which
- * also has C99's special values. */
+ * NAME                     name of the function
+ * T, FN                    type of the numbers, and macro for the names of functions
+ * M(f)                     name of the C library's function f for this precision
+ * SCALAR(x)                replaces the C library's function if it is unsuitable
+ * N, CALL, VLOAD, VSTORE   for SLEEF: number of lanes, name of a function, load and store of a vector
+ *
+ * SLEEF 3.5.1 overflows too early (sinh, cosh, asinh, acosh, log1p), loses the smallest numbers (tan, asinh, log1p), and is
+ * inaccurate for small numbers (tanh). So lanes with an infinite, NaN or small result are recomputed by SCALAR or the C library,
+ * which also returns the special values of C99. */
 #ifndef SCALAR
 #define SCALAR(x) M(NAME)(x)
 #endif

@@ -1,5 +1,5 @@
-/* SLEEF's functions and vectors of the instruction set, in the versions that give the same bits for every vector width
- * ("finz" with FMA, "cinz" without), with at most 1 ULP ("u10"). */
+/* Names of the functions and vectors of the library SLEEF for the instruction set. Functions have errors of at most 1 ULP
+ * ("u10"). They are the versions that give the same bits for every vector width: "finz" with FMA instructions, "cinz" without. */
 #ifndef CB_KERNEL_SLEEF_ISA_H
 #define CB_KERNEL_SLEEF_ISA_H
 

@@ -1,5 +1,6 @@
-/* Student's t distribution, by the incomplete beta function (Abramowitz and Stegun, 26.5.8 and 26.7.1) or, with many degrees of
- * freedom, by an expansion about the normal distribution (Hill, "Algorithm 395", CACM 1970). Included by functions.inc.h. */
+/* Student's t distribution. Uses the incomplete beta function (Abramowitz and Stegun, 26.5.8 and 26.7.1). With many degrees of
+ * freedom, uses an expansion about the normal distribution instead (Hill, "Algorithm 395", CACM 1970). Included by
+ * functions.inc.h. */
 
 /* Returns log(gamma(a + 1/2) / gamma(a)), by its asymptotic series for arguments of at least 20. For smaller arguments, a
  * recurrence leads to an argument of at least 20. */

@@ -37,9 +37,9 @@ static T F(reflect_line)(int64_t n, T *x, int64_t step, bool conjugated, T *u)
     return tau;
 }
 
-/* Reduces the b (at the matrix's end fewer) elements of row r from column c on to one element, by a reflection of columns, and
- * applies this reflection to the rows below r. Then reflects rows c to c + b - 1: with the same reflector if the matrix is
- * Hermitian, otherwise with a reflector that clears column c below the diagonal. */
+/* Reduces b elements of row r, from column c on, to one element, by a reflection of columns. At the end of the matrix, there are
+ * fewer than b elements. Applies the reflection also to the rows below r. Then reflects rows c to c + b - 1: with the same
+ * reflector if the matrix is Hermitian, otherwise with a reflector that clears column c below the diagonal. */
 static void F(reduce_row)(const work *s, int64_t r, int64_t c)
 {
     const int64_t n = cb_min_i64(s->b, s->n - c), last = c + n, step = s->ld - 1;

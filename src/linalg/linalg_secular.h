@@ -7,9 +7,12 @@
 
 /* Solves the equation. n >= 1; d ascends from 0 by more than rounding errors; no z is 0.
  *
- * Computes s[n], ascending, and in `gaps` (n x n) d[j]^2 - s[i]^2 with all digits accurate. Replaces z by the vector for
- * which s are the exact singular values, so that vectors computed from it are orthogonal even if values are very close (Gu
- * and Eisenstat, "A divide-and-conquer algorithm for the bidiagonal SVD", SIMAX 1995). `room` has n numbers. */
+ * s     receives the n roots in ascending order
+ * gaps  n x n; gaps[i][j] receives d[j]^2 - s[i]^2, with all digits accurate
+ * z     is replaced by the vector for which s are the exact singular values. So singular vectors that are computed from it are
+ *       orthogonal even if roots are very close (Gu and Eisenstat, "A divide-and-conquer algorithm for the bidiagonal SVD", SIMAX
+ *       1995)
+ * room  scratch memory for n numbers */
 void cb_secular_solve(int64_t n, const double *d, double *z, double *s, double *gaps, double *room);
 
 #endif

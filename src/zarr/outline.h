@@ -4,7 +4,7 @@
 
 #include "zarr/zarr.h"
 
-/* What is known about such an array. */
+/* Metadata of such an array, as far as they are understood. */
 typedef struct cb_zarr_outline {
     /* Metadata without type, fill value and codecs: shape, chunks, keys, names of dimensions, attributes. */
     cb_zarr_meta meta;

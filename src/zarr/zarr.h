@@ -128,9 +128,8 @@ cubed_store *cb_zarr_store(const cb_zarr_array *z);
  * codecs_json  v3: the list "codecs". v2: the compressor (an object or null), or a list of filters that ends with the compressor.
  *              NULL: zstd at level 1
  *
- * In format 2, a fill value of 0 (NaT for times) becomes null, because many readers treat elements with the fill value as
- * missing. * If the fill value is null, chunks that contain only this value are stored, too (but see `missing` of
- * cb_zarr_write_chunk). */
+ * In format 2, a fill value of 0 (NaT for times) becomes null. Otherwise many readers would treat these elements as missing. * If
+ * the fill value is null, chunks that contain only this value are stored, too (but see `missing` of cb_zarr_write_chunk). */
 CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const cb_codecs *codecs,
                                                     const char *codecs_json, cubed_error *err);
 /* Returns the list "codecs" of format 3 for shards, as a JSON string that is allocated in the zone. `chunk` is the shape of the
@@ -206,8 +205,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const i
                                                  const cb_zarr_fetched *there, void *dst,
                                                  cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
-/* The following functions read shards: only the index and the inner chunks that are needed. Throughout, idx[ndim] is the index of
- * an inner chunk in the grid of inner chunks of the whole array, and `index` is a decoded shard index from cb_zarr_read_index. */
+/* The following functions read only the index of a shard and the inner chunks that are needed. idx[ndim] is the index of an inner
+ * chunk in the grid of all inner chunks of the array. `index` is a decoded shard index from cb_zarr_read_index. */
 
 /* Returns the size in bytes of a decoded index, with the size and version of the shard in front; 0 if chunks are not shards. */
 size_t cb_zarr_index_bytes(const cb_zarr_meta *meta);
