@@ -3,7 +3,7 @@
 #define FN(name) CB_FILTER_PASTE(name, TAG)
 
 /* Applies a linear filter along one axis. Computes n contiguous elements of the result. The n elements of x that have the same
- * * weight are also contiguous. The order of additions is that of SciPy. With symmetric or antisymmetric weights, it is the
+ * weight are also contiguous. The order of additions is that of SciPy. With symmetric or antisymmetric weights, it is the
  * middle element, then pairs of elements from the outermost pair on; otherwise the last element, then the others in order. */
 static void FN(correlate)(void *to, const void *from, const axis_filter *f, int64_t n)
 {

@@ -128,7 +128,7 @@ cubed_store *cb_zarr_store(const cb_zarr_array *z);
  * codecs_json  v3: the list "codecs". v2: the compressor (an object or null), or a list of filters that ends with the compressor.
  *              NULL: zstd at level 1
  *
- * In format 2, a fill value of 0 (NaT for times) becomes null. Otherwise many readers would treat these elements as missing. * If
+ * In format 2, a fill value of 0 (NaT for times) becomes null. Otherwise many readers would treat these elements as missing. If
  * the fill value is null, chunks that contain only this value are stored, too (but see `missing` of cb_zarr_write_chunk). */
 CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const cb_codecs *codecs,
                                                     const char *codecs_json, cubed_error *err);
