@@ -45,7 +45,7 @@ cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t r
 /* Creates the entry of `key`, for a caller that loads it for other threads. Does not wait, does not count a read, and does not
  * evict entries with future reads.
  *
- * CB_CACHE_FILL  the entry was created and is pinned; the caller must load it, call cb_cache_filled, and unpin it
+ * CB_CACHE_FILL  the entry was created and is pinned; the caller must load it, call cb_cache_filled and, after success, unpin it
  * CB_CACHE_HIT   the entry exists: it is loaded or being loaded; not pinned, *out is NULL
  * CB_CACHE_FULL  there is no room; *out is NULL */
 cb_cache_found cb_cache_fill(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
