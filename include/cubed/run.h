@@ -55,7 +55,7 @@ typedef struct cubed_event {
     uint64_t intermediate_mem; /* bytes of intermediates that are in memory now */
     /* Reason for a retry or for the end of a failed plan; for TASK_RETRY and PLAN_END. */
     cubed_status status;
-    cubed_failure failure; /* with status */
+    cubed_failure failure; /* kind of failure that belongs to `status` */
     const char *message;   /* message that belongs to `status`; valid during the callback */
     /* TASK_RETRY. True: the task will run again, or another worker already performs it. False: the run fails because of this
      * error. */
@@ -104,7 +104,8 @@ typedef struct cubed_executor_caps {
     bool takes_command;   /* the executor starts cubed_run_options.worker_command for each worker */
     bool finds_plan;      /* workers load the plan with cubed_plan_fetch */
     unsigned max_workers; /* 0: no limit */
-    unsigned max_in_flight; /* maximum number of ranges in flight; 0: no limit */
+    /* maximum number of ranges in flight (submitted, not yet reported); 0: no limit */
+    unsigned max_in_flight;
     /* Maximum size of a message in bytes; 0: no limit. A message to a worker contains a range of tasks and, unless
      * `finds_plan` is set, the plan. A message to the driver contains the reports about the tasks of a range. */
     uint64_t max_message_bytes;
