@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* A plan is immutable, reference-counted and thread-safe. */
+/* An optimised computation: its stages, tasks, and limits of memory. Reference-counted. It changes only by
+ * cubed_plan_bind_result and cubed_plan_set_limits; several threads may call all other functions of this header at once. */
 typedef struct cubed_plan cubed_plan;
 
 /* The destination of one result. Zero it, then set `array` and either `url` or `data`. */

@@ -62,7 +62,8 @@ typedef struct cb_growth {
     size_t size; /* size of `axes` in bytes; 0 if the growth is unknown */
 } cb_growth;
 
-/* A plan. After it is made, only refs, id, worker and the limit of the memory of results can change. */
+/* A plan. After it is made, only these members change: refs, id, worker, the addresses of results in `ir`
+ * (cubed_plan_bind_result), and the limits with the members that follow from them (cubed_plan_set_limits). */
 struct cubed_plan {
     atomic_int refs;
     cubed_context *ctx;   /* the plan holds a reference to it */
