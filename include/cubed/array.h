@@ -273,7 +273,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_triu(cubed_array *x, int64_t k, cu
  * Each function has its own stream: numbers of different functions are independent, also under one seed. Only
  * cubed_array_uniform uses the stream of cubed_array_random. */
 
-/* Makes float64 numbers, uniform in [0, 1) with 53 bits. The counter of an element is its index / 4. */
+/* Makes float64 numbers, uniform in [0, 1) with 53 bits. Each counter of the generator gives four numbers: element i has the
+ * counter i / 4. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random(cubed_context *ctx, int ndim,
                                                            const int64_t *shape,
                                                            const int64_t *chunks, int64_t seed,
@@ -374,7 +375,7 @@ typedef struct cubed_reduce_options {
  *
  * - The type of the result is x's type for min and max (float32 for half precision); bool for all and any; int64 or uint64
  *   for sums and products of integers; otherwise the floating-point or complex type of x, or float64 for integers.
- * - Floating-point states are float64.
+ * - The states (partial results) of floating-point reductions are float64.
  * - Complex numbers are compared by their real parts; equal real parts by their imaginary parts.
  * - Strings and times support min and max; differences of times also support sum and mean (truncated). NaT behaves like NaN.
  *
@@ -399,8 +400,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_count_nonzero(cubed_array *x,
                                                             const cubed_reduce_options *options,
                                                             cubed_array **out, cubed_error *err);
 
-/* Return the position of the smallest (largest) element along *axis, as int64. If `axis` is NULL, the position is that in C
- * order of the whole array. If several elements are equal, the first counts; if there are NaN or NaT, the first of these.
+/* Return the position of the smallest (largest) element along *axis, as int64. If `axis` is NULL, positions count the elements
+ * of the whole array in C order. If several elements are equal, the first counts; if there are NaN or NaT, the first of these.
  * Complex numbers are ordered by real parts, then by imaginary parts; strings by bytes or code points. Reads the input twice.
  *
  * keepdims  the reduced axes have extent 1; otherwise they are removed

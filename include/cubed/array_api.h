@@ -191,9 +191,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_insert(cubed_array *x, const int64
 
 /* --- Positions -------------------------------------------------------------------------------------- */
 
-/* Return the int64 position of the smallest (largest) element that is not NaN along *axis. If `axis` is NULL, the position is
- * that in C order of the whole array. If several elements are equal, the first counts. CUBED_E_ARG if there are no elements;
- * a run fails with CUBED_E_ARG if all elements are NaN. For types with NaN the result is stored. */
+/* Return the int64 position of the smallest (largest) element that is not NaN along *axis. If `axis` is NULL, positions count
+ * the elements of the whole array in C order. If several elements are equal, the first counts. CUBED_E_ARG if there are no
+ * elements; a run fails with CUBED_E_ARG if all elements are NaN. For types with NaN the result is stored. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nanargmin(cubed_array *x, const int *axis,
                                                         bool keepdims, cubed_array **out,
                                                         cubed_error *err);
@@ -604,7 +604,8 @@ typedef struct cubed_einsum_options {
     /* Multiplies from left to right. If false, each step chooses a pair of operands, if possible a pair that shares an index.
      * It minimises: elements of the product minus elements of both operands. */
     bool in_order;
-    /* Operands that each step multiplies: bit k is operand k; the product becomes the last operand. NULL: one step. */
+    /* For each step, the operands that it multiplies: bit k is set for operand number k. The product becomes the last operand.
+     * NULL: one step multiplies all operands. */
     const uint64_t *steps;
     int nsteps;
 } cubed_einsum_options;
@@ -1000,12 +1001,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique(cubed_array *x, cubed_array
                                                      const cubed_unique_options *options,
                                                      const cubed_unique_outputs *outs,
                                                      cubed_error *err);
-/* Operations on two sets: the elements of either set, of both, of the first only, and of exactly one. */
+/* Operations on two sets. */
 typedef enum cubed_set_operation {
-    CUBED_SET_UNION,
-    CUBED_SET_INTERSECTION,
-    CUBED_SET_DIFFERENCE,
-    CUBED_SET_EXCLUSIVE
+    CUBED_SET_UNION,        /* the elements of either set */
+    CUBED_SET_INTERSECTION, /* the elements of both sets */
+    CUBED_SET_DIFFERENCE,   /* the elements of the first set that the second does not have */
+    CUBED_SET_EXCLUSIVE     /* the elements of exactly one set */
 } cubed_set_operation;
 typedef struct cubed_set_options {
     size_t struct_size;
@@ -1081,12 +1082,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_interp(cubed_array *x, cubed_array
 
 /* --- Fourier transforms ------------------------------------------------------------------------------ */
 
-/* Scaling of transforms of n elements: the inverse transform is divided by n, both are divided by sqrt(n), or the forward
- * transform is divided by n. */
+/* Scaling of transforms of n elements. */
 typedef enum cubed_fft_norm {
-    CUBED_FFT_BACKWARD,
-    CUBED_FFT_ORTHO,
-    CUBED_FFT_FORWARD
+    CUBED_FFT_BACKWARD, /* the inverse transform is divided by n */
+    CUBED_FFT_ORTHO,    /* both transforms are divided by sqrt(n) */
+    CUBED_FFT_FORWARD   /* the forward transform is divided by n */
 } cubed_fft_norm;
 
 /* Discrete Fourier transforms along an axis (negative: from the last).

@@ -27,7 +27,7 @@ typedef struct cubed_date {
     int month, day; /* from 1 */
 } cubed_date;
 
-/* Finds a calendar by its CF name ("noleap", "365_day", ...) in any case. Returns false if CF has no such name. */
+/* Finds a calendar by its CF name ("noleap", "365_day", ...), in upper or lower case. Returns false if CF has no such name. */
 CUBED_API bool cubed_calendar_parse(const char *name, cubed_calendar *out);
 /* Returns the first CF name of a calendar, a static string. */
 CUBED_API const char *cubed_calendar_name(cubed_calendar c);
@@ -41,7 +41,8 @@ CUBED_API int cubed_calendar_month_length(cubed_calendar c, int64_t year, int mo
 
 #define CUBED_US_PER_DAY INT64_C(86400000000)
 
-/* The meaning of a time coordinate's numbers: a number is base + number * unit microseconds after the calendar's origin. */
+/* The meaning of a time coordinate's numbers: a number is the time base + number * unit / divide, in microseconds after the
+ * calendar's origin. */
 typedef struct cubed_time_axis {
     cubed_calendar calendar;
     int64_t unit, base; /* microseconds */

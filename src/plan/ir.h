@@ -61,7 +61,7 @@ typedef struct cb_node {
     cb_source *source; /* for READER; borrowed from the array or from the loaded plan */
 
     const char *url; /* for ZARR: STORE::PATH; for results: the destination, otherwise NULL */
-    /* For ZARR: places that the user lets the document at `url` refer to (place/confine.h); NULL: no places. */
+    /* For ZARR: places to which the document at `url` may refer, by the user's permission (place/confine.h); NULL: no places. */
     const char *references;
     const char *writes; /* results in memory: cubed_target.writes */
     const char *name;   /* results in memory: cubed_target.name */

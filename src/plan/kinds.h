@@ -67,8 +67,8 @@ typedef struct cb_kind {
     /* Copies into the zone whatever the parameters point to, except grids, operations on blocks and sources. Returns false
      * if out of memory. NULL if the parameters contain no pointers to copy. */
     bool (*own)(cb_zone *zone, struct cb_node *n);
-    /* Computes fields from the inputs, which are not checked yet. Returns false if out of memory. NULL if the kind has no such
-     * fields. */
+    /* Computes members of the node that follow from its inputs, which are not checked yet. Returns false if out of memory. NULL
+     * if the kind has no such members. */
     bool (*derive)(const struct cb_ir *ir, struct cb_node *n);
     /* Completes a deserialised array: takes ownership of the objects that the node points to, or opens them. NULL if the
      * kind has none. */

@@ -101,10 +101,10 @@ typedef struct cubed_block_fn {
     void (*load)(const void *params, size_t params_size, void *ctx);
 } cubed_block_fn;
 
-/* Adds a function to a context. A plan that names a function that its context does not know is refused when it is loaded.
- * `fn` must outlive the context.
+/* Adds a function to a context. A plan that names a function that its context does not know is refused when it is loaded. `fn`
+ * must outlive the context.
  *
- * Errors: CUBED_E_ARG if `fn` was made for another version of this header, or lacks a name without ":" or `run`;
+ * Errors: CUBED_E_ARG if `fn` was made for another version of this header, has no `run`, or has no name or a name with ":";
  * CUBED_E_EXISTS if a function has this name. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_block_fn(cubed_context *ctx,
                                                                    const cubed_block_fn *fn,

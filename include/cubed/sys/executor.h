@@ -20,7 +20,8 @@ typedef struct cubed_executor_args {
     cubed_plan *plan;
     unsigned workers;           /* number of workers of the plan, at most caps.max_workers */
     const cubed_cancel *cancel; /* may be NULL */
-    void *ctx;                  /* the executor_ctx of cubed_context_add_executor */
+    /* cubed_run_options.executor_ctx, or else the executor_ctx of cubed_context_add_executor */
+    void *ctx;
     /* For executors that do not share memory: data for their workers. */
     const char *run;        /* name of the run */
     const void *plan_bytes; /* the bytes of cubed_plan_save */
@@ -55,7 +56,8 @@ typedef struct cubed_executor_vtable {
 /* Base of every executor: the first member of the executor's own structure. */
 struct cubed_executor {
     const cubed_executor_vtable *vt;
-    unsigned slots; /* largest number of ranges in flight, at least 1 */
+    /* maximum number of ranges in flight (submitted, not yet reported), at least 1 */
+    unsigned slots;
     unsigned workers;
     /* Time in milliseconds that a range may wait for an idle worker; 0: the executor reports each lost range itself, so the
      * driver waits for every range. Otherwise the driver gives up a range if no report arrives within the sum of:
