@@ -62,8 +62,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian(cubed_array *x, co
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_filter_correlate1d(cubed_array *x, int axis, const double *weights, int64_t n, int64_t origin,
                          const cubed_filter_options *options, cubed_array **out, cubed_error *err);
-/* Correlates x with an array of weights, which has `shape` and x's number of dimensions. Weights of at most 2**-52 count as
- * 0. */
+/* Correlates x with an array of weights, which has `shape` and x's number of dimensions. Weights with a magnitude of at most
+ * 2**-52 count as 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_correlate(cubed_array *x,
                                                                const double *weights,
                                                                const int64_t *shape,
