@@ -76,9 +76,9 @@ typedef struct cb_reduce_fns {
     /* For the other kinds, otherwise NULL. Reduces x[0..n) into state 0, n <= CB_VECTOR. M2 and NAN_M2 first compute the mean,
      * then the sum of squared deviations from it. Both have 8 lanes, which are joined as in `join`. */
     void (*run)(void *const *s, const void *x, size_t n, int64_t count);
-    /* Reduces n runs of r > 0 elements, n * r <= CB_VECTOR: x[i * r .. (i + 1) * r) into state i. Sums of runs of at least 8
-     * elements have 8 lanes. Shorter runs are reduced in the order of the elements. M2 and NAN_M2 do this for the mean, then for
-     * the squared deviations. */
+    /* Reduces n runs of r > 0 elements, n * r <= CB_VECTOR: x[i * r .. (i + 1) * r) into state i. Runs of at least 8 elements
+     * have 8 lanes, which are joined as in `join`. Shorter runs are reduced in the order of the elements. M2 and NAN_M2 do this
+     * for the mean, then for the squared deviations. */
     void (*runs)(void *const *s, const void *x, size_t r, size_t n, int64_t count);
     /* Joins state i of t into state i of s, for each i < n. The states of s have reduced ns values, the states of t nt values. */
     void (*merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt);
