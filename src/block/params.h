@@ -109,8 +109,8 @@ typedef struct cb_search_params {
  * the members. */
 typedef struct cb_isin_params {
     int32_t invert; /* 1: whether each element is no member; otherwise 0 */
-    /* 1 if one operand has a signed type and the other is uint64; otherwise 0. With 1, an element whose highest bit is set
-     * (64-bit integers) equals no element of the other operand. */
+    /* 1 if the operands were cast to uint64, because one had a signed integer type and the other uint64; otherwise 0. With 1, an
+     * element whose highest bit is set equals no element of the other operand, whose type did not have this value. */
     int32_t positive;
 } cb_isin_params;
 

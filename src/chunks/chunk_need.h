@@ -9,8 +9,8 @@
 /* Returns the decoded size in bytes of a whole chunk: the longest one of an irregular grid. Chunks at the edge of the array may
  * be smaller. */
 size_t cb_chunk_bytes(const cubed_plan *p, int node);
-/* Returns the decoded size in bytes of one chunk, as it is in memory and in a store. It is less than cb_chunk_bytes if the array
- * stores a shorter last chunk, or for shorter chunks of an irregular axis. */
+/* Returns the decoded size in bytes of one chunk. It is less than cb_chunk_bytes if the last chunk of an axis is stored without
+ * the part beyond the end of the array, or if the axis is irregular and the chunk is not its longest one. */
 size_t cb_chunk_bytes_at(const cubed_plan *p, int node, const int64_t *idx);
 /* Returns the total size in bytes of a node's chunks, all counted as whole chunks; 0 for an array in the caller's memory. */
 uint64_t cb_stored_bytes(const cubed_plan *p, int node);
@@ -37,8 +37,8 @@ const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
 /* Returns the minimum length in bytes of contiguous data for which reading a part of a chunk is faster than reading the whole
  * chunk; 0: always read whole chunks. */
 size_t cb_node_subread_run(const cubed_plan *p, int node);
-/* Returns how parts of the node's chunks can be read without memory for whole chunks, even parts with contiguous data shorter
- * than cb_node_subread_run. */
+/* Returns the method of reading parts of the node's chunks without memory for whole chunks. The contiguous data of these parts
+ * may be shorter than cb_node_subread_run. */
 cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
 /* Returns true if only contiguous parts of the node's chunks can be read. */
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);

@@ -111,8 +111,8 @@ typedef struct cb_pinned {
 typedef struct cb_want {
     int node;
     const int64_t *idx; /* index of the chunk */
-    /* The part to read, as a box of elements of the array; NULL: the whole chunk. chunks/chunk_need.h tells for which nodes parts
-     * can be read. */
+    /* The part to read, as a box of elements of the array; NULL: the whole chunk. cb_node_subread_run and cb_node_parts
+     * (chunks/chunk_need.h) state for which nodes parts can be read. */
     const cb_box *subread;
     bool reuse;  /* the chunk will be read again, so it may be cached */
     bool copied; /* copy a cached chunk to the buffer instead of using it in place */

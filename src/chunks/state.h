@@ -85,7 +85,7 @@ struct cb_chunks {
     bool maps;                     /* files with unencoded chunks may be mapped to memory */
     cb_map_costs mapped,
         copied; /* measured costs of mapping and of copying; a part of a chunk is mapped if that is faster */
-    /* A node of which a file changed while it was mapped: its number + 1; 0 if no file changed. */
+    /* Number + 1 of a node whose file changed while it was mapped; 0 if no file changed. */
     atomic_int cut;
 };
 
