@@ -180,8 +180,8 @@ typedef struct cb_taken_offer {
     const void *data;
     bool cached; /* the chunk is in the cache */
 } cb_taken_offer;
-/* Takes a chunk that another worker offers to r->helper, and waits if the chunk is being decoded. The chunk is valid until
- * the arena is released to a mark before this call. The call uses CB_CHUNKS_PIN_BYTES of the arena. */
+/* Takes a chunk that another worker has decoded for r->helper. Waits while the chunk is being decoded. The chunk is valid until
+ * r->arena is released to a mark (a fill level) before this call. The call uses CB_CHUNKS_PIN_BYTES of the arena. */
 CUBED_MUST_CHECK cubed_status cb_chunks_take_offer(cb_chunks *c, const cb_chunk_reader *r,
                                                    const cb_want *want, cb_taken_offer *out,
                                                    cubed_error *err);

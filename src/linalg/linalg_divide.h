@@ -12,7 +12,7 @@ typedef struct cb_divide {
     /* u: n x n, its rows receive the left singular vectors; NULL if they are not computed. v: (n + 1) x (n + 1), the first n
      * elements of its first n rows receive the right singular vectors or the eigenvectors. */
     double *u, *v;
-    /* Buffers of n x n and n x n + 1 numbers, at the end of the scratch memory. The caller may use them for other data after the
+    /* Buffers at the end of the scratch memory: n x n and n x (n + 1) numbers. The caller may use them for other data after the
      * computation. */
     double *coefficients, *rows;
     size_t scratch_from; /* offset of these two buffers in cb_room */
