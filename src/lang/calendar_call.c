@@ -88,22 +88,31 @@ void calendar_call_each_function(void (*put)(void *ctx, const char *name), void 
     }
 }
 
-/* Returns the name of a reduction for descriptions, such as long_name. */
+/* Returns the word for a reduction in a description of a function. */
 static const char *reduction_word(const char *reduction)
 {
-    static const char *const words[][2] = {
-        {"max", "maximum"}, {"min", "minimum"}, {"std", "standard deviation"}, {"var", "variance"}};
+    static const char *const words[][2] = {{"max", "maximum"},
+                                           {"min", "minimum"},
+                                           {"std", "standard deviation"},
+                                           {"var", "variance"},
+                                           {"percentile", "percentile q"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(reduction, words[i][0])) return words[i][1];
     return reduction;
 }
 
-/* Returns the word for a frequency or a part of dates. */
+/* Returns the word for a frequency or a part of dates in a description of a function. */
 static const char *period_word(const char *period)
 {
-    static const char *const words[][2] = {{"h", "hour"},        {"D", "day"},
-                                           {"MS", "month"},      {"YS", "year"},
-                                           {"QS-DEC", "season"}, {"dayofyear", "day of the year"}};
+    static const char *const words[][2] = {{"h", "hour"},
+                                           {"D", "day"},
+                                           {"MS", "month"},
+                                           {"YS", "year"},
+                                           {"QS-DEC", "season"},
+                                           {"dayofyear", "day of the year"},
+                                           {"month", "month of the year"},
+                                           {"hour", "hour of the day"},
+                                           {"hourofyear", "hour of the year"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(period, words[i][0])) return words[i][1];
     return period;

@@ -304,7 +304,7 @@ static const expr_definition definitions[] = {
     RANGE("seas", "in each season"),
     RANGE("year", "in each year"),
     RANGE("yday", "of all times with the same day of the year"),
-    RANGE("ymon", "of all times with the same month"),
+    RANGE("ymon", "of all times with the same month of the year"),
     RANGE("yseas", "of all times with the same season"),
     RANGE("yhour", "of all times with the same hour of the year"),
     RANGE("dhour", "of all times with the same hour of the day"),

@@ -441,7 +441,7 @@ class Functions:
         return call(self._owner, "daymul", (("c", c),), {"dim": dim})
 
     def daypctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of each day, as in CDO.
+        """The percentile q of the elements of each day, as in CDO.
 
         Missing values are skipped.
 
@@ -640,7 +640,7 @@ class Functions:
         return call(self._owner, "detrend", (), {"dim": dim})
 
     def dhouravg(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same hour, as in CDO.
+        """The mean of the elements of all times with the same hour of the day, as in CDO.
 
         Missing values make the result missing.
 
@@ -657,7 +657,7 @@ class Functions:
         return call(self._owner, "dhouravg", (), {"dim": dim})
 
     def dhourmax(self, dim: str = "time") -> Any:
-        """The maximum of the elements of all times with the same hour, as in CDO.
+        """The maximum of the elements of all times with the same hour of the day, as in CDO.
 
         Missing values are skipped.
 
@@ -674,7 +674,7 @@ class Functions:
         return call(self._owner, "dhourmax", (), {"dim": dim})
 
     def dhourmean(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same hour, as in CDO.
+        """The mean of the elements of all times with the same hour of the day, as in CDO.
 
         Missing values are skipped.
 
@@ -691,7 +691,7 @@ class Functions:
         return call(self._owner, "dhourmean", (), {"dim": dim})
 
     def dhourmin(self, dim: str = "time") -> Any:
-        """The minimum of the elements of all times with the same hour, as in CDO.
+        """The minimum of the elements of all times with the same hour of the day, as in CDO.
 
         Missing values are skipped.
 
@@ -708,7 +708,7 @@ class Functions:
         return call(self._owner, "dhourmin", (), {"dim": dim})
 
     def dhourpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same hour, as in CDO.
+        """The percentile q of the elements of all times with the same hour of the day, as in CDO.
 
         Missing values are skipped.
 
@@ -745,7 +745,8 @@ class Functions:
         return call(self._owner, "dhourrange", (), {"dim": dim})
 
     def dhourstd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same hour, as in CDO.
+        """The standard deviation of the elements of all times with the same hour of the day, as in
+        CDO.
 
         Missing values are skipped.
 
@@ -762,7 +763,8 @@ class Functions:
         return call(self._owner, "dhourstd", (), {"dim": dim})
 
     def dhourstd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same hour, as in CDO.
+        """The standard deviation of the elements of all times with the same hour of the day, as in
+        CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -779,7 +781,7 @@ class Functions:
         return call(self._owner, "dhourstd1", (), {"dim": dim})
 
     def dhoursum(self, dim: str = "time") -> Any:
-        """The sum of the elements of all times with the same hour, as in CDO.
+        """The sum of the elements of all times with the same hour of the day, as in CDO.
 
         Missing values are skipped.
 
@@ -796,7 +798,7 @@ class Functions:
         return call(self._owner, "dhoursum", (), {"dim": dim})
 
     def dhourvar(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same hour, as in CDO.
+        """The variance of the elements of all times with the same hour of the day, as in CDO.
 
         Missing values are skipped.
 
@@ -813,7 +815,7 @@ class Functions:
         return call(self._owner, "dhourvar", (), {"dim": dim})
 
     def dhourvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same hour, as in CDO.
+        """The variance of the elements of all times with the same hour of the day, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -2094,7 +2096,7 @@ class Functions:
         return call(self._owner, "hourmin", (), {"dim": dim})
 
     def hourpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of each hour, as in CDO.
+        """The percentile q of the elements of each hour, as in CDO.
 
         Missing values are skipped.
 
@@ -2652,7 +2654,7 @@ class Functions:
         return call(self._owner, "monmul", (("c", c),), {"dim": dim})
 
     def monpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of each month, as in CDO.
+        """The percentile q of the elements of each month, as in CDO.
 
         Missing values are skipped.
 
@@ -3189,7 +3191,7 @@ class Functions:
         return call(self._owner, "seasmonmean", (), {"dim": dim})
 
     def seaspctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of each season, as in CDO.
+        """The percentile q of the elements of each season, as in CDO.
 
         Missing values are skipped.
 
@@ -4756,7 +4758,7 @@ class Functions:
         return call(self._owner, "ydaymul", (("c", c),), {"dim": dim})
 
     def ydaypctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same day of the year, as in CDO.
+        """The percentile q of the elements of all times with the same day of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5273,7 +5275,7 @@ class Functions:
         return call(self._owner, "yearmul", (("c", c),), {"dim": dim})
 
     def yearpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of each year, as in CDO.
+        """The percentile q of the elements of each year, as in CDO.
 
         Missing values are skipped.
 
@@ -5430,7 +5432,7 @@ class Functions:
         return call(self._owner, "yhouradd", (("c", c),), {"dim": dim})
 
     def yhouravg(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same hourofyear, as in CDO.
+        """The mean of the elements of all times with the same hour of the year, as in CDO.
 
         Missing values make the result missing.
 
@@ -5465,7 +5467,7 @@ class Functions:
         return call(self._owner, "yhourdiv", (("c", c),), {"dim": dim})
 
     def yhourmax(self, dim: str = "time") -> Any:
-        """The maximum of the elements of all times with the same hourofyear, as in CDO.
+        """The maximum of the elements of all times with the same hour of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5482,7 +5484,7 @@ class Functions:
         return call(self._owner, "yhourmax", (), {"dim": dim})
 
     def yhourmean(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same hourofyear, as in CDO.
+        """The mean of the elements of all times with the same hour of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5499,7 +5501,7 @@ class Functions:
         return call(self._owner, "yhourmean", (), {"dim": dim})
 
     def yhourmin(self, dim: str = "time") -> Any:
-        """The minimum of the elements of all times with the same hourofyear, as in CDO.
+        """The minimum of the elements of all times with the same hour of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5534,7 +5536,7 @@ class Functions:
         return call(self._owner, "yhourmul", (("c", c),), {"dim": dim})
 
     def yhourpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same hourofyear, as in CDO.
+        """The percentile q of the elements of all times with the same hour of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5571,7 +5573,8 @@ class Functions:
         return call(self._owner, "yhourrange", (), {"dim": dim})
 
     def yhourstd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same hourofyear, as in CDO.
+        """The standard deviation of the elements of all times with the same hour of the year, as in
+        CDO.
 
         Missing values are skipped.
 
@@ -5588,7 +5591,8 @@ class Functions:
         return call(self._owner, "yhourstd", (), {"dim": dim})
 
     def yhourstd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same hourofyear, as in CDO.
+        """The standard deviation of the elements of all times with the same hour of the year, as in
+        CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -5623,7 +5627,7 @@ class Functions:
         return call(self._owner, "yhoursub", (("c", c),), {"dim": dim})
 
     def yhoursum(self, dim: str = "time") -> Any:
-        """The sum of the elements of all times with the same hourofyear, as in CDO.
+        """The sum of the elements of all times with the same hour of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5640,7 +5644,7 @@ class Functions:
         return call(self._owner, "yhoursum", (), {"dim": dim})
 
     def yhourvar(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same hourofyear, as in CDO.
+        """The variance of the elements of all times with the same hour of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5657,7 +5661,7 @@ class Functions:
         return call(self._owner, "yhourvar", (), {"dim": dim})
 
     def yhourvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same hourofyear, as in CDO.
+        """The variance of the elements of all times with the same hour of the year, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -5692,7 +5696,7 @@ class Functions:
         return call(self._owner, "ymonadd", (("c", c),), {"dim": dim})
 
     def ymonavg(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same month, as in CDO.
+        """The mean of the elements of all times with the same month of the year, as in CDO.
 
         Missing values make the result missing.
 
@@ -5727,7 +5731,7 @@ class Functions:
         return call(self._owner, "ymondiv", (("c", c),), {"dim": dim})
 
     def ymonmax(self, dim: str = "time") -> Any:
-        """The maximum of the elements of all times with the same month, as in CDO.
+        """The maximum of the elements of all times with the same month of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5744,7 +5748,7 @@ class Functions:
         return call(self._owner, "ymonmax", (), {"dim": dim})
 
     def ymonmean(self, dim: str = "time") -> Any:
-        """The mean of the elements of all times with the same month, as in CDO.
+        """The mean of the elements of all times with the same month of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5761,7 +5765,7 @@ class Functions:
         return call(self._owner, "ymonmean", (), {"dim": dim})
 
     def ymonmin(self, dim: str = "time") -> Any:
-        """The minimum of the elements of all times with the same month, as in CDO.
+        """The minimum of the elements of all times with the same month of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5796,7 +5800,7 @@ class Functions:
         return call(self._owner, "ymonmul", (("c", c),), {"dim": dim})
 
     def ymonpctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same month, as in CDO.
+        """The percentile q of the elements of all times with the same month of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5815,7 +5819,8 @@ class Functions:
         return call(self._owner, "ymonpctl", (("q", q),), {"dim": dim})
 
     def ymonrange(self, dim: str = "time") -> Any:
-        """Maximum minus minimum of the elements of all times with the same month, as in CDO.
+        """Maximum minus minimum of the elements of all times with the same month of the year, as in
+        CDO.
 
         Missing values are skipped.
 
@@ -5832,7 +5837,8 @@ class Functions:
         return call(self._owner, "ymonrange", (), {"dim": dim})
 
     def ymonstd(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same month, as in CDO.
+        """The standard deviation of the elements of all times with the same month of the year, as
+        in CDO.
 
         Missing values are skipped.
 
@@ -5849,7 +5855,8 @@ class Functions:
         return call(self._owner, "ymonstd", (), {"dim": dim})
 
     def ymonstd1(self, dim: str = "time") -> Any:
-        """The standard deviation of the elements of all times with the same month, as in CDO.
+        """The standard deviation of the elements of all times with the same month of the year, as
+        in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -5884,7 +5891,7 @@ class Functions:
         return call(self._owner, "ymonsub", (("c", c),), {"dim": dim})
 
     def ymonsum(self, dim: str = "time") -> Any:
-        """The sum of the elements of all times with the same month, as in CDO.
+        """The sum of the elements of all times with the same month of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5901,7 +5908,7 @@ class Functions:
         return call(self._owner, "ymonsum", (), {"dim": dim})
 
     def ymonvar(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same month, as in CDO.
+        """The variance of the elements of all times with the same month of the year, as in CDO.
 
         Missing values are skipped.
 
@@ -5918,7 +5925,7 @@ class Functions:
         return call(self._owner, "ymonvar", (), {"dim": dim})
 
     def ymonvar1(self, dim: str = "time") -> Any:
-        """The variance of the elements of all times with the same month, as in CDO.
+        """The variance of the elements of all times with the same month of the year, as in CDO.
 
         Missing values are skipped. The divisor is n - 1.
 
@@ -6057,7 +6064,7 @@ class Functions:
         return call(self._owner, "yseasmul", (("c", c),), {"dim": dim})
 
     def yseaspctl(self, q: Any, dim: str = "time") -> Any:
-        """The percentile of the elements of all times with the same season, as in CDO.
+        """The percentile q of the elements of all times with the same season, as in CDO.
 
         Missing values are skipped.
 
