@@ -88,9 +88,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_select(cubed_array *const *conditi
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_moveaxis(cubed_array *x, const int *sources,
                                                        const int *destinations, int n,
                                                        cubed_array **out, cubed_error *err);
-/* Repeats x repetitions[i] times along each axis. If n differs from the number of x's dimensions, the shorter list is
- * extended by ones at its front. More than 16 repetitions are a reshape, which may first store x with other chunks
- * (cubed_reshape). CUBED_E_ARG for a negative number, CUBED_E_UNSUPPORTED for more than CUBED_MAX_NDIM repetitions. */
+/* Repeats x repetitions[i] times along each axis. If n differs from the number of x's dimensions, the shorter one of x's shape
+ * and `repetitions` is extended by ones at its front. More than 16 repetitions are a reshape, which may first store x with
+ * other chunks (cubed_reshape). CUBED_E_ARG for a negative number, CUBED_E_UNSUPPORTED for more than CUBED_MAX_NDIM
+ * repetitions. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions,
                                                    int n, cubed_array **out, cubed_error *err);
 /* Computes the n-th differences of neighbouring elements along an axis. For bools, a difference is true if the neighbours
@@ -119,13 +120,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trapezoid(cubed_array *y, cubed_ar
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gradient(cubed_array *f, cubed_array *spacing,
                                                        int axis, int edge_order, cubed_array **out,
                                                        cubed_error *err);
-/* Shifts in the result of cubed_convolve and cubed_correlate, for vectors of m and n elements, m >= n. FULL: all m + n - 1
- * shifts at which the vectors overlap. SAME: the m shifts in the middle. VALID: the shifts at which the shorter vector
- * overlaps completely. */
+/* Shifts in the result of cubed_convolve and cubed_correlate, for vectors of m and n elements, m >= n. */
 typedef enum cubed_convolve_mode {
-    CUBED_CONVOLVE_FULL,
-    CUBED_CONVOLVE_SAME,
-    CUBED_CONVOLVE_VALID
+    CUBED_CONVOLVE_FULL, /* all m + n - 1 shifts at which the vectors overlap */
+    CUBED_CONVOLVE_SAME, /* the m shifts in the middle */
+    CUBED_CONVOLVE_VALID /* the shifts at which the shorter vector overlaps completely */
 } cubed_convolve_mode;
 /* Compute sums of products of two vectors that are shifted against each other: with v reversed (convolve), or with the
  * conjugate of v (correlate). A 0-d array is a vector of one element. The result has the type that both promote to.

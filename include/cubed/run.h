@@ -169,7 +169,7 @@ typedef struct cubed_task_report {
 /* Results of an update: see cubed_run_options.update. */
 #define CUBED_UPDATE_TEXT_CAP 256
 typedef struct cubed_update {
-    /* Only tasks that depend on changed chunks have run. False: everything was recomputed, and the arrays were replaced. */
+    /* True: only tasks that depend on changed chunks have run. False: everything was recomputed, and the arrays were replaced. */
     bool in_place;
     /* Reason why everything was recomputed; "" if in_place is true, or if there was no array yet. */
     char why[CUBED_UPDATE_TEXT_CAP];
@@ -514,7 +514,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_id(const cubed_plan *plan
 
 /* Runs this process as a worker for the executor "processes" of another process, until that process closes the connection.
  *
- * fd      file descriptor of the connection; the descriptors after it are results in memory
+ * fd      file descriptor of the connection; the descriptors after it are the files of results in memory, and then of large
+ *         sources in memory (cubed_executor_caps.maps_memory)
  * cancel  ends the service when it is set; may be NULL
  *
  * On Linux this limits the private memory of the process to the plan's allowed_mem, and the process is killed when its parent

@@ -56,8 +56,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_variance(cubed_array *x, cubed_arr
 
 /* --- Statistics of tests ------------------------------------------------------------------------------ */
 
-/* Compute test statistics for samples from a normal distribution: the z-score of the skewness (at least 8 elements), the
- * z-score of the kurtosis (at least 5), and the sum of the squares of both. */
+/* Compute test statistics for samples from a normal distribution.
+ *
+ * cubed_skewtest      the z-score of the skewness; for at least 8 elements
+ * cubed_kurtosistest  the z-score of the kurtosis; for at least 5 elements
+ * cubed_normaltest    the sum of the squares of both */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_skewtest(cubed_array *x,
                                                        const cubed_reduce_options *options,
                                                        cubed_array **out, cubed_error *err);
