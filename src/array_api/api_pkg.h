@@ -11,13 +11,20 @@
  * blocks fit in a task. If blocks of this size do not fit, the optimiser makes them smaller. */
 #define CB_API_BLOCK_BYTES ((int64_t)32 << 20)
 
-/* Returns the maximum bytes that a function gathers in one block if it has another algorithm: a quarter of the memory of
- * tasks, because a task needs about three times the bytes of the block. A task_mem of 0 means unknown. */
+/* Returns the maximum size in bytes of a block of whole lines, for functions that have another algorithm for longer lines. It is
+ * a quarter of task_mem, because a task needs about three times the bytes of the block, but at most 256 MiB. If task_mem is 0
+ * (unknown), it is CB_API_BLOCK_BYTES. */
 uint64_t cb_api_line_bytes(uint64_t task_mem);
 
-/* cb_api_sorts_in_runs returns true if lines of x along an axis are too long for a task. cb_api_sort_runs sorts them in parts
- * that are merged (sort_runs.c). `values`, `positions`: NULL if not wanted. `beside` has int64 values in x's shape, which are
- * sorted together with x and returned as `positions`; if it is NULL, the positions are returned. */
+/* Sorting of lines (the elements along an axis) that are too long for a task (sort_runs.c).
+ *
+ * cb_api_sorts_in_runs  returns true if lines of x along the axis are too long
+ * cb_api_sort_runs      sorts them in parts, and merges the sorted parts
+ *
+ * values     receives the sorted elements; NULL if the caller does not need them
+ * positions  (bool) the caller needs positions
+ * positions  (array) receives, for each sorted element, its position in the line, or its value in `beside`; NULL if not needed
+ * beside     int64 array of x's shape, whose elements are moved together with those of x; NULL: positions */
 bool cb_api_sorts_in_runs(const cubed_array *x, int axis, bool positions, uint64_t task_mem);
 CUBED_MUST_CHECK cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *beside, int axis,
                                                bool descending, uint64_t task_mem,
@@ -26,8 +33,11 @@ CUBED_MUST_CHECK cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *besi
 
 /* Reshapes x to one dimension. */
 CUBED_MUST_CHECK cubed_status cb_api_flatten(cubed_array *x, cubed_array **out, cubed_error *err);
-/* Gets the `count` elements of x, or their positions, for which a mask is true. For each block of `chunk` elements of the
- * mask, `offsets` has the number of true elements before the block (nonzero.c). */
+/* Select the elements of x for which a mask is true (cb_api_pick), or return the positions at which the mask is true
+ * (cb_api_positions). See nonzero.c.
+ *
+ * offsets  for each block of `chunk` elements of the mask: the number of true elements before the block
+ * count    number of true elements of the mask */
 CUBED_MUST_CHECK cubed_status cb_api_pick(cubed_array *x, cubed_array *mask, cubed_array *offsets,
                                           int64_t chunk, int64_t count, cubed_array **out,
                                           cubed_error *err);
@@ -65,8 +75,10 @@ cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, c
 cubed_array *cb_api_weights_of(cb_steps *s, const char *name, const cubed_array *x, cubed_array *w,
                                const int *axes, int naxes);
 
-/* Makes an array of a copy of numbers in memory, in C order. `data` NULL: the copy of an array without elements, or zeros.
- * `chunks` NULL: automatic (copied.c). */
+/* Makes an array from a copy of the numbers at `data`, which are in C order (copied.c).
+ *
+ * data    NULL: all elements are zero
+ * chunks  NULL: chosen automatically */
 cubed_array *cb_api_copied(cb_steps *s, cubed_dtype dtype, int ndim, const int64_t *shape,
                            const int64_t *chunks, const void *data);
 

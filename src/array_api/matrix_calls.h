@@ -4,8 +4,11 @@
 
 #include "plan/graph.h"
 
-/* A result: for each matrix a matrix of extent[0] x extent[1] (core 2), a vector of extent[0] (core 1) or a number
- * (core 0). */
+/* The result of a function for each matrix. `core` is its number of axes:
+ *
+ * 2  a matrix of extent[0] x extent[1]
+ * 1  a vector of extent[0] elements
+ * 0  a number */
 typedef struct cb_matrix_result {
     cubed_dtype dtype;
     int core;

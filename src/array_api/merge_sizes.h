@@ -1,4 +1,6 @@
-/* Sizes for sorting lines that do not fit in a task: lengths of parts, and numbers of runs that are merged at a time. */
+/* Sizes for sorting lines that do not fit in a task. A line is sorted in runs (sorted contiguous sequences), which passes merge
+ * into longer runs. Each task of a pass makes one part of a merged run. A search in samples of the runs (every i-th element)
+ * finds the range of each run that a part needs. */
 #ifndef CB_API_MERGE_SIZES_H
 #define CB_API_MERGE_SIZES_H
 
@@ -15,8 +17,8 @@ typedef struct cb_merge_line {
     uint64_t memory;
 } cb_merge_line;
 
-/* One pass: merges `fan` runs of `run` elements each. Ranges are found in samples with these steps, each a multiple of the
- * previous one. */
+/* One pass: merges each `fan` runs of `run` elements into one run. The samples of a run contain every step[i]-th element, for
+ * `nsteps` steps, each of which is a multiple of the previous step. */
 typedef struct cb_merge_pass {
     int64_t run, fan;
     int nsteps;
@@ -29,10 +31,11 @@ uint64_t cb_merge_memory(uint64_t task_mem);
 size_t cb_merge_block_bytes(const cubed_array *x, int64_t n, bool positions);
 /* Returns the number of elements of a part of the result. */
 int64_t cb_merge_part(const cb_merge_line *l);
-/* Plans how runs of `run` elements are merged. Returns false if they are the whole line. */
+/* Plans the pass that merges runs of `run` elements. Returns false if a run already is the whole line, so no pass is needed.
+ * `part` is the number of elements that a task of the pass makes. */
 bool cb_merge_plan(const cb_merge_line *l, int64_t part, int64_t run, cb_merge_pass *out);
-/* Returns the maximum size of the ranges for a part: the number of samples of p->step[step], or the number of elements if `step`
- * is -1. */
+/* Returns the maximum total length of the ranges of all runs that a part needs. The length is in samples of p->step[step], or in
+ * elements if `step` is -1. */
 int64_t cb_merge_most(const cb_merge_pass *p, int64_t part, int step);
 
 #endif

@@ -1,5 +1,9 @@
-/* Matrices that do not fit in a task, factored in panels of columns: the width of panels, and views of them for functions
- * of panels (linalg/linalg_panel.h). */
+/* Factorisations of matrices that do not fit in a task. A matrix is factored in panels: groups of adjacent columns, one task
+ * after another. These functions choose the width of panels, and arrange panels as inputs of the functions in
+ * linalg/linalg_panel.h.
+ *
+ * Inputs and results of panel functions are columns of blocks: arrays of `rows` + n rows and up to `step` columns. The first
+ * `rows` rows, the top of a panel, contain additional data such as pivots. The other n rows are rows of the matrix. */
 #ifndef CB_API_PANELS_H
 #define CB_API_PANELS_H
 
@@ -42,10 +46,11 @@ cubed_array *cb_panels_concat(cb_steps *s, cubed_array *const *list, int n, bool
 cubed_array *cb_panels_stored(const cb_panels *p, cubed_array *x);
 /* Returns a matrix of zeros, or NULL if `rows` or `columns` is 0. */
 cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns);
-/* Returns x (n x at most `step`) with rows of zeros above it, extended to `step` columns with zeros. */
+/* Returns x, the last rows of a panel, as a column of blocks: adds rows of zeros above x, and columns of zeros up to `step`
+ * columns. */
 cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x);
-/* Returns panel number k as a column of blocks, from the result `made` of a panel function: the panel's top, then zeros, then
- * the rows from the panel's diagonal on. */
+/* Returns part of panel number k, from the result `made` of a panel function, as a column of blocks: the panel's top, zeros
+ * above the panel's diagonal, and the rows from the diagonal on. */
 cubed_array *cb_panels_lower(const cb_panels *p, cubed_array *made, int64_t k);
 /* Returns panel number k as a column of blocks, from the result `made` of a panel function: the panel's square on the diagonal,
  * zeros to the end of the top, the rows above the square, and zeros. */
@@ -53,10 +58,13 @@ cubed_array *cb_panels_upper(const cb_panels *p, cubed_array *made, int64_t k);
 /* Returns panel number `of` as a column of blocks, from the result `made` of a panel function: the first `rows` rows of the panel
  * from its diagonal on, then zeros to the panel's diagonal, then the rows from the diagonal on. */
 cubed_array *cb_panels_below(const cb_panels *p, cubed_array *made, int64_t of, int64_t rows);
-/* Calls a function on columns of blocks; returns a panel of `width` columns. */
+/* Calls a panel function and returns its result, a panel of `width` columns.
+ *
+ * columns  n columns of blocks, which are the function's input, one after another
+ * panels, option  parameters of the function (cb_panel_params) */
 cubed_array *cb_panels_call(const cb_panels *p, const char *function, cubed_array *const *columns,
                             int n, int64_t panels, bool option, int64_t width);
-/* Concatenates the panels of a matrix side by side, for `height` rows of the matrix. */
+/* Returns the first `height` rows of a matrix: concatenates n panels side by side, without their tops. */
 cubed_array *cb_panels_join(const cb_panels *p, cubed_array *const *made, int n, int64_t height);
 
 #endif

@@ -1,8 +1,9 @@
 /* Expressions of several operations on numbers.
  *
- * A cb_steps holds references to all intermediate arrays until its end, and the first failure makes every later step
- * return NULL. Operations on times and strings consist of these steps, so the steps must not use operations on times and
- * strings. Steps for arrays of any type are in steps.h. */
+ * Code calls one function (a step) after another, without checking for errors: after the first failure, every step returns NULL.
+ * A cb_steps holds references to all intermediate arrays until cb_steps_end. Operations on times and strings are built from the
+ * steps in this header, so these steps must not use operations on times and strings. Steps for arrays of any type are in
+ * steps.h. */
 #ifndef CB_NUMBER_STEPS_H
 #define CB_NUMBER_STEPS_H
 
@@ -18,11 +19,11 @@ typedef struct cb_steps {
 
 /* Takes ownership of *x, the result of a function that returned `st`. Returns *x, or NULL if `st` is an error. */
 cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x);
-/* Drops all references except one to x, which goes to *out; returns the status. */
+/* Ends the steps: releases all intermediate arrays, and returns the status of the first failed step or CUBED_OK. *out receives a
+ * reference to the result x. */
 cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
-/* Ends the steps with n results: drops all references except one to each result x[i] that is wanted, which goes to *outs[i].
- * outs[i] is NULL for a result that the caller does not want. Returns the status of the steps; CUBED_E_INTERNAL if a wanted
- * result is NULL. */
+/* Like cb_steps_end, for n results: *outs[i] receives a reference to x[i]. outs[i] is NULL for a result that the caller does not
+ * need. CUBED_E_INTERNAL if a needed result is NULL although no step failed. */
 cubed_status cb_steps_end_all(cb_steps *s, cubed_array *const *x, cubed_array **const *outs, int n);
 
 /* Return a 0-d constant: of a given type, of float64, of int64. */
@@ -37,8 +38,10 @@ cubed_array *cb_number_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
 cubed_array *cb_number_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
                               const cubed_reduce_options *options);
 
-/* Times as int64, whose smallest value means NaT. cb_step_is_nat returns true at NaT. cb_step_nat_where returns x with NaT where
- * the condition is true. */
+/* Times as int64 numbers, of which the smallest means NaT (not a time).
+ *
+ * cb_step_is_nat     true for each element that is NaT
+ * cb_step_nat_where  x, in which elements are replaced by NaT where the condition is true */
 cubed_array *cb_step_is_nat(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_nat_where(cb_steps *s, cubed_array *condition, cubed_array *x);
 /* Returns the quotient of two int64 arrays, rounded towards 0, as NumPy divides time differences by integers. */

@@ -8,14 +8,18 @@
 /* Maximum bytes of chunks that result from merging chunks, unless chunks that a user chose are larger. */
 #define CB_OP_CHUNK_BYTES ((int64_t)16 << 20)
 
-/* Creates x seen through a map. A view of a view refers to the array below both. Keeps attributes; `names` has the result's
- * dimension names. */
+/* Creates a view of x: element i of the view is the element of x at map(i). A view of a view becomes one view of the array below.
+ * Keeps the attributes of x.
+ *
+ * grid   shape and chunks of the view
+ * names  dimension names of the view */
 CUBED_MUST_CHECK cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
                                          const char *const *names, cubed_array **out,
                                          cubed_error *err);
-/* Sets n's fill value to x's. All values of n must be values of x. */
+/* Gives the node n the fill value and the Zarr format of x. Every value of n must be a value of x. */
 void cb_op_keep_fill(const cubed_array *x, cb_node *n);
-/* Returns true if a view may be replaced by its input. It may not if the program's tag would be lost. */
+/* Returns true if users of the view x may use the input of x instead. They may not if a tag that the program has set on x would
+ * be lost. */
 static inline bool cb_op_is_seen_through(const cubed_array *x)
 {
     return !x->tag || x->tag == x->in[0]->tag;
@@ -93,7 +97,8 @@ CUBED_MUST_CHECK cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_
  * cubed_elementwise, checked except for their types. */
 CUBED_MUST_CHECK cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs,
                                          cubed_array **out, cubed_error *err);
-/* cb_op_is_time_cast returns true if a cast of a time to another unit needs arithmetic; cb_op_cast_time does the cast. */
+/* Casts between dates of different units, or between time differences of different units. cb_op_is_time_cast returns true for
+ * such types (also if they are equal), and cb_op_cast_time does the cast. */
 bool cb_op_is_time_cast(cubed_dtype from, cubed_dtype to);
 CUBED_MUST_CHECK cubed_status cb_op_cast_time(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                               cubed_error *err);
@@ -106,11 +111,14 @@ CUBED_MUST_CHECK cubed_status cb_op_ordered_time(cubed_array *x, bool largest, c
 CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x,
                                                 bool skip_nan, const cubed_reduce_options *options,
                                                 cubed_array **out, cubed_error *err);
-/* Operations on strings. cb_op_text applies CUBED_OP_WHERE, CUBED_OP_ADD or a comparison to operands that broadcast. Its result
- * has the type `dtype` and the dimension names `names`. cb_op_cast_text casts strings to strings of another length, truncated or
- * padded, or to bool. cb_op_reduce_text computes the minimum or the maximum, with options as in cubed_reduce. cb_op_arg_text
- * computes the position of the minimum (CB_REDUCE_ARGMIN) or of the maximum (CB_REDUCE_ARGMAX) along `axis`; if `axis` is NULL,
- * the position in C order. */
+/* Operations on strings.
+ *
+ * cb_op_text         applies CUBED_OP_WHERE, CUBED_OP_ADD or a comparison to operands that broadcast. The result has the type
+ *                    `dtype` and the dimension names `names`
+ * cb_op_cast_text    casts strings to strings of another length, truncated or padded, or to bool
+ * cb_op_reduce_text  computes the minimum or the maximum; options as in cubed_reduce
+ * cb_op_arg_text     computes the position of the minimum (CB_REDUCE_ARGMIN) or maximum (CB_REDUCE_ARGMAX) along `axis`. If
+ *                    `axis` is NULL, computes the position in the whole array, in C order */
 CUBED_MUST_CHECK cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs,
                                          cubed_dtype dtype, const char *const *names,
                                          cubed_array **out, cubed_error *err);
