@@ -75,10 +75,10 @@ bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **
                cubed_array **x2);
 /* Creates a Python object for an array, and takes ownership of the caller's reference, even on failure. */
 PyObject *core_wrap(core_state *s, cubed_array *x);
-/* Creates an array equal to x that also holds `object`, as do arrays computed from it. */
+/* Creates an array equal to x that holds a reference to `object`. Arrays that are computed from it also hold this reference. */
 PyObject *core_hold(core_state *s, cubed_array *x, PyObject *object);
-/* Returns what a function of the module returns after a library call with status `st`: the array as a Python object, or NULL
- * with the exception for the error. */
+/* Converts the outcome of a library call to the return value of a function of the module. If `st` is CUBED_OK, returns x as a
+ * Python object; otherwise returns NULL with the exception for `err`. */
 PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const cubed_error *err);
 /* Returns a tuple of n arrays, or NULL with the exception for the error. */
 PyObject *core_finish_all(PyObject *module, cubed_status st, cubed_array **x, int n,
@@ -93,8 +93,8 @@ PyObject *core_raise(const cubed_error *err);
 cubed_status core_catch(cubed_error *err);
 /* Converts a failure that Python code has recorded, the tuple (status, message, number), to an error. */
 cubed_status core_failed(PyObject *answer, cubed_error *err);
-/* Releases a memoryview of the library's memory. If the memoryview is still in use, discards the kept exception number
- * `raised` and returns false. */
+/* Releases a memoryview of the library's memory. Returns false if Python objects still use the memoryview; then also discards the
+ * exception that was kept under the number `raised`. */
 bool core_let_go(PyObject *memory, uint64_t raised);
 /* Registers the functions that pass exceptions from worker processes to the context. */
 bool core_add_raised(core_state *s);

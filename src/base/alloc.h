@@ -14,8 +14,12 @@ void *cb_alloc_zero(const cubed_allocator *a, size_t size);
 void *cb_resize(const cubed_allocator *a, void *ptr, size_t old_size, size_t new_size);
 void cb_free(const cubed_allocator *a, void *ptr, size_t size);
 
-/* Makes room for another item after the `n` items of `size` bytes in a list with room for *cap. `list` is the address of
- * the pointer to the items, initially NULL. Returns false if out of memory. Free with cb_free. */
+/* Ensures that a list of n items has room for one more item; enlarges it if it is full. Returns false if out of memory. Free the
+ * list with cb_free.
+ *
+ * list  address of the pointer to the items, which is NULL for an empty list
+ * cap   number of items for which the list has room; is updated
+ * size  bytes of an item */
 bool cb_list_grow(const cubed_allocator *a, void *list, size_t n, size_t *cap, size_t size);
 
 /* A zone allocates memory that lives until the zone is freed. Not thread-safe. */
@@ -27,8 +31,8 @@ void cb_zone_free(cb_zone *z);
 void *cb_zone_alloc(cb_zone *z, size_t size);
 char *cb_zone_strdup(cb_zone *z, const char *s);
 void *cb_zone_memdup(cb_zone *z, const void *p, size_t size);
-/* Makes room for item number n in a list of the zone, whose items have `size` bytes: doubles *cap if the list is full. `list`
- * points to the list's pointer. Old items stay allocated in the zone. Returns false if out of memory. */
+/* Like cb_list_grow, for a list in a zone: doubles *cap if the list of n items is full. The memory of the old list stays
+ * allocated in the zone. Returns false if out of memory. */
 bool cb_zone_grow(cb_zone *z, void *list, int n, int *cap, size_t size);
 const cubed_allocator *cb_zone_allocator(const cb_zone *z);
 /* Returns true if an allocation of the zone has failed. For code in which NULL has another meaning, such as a missing setting. */

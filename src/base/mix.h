@@ -1,4 +1,4 @@
-/* Mixes the bits of a number, and hashes. */
+/* Fast hashes that are not cryptographic: of a number, and of a sequence of words. */
 #ifndef CB_BASE_MIX_H
 #define CB_BASE_MIX_H
 

@@ -37,7 +37,7 @@ void cb_owner_format(const cb_owner *o, char text[CB_OWNER_CAP]);
 /* Parses an owner. *end is the rest of the string, which starts with '_'; if `end` is NULL, there must be no rest. Returns
  * false if it is not valid. */
 bool cb_owner_parse(const char *text, cb_owner *out, const char **end);
-/* Returns whether the owner's process is running. Never CB_OWNER_GONE for a running process. */
+/* Finds out whether the owner's process is running. A running process is never reported as CB_OWNER_GONE. */
 cb_owner_state cb_owner_alive(const cb_owner *o);
 
 #endif

@@ -1,5 +1,5 @@
-/* Runs as job arrays of batch systems: a directory with the plan, the description of the jobs, and scripts that start, list and
- * cancel them. A library that uses only the public API. */
+/* Runs plans as job arrays of batch systems such as Slurm. Writes a directory with the plan, the description of the jobs, and
+ * scripts that start, list and cancel the jobs. A library that uses only the public API. */
 #ifndef CUBED_BATCH_H
 #define CUBED_BATCH_H
 
@@ -81,7 +81,8 @@ const batch_system *batch_find(const char *name);
 /* Returns the value of an option; NULL if the option is not given. */
 const char *batch_get(const batch_choice *c, const char *name);
 
-/* Returns true if shells and batch systems pass the string on unchanged. */
+/* Returns true if a string needs no quoting, because shells and batch systems do not interpret its characters: letters, digits
+ * and "-_./:=,@+". It must not be empty or begin with '-'. */
 bool batch_is_plain(const char *text);
 /* Fails with CUBED_E_ARG if the system needs an option that is missing, or does not support a given option. */
 CUBED_MUST_CHECK cubed_status batch_check(const batch_choice *c, cubed_error *err);

@@ -1,4 +1,4 @@
-/* Numbers and strings of attributes. */
+/* Reads numbers and strings from the attributes of an array. */
 #ifndef CB_CF_ATTRIBUTE_H
 #define CB_CF_ATTRIBUTE_H
 
@@ -18,7 +18,7 @@ typedef struct cb_cf_attrs {
     json_t *json;
 } cb_cf_attrs;
 
-/* Parses the attributes of x. `attrs` is closed with cb_cf_attrs_close, also after an error. */
+/* Parses the attributes of x. The caller must close *attrs with cb_cf_attrs_close, even after an error. */
 CUBED_MUST_CHECK cubed_status cb_cf_attrs_open(cb_cf_attrs *attrs, const cubed_array *x,
                                                cubed_error *err);
 void cb_cf_attrs_close(cb_cf_attrs *attrs);

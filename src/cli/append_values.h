@@ -1,4 +1,5 @@
-/* Values of results as a store has them: order of the coordinate, units of times, packing. For --append (append.c). */
+/* Converts results to the form of the stored arrays that they extend (units of times, packing), and checks that coordinates
+ * continue in order. For --append (append.c). */
 #ifndef CUBED_CLI_APPEND_VALUES_H
 #define CUBED_CLI_APPEND_VALUES_H
 

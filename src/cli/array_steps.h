@@ -1,4 +1,4 @@
-/* Steps of arithmetic that replace an array by their result. */
+/* Arithmetic on lazy arrays. Each function replaces an array by the result of an operation on it. */
 #ifndef CUBED_CLI_ARRAY_STEPS_H
 #define CUBED_CLI_ARRAY_STEPS_H
 

@@ -1,4 +1,4 @@
-/* Elements of coordinates, which are compared and shown in messages. */
+/* The elements of a coordinate in memory, to compare them and to show them in messages. */
 #ifndef CUBED_CLI_AXIS_PLACES_H
 #define CUBED_CLI_AXIS_PLACES_H
 

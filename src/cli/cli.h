@@ -45,10 +45,12 @@ extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_apply_usage, cmd_plot
     cmd_worker_usage, cmd_submit_usage, cmd_status_usage, cmd_attach_usage, cmd_cancel_usage,
     cmd_executors_usage, cmd_lambda_package_usage, cmd_demo_usage;
 
-/* Runs `cubed eval` for another verb, argv[0]. `command`: the line for the attribute `history`; takes ownership. */
+/* Runs `cubed eval` on behalf of another verb, argv[0]. `command` is the command line for the attribute `history`; the function
+ * takes ownership of it. */
 int cli_evaluate(int argc, char **argv, char *command);
-/* Builds, without computing it, the first result of the same arguments. If `dim` is not NULL, builds the coordinate of this
- * dimension of the result; *out is NULL if there is no coordinate. The caller releases *out. Returns an exit code. */
+/* Builds the first result of a `cubed eval` with these arguments as a lazy array, without computing it. If `dim` is not NULL,
+ * builds the coordinate of this dimension of the result instead; *out is NULL if there is no such coordinate. The caller
+ * releases *out. Returns an exit code. */
 int cli_build_result(int argc, char **argv, const char *dim, cubed_array **out);
 
 /* Returns true if FUNCTION[,ARGUMENT...] names a function of expressions (operation.c). */
@@ -61,7 +63,8 @@ int cmd_generate(int argc, char **argv);
 
 /* --- Regions -------------------------------------------------------------------------------------------- */
 
-/* Sets a target that writes x into the part `text` of the array at `url`: cubed_region_target. */
+/* Sets *target to write x into a part of the existing array at `url` (cubed_region_target). `text` is the part as the user has
+ * given it. */
 cubed_status cli_region_target(cubed_context *ctx, const char *text, cubed_array *x,
                                const char *url, cubed_target *target, cubed_error *err);
 
@@ -185,7 +188,8 @@ void cli_print_functions_man(FILE *f);
 bool cli_print_completion(FILE *f, const cli_verb *verbs, const char *shell);
 /* Prints the completions of an unfinished expression by one name, one per line (expression_words.c). */
 void cli_print_expression_words(FILE *f, const char *text);
-/* Sets the next of "a|b|c" at *list, and its length, and advances *list. Returns false after the last one. */
+/* Gets the next word of a list such as "a|b|c": *word points into the list, *length is the word's length. Moves *list to the
+ * rest of the list. Returns false after the last word. */
 bool cli_next_word(const char **list, const char **word, int *length);
 
 /* Returns the key of the next option, or -1 after the last one. Stores common options in *c (NULL if the verb has none). A
@@ -202,7 +206,8 @@ bool cli_parse_milliseconds(const char *text, uint32_t *out);
 #define CLI_MILLISECONDS "a number of seconds from 0.001 to 4294967"
 /* Returns true for an executor whose name has or needs a part after a colon: "lambda:FUNCTION", "http". */
 bool cli_executor_has_target(const char *executor);
-/* Applies --executor-option when the executor is known. A wrong option ends the command. */
+/* Parses the values of --executor-option (c->executor_options), and stores them in *c. Call it after all options are read,
+ * because the executor, which another option chooses, determines the allowed values. A wrong value ends the command. */
 void cli_take_executor_options(const char *verb, cli_common *c);
 /* Adds a prefix of --allow-references. */
 void cli_add_reference(cli_common *c, const char *prefix);
@@ -266,8 +271,7 @@ char *cli_temp_name(const char *name);
 extern cubed_cancel cli_cancel;
 void cli_catch_signals(void);
 
-/* Plans and runs (or only shows or saves the plan) according to the options. Results in memory are already bound. Returns
- * an exit code; *ran is true if results exist. `stats` may be NULL. */
+/* The work of a verb: the arrays and groups that it writes, and the options. */
 typedef struct cli_job {
     const char *verb;
     cubed_context *ctx;
@@ -277,6 +281,8 @@ typedef struct cli_job {
     const cubed_plan_group *groups;
     int ngroups;
 } cli_job;
+/* Plans the targets, and runs the plan, or only shows or saves the plan, according to the options. Targets in memory must have
+ * memory already. Returns an exit code. *ran is true if the results exist afterwards. `stats` may be NULL. */
 int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_plan_info *info);
 /* Computes all elements of x into `data` before the command's main work. Prints nothing and leaves no files. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,

@@ -36,8 +36,8 @@ typedef struct eval {
     cubed_expr_results *built;
     eval_item *item; /* items to store or print: results, then coordinates */
     int nitems;
-    /* Arrays that were built for another allowed_mem, to be planned but not run. `region` owns the arrays of results that
-     * are written to a region. */
+    /* The same results, built again for another allowed_mem, to find out how much memory a plan needs. They are planned, but
+     * never run. `region` owns the arrays of results that are written to a region of an existing array. */
     struct {
         cubed_expr_results *built;
         eval_item *item;
@@ -46,11 +46,12 @@ typedef struct eval {
         cubed_array **count;
         int ncounts;
     } again;
-    /* Lengths that were counted while the expressions were built, in order. Expressions that are only planned use them. */
+    /* Some lengths are counted (computed) while the expressions are built. These are the counted lengths, in order. They are used
+     * again when the same expressions are built only to be planned. */
     int64_t *length;
     int nlengths;
     bool is_planned; /* nothing is computed while expressions are built */
-    /* Arrays whose numbers would have been computed if the expressions had not only been planned, in order. */
+    /* The arrays that were not computed because `is_planned` is set, although a length depends on them, in order. */
     cubed_array **count;
     int ncounts;
 } eval;

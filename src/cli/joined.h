@@ -1,10 +1,10 @@
-/* Several files as one: inputs such as 'era5-*.nc'. */
+/* Inputs that consist of several files, such as 'era5-*.nc': the arrays of the files are joined to one array. */
 #ifndef CUBED_CLI_JOINED_H
 #define CUBED_CLI_JOINED_H
 
 #include "cubed/cubed.h"
 
-/* Handling of elements that are in several files: an error, or the elements of the file that begins first or last. */
+/* Handling of elements that are in several files: report an error, or use the elements of the file that begins first or last. */
 typedef enum joined_overlap { JOINED_ERROR, JOINED_FIRST, JOINED_LAST } joined_overlap;
 
 /* Form in which elements of files are joined. */

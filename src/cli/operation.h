@@ -1,4 +1,4 @@
-/* Functions of `cubed apply` as words of the command line: NAME[,ARGUMENT...]. */
+/* Parses an operation of `cubed apply`, a word of the command line: NAME[,ARGUMENT...]. */
 #ifndef CUBED_CLI_OPERATION_H
 #define CUBED_CLI_OPERATION_H
 
@@ -19,7 +19,9 @@ typedef struct operation {
     char *name;
     argument *argument;
     int n;
-    bool selects;     /* sel: keys are dimensions; keys that a variable lacks are skipped */
+    /* The function is `sel`: keys of its arguments are dimensions. Arguments whose dimension a variable does not have are
+     * skipped. */
+    bool selects;
     bool by_calendar; /* the function works along time, unless an argument is dim= */
     bool regrids;     /* the function changes the horizontal grid */
     unsigned kinds; /* bit k: the function works along the dimensions of the coordinate of kind k */

@@ -20,8 +20,8 @@ typedef struct packed {
 
 /* Parses TYPE[,scale=S][,offset=O]. Returns NULL, or an error message, which the caller frees. */
 char *packed_parse(packed *p, const char *text);
-/* Replaces the floating-point ones of n arrays by packed integers. The first call finds the ranges of their values, in a
- * separate run; later calls use these ranges. `names` are for messages.
+/* Packs n arrays: replaces each floating-point array by an array of integers. The first call finds the ranges of their values,
+ * in a separate run; later calls use these ranges. `names` are for messages.
  *
  * The range is mapped to the integers of the type, except the smallest (largest of an unsigned type), which is `_FillValue`,
  * for NaN. The error of a value is at most half of scale_factor.

@@ -12,13 +12,13 @@ typedef struct python_functions {
     bool found; /* a plan that was loaded has Python functions */
 } python_functions;
 
-/* Adds the function "python", which cannot run, to a context. Then the context can load plans with Python functions. Sources that
- * are Python objects stay unknown to it. */
+/* Adds a function called "python" to a context, so that the context can load plans with Python functions. This process cannot
+ * run the function. Sources that are Python objects stay unknown to the context. */
 CUBED_MUST_CHECK cubed_status python_add_functions(cubed_context *ctx, python_functions *f,
                                                    cubed_error *err);
 
-/* Adds the function "python", which cannot run, to a context, and loads a saved plan, which may have Python functions. Errors:
- * those of cubed_plan_load_code if `allow_code`, or those of cubed_plan_load. */
+/* Calls python_add_functions, and then loads a saved plan, which may have Python functions. Errors: those of
+ * cubed_plan_load_code if `allow_code` is set, otherwise those of cubed_plan_load. */
 CUBED_MUST_CHECK cubed_status python_load_plan(cubed_context *ctx, python_functions *f,
                                                const void *data, size_t size, bool allow_code,
                                                cubed_plan **plan, cubed_error *err);

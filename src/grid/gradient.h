@@ -23,7 +23,7 @@ typedef struct cb_gradients {
     cb_gradient *cache;      /* CB_GRADIENT_CACHE entries */
 } cb_gradients;
 
-/* Finds the gradient in a cell, whose bounding box is `around`. *out is valid until the next call.
+/* Computes the gradient in a cell. `around` is the bounding box of the cell. *out is valid until the next call.
  *
  * Neighbours are the next cells along both axes of a regular grid, otherwise up to 24 cells that share a corner. The gradient
  * fits their differences by least squares, so it is exact for linear fields. It is 0 in a direction without neighbours, and

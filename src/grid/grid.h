@@ -62,7 +62,8 @@ typedef struct cb_weights_builder {
         memory;    /* maximum number of bytes for the weights and `held`; 0 if there is no limit */
     uint64_t held; /* bytes in use in addition to the weights, such as an index of cells */
     const bool *source_mask, *target_mask; /* masks of the grids; NULL: all cells are in use */
-    /* part of a row's sum; weights that are not larger are removed, because they are rounding errors of sums that are 0 */
+    /* Fraction of the sum of a row's weights. Weights whose magnitude is at most this fraction are removed, because they are
+     * rounding errors of sums that should be 0. 0: no weight is removed. */
     double residue;
 } cb_weights_builder;
 
@@ -73,17 +74,19 @@ CUBED_MUST_CHECK cubed_status cb_weights_check_memory(uint64_t need, uint64_t al
 CUBED_MUST_CHECK cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *shape,
                                                uint64_t memory, cb_weights_builder *b,
                                                cubed_error *err);
-/* Counts memory that is in use in addition to the weights, before it is allocated. */
+/* Adds `bytes` to b->held, the memory in use in addition to the weights. Call it before this memory is allocated. CUBED_E_BUDGET
+ * if this memory and the weights exceed b->memory. */
 CUBED_MUST_CHECK cubed_status cb_weights_hold(cb_weights_builder *b, size_t bytes,
                                               cubed_error *err);
-/* Counts the memory of an index of n boxes, before it is made. */
+/* Like cb_weights_hold, for the memory of a spatial index of n boxes (space_index.h). */
 CUBED_MUST_CHECK cubed_status cb_weights_hold_index(cb_weights_builder *b, int64_t n,
                                                     cubed_error *err);
-/* Adds a weight to the row that is not finished; skips weights of 0. */
+/* Adds a weight to the current row, which cb_weights_end_row finishes. Ignores weights of 0. */
 CUBED_MUST_CHECK cubed_status cb_weights_add(cb_weights_builder *b, int64_t column, double value,
                                              cubed_error *err);
-/* Finishes the row: sorts its weights by column, adds weights of equal columns, leaves out masked cells, and divides all by their
- * sum, unless the sum is 0. */
+/* Finishes the current row: sorts its weights by column, adds up weights of equal columns, and removes rounding errors
+ * (b->residue) and weights of masked source cells. The row of a masked target cell becomes empty. If `normalise` is set, divides
+ * the weights by their sum, unless the sum is 0. */
 void cb_weights_end_row(cb_weights_builder *b, bool normalise);
 
 /* Frees the memory that was reserved for more weights. */

@@ -8,7 +8,8 @@
 /* Maximum number of elements of a coordinate, and of intervals made from a coordinate. */
 #define AXIS_VALUES_MAX ((int64_t)1 << 24)
 
-/* Coordinate values: times, numbers or strings. The pointers of the other two kinds are NULL. */
+/* The values of a coordinate: times (`us`), numbers (`number`) or strings (`text`). The pointers of the other two kinds are
+ * NULL. */
 typedef struct axis_values {
     int64_t n;
     bool is_time;

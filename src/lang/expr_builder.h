@@ -1,4 +1,5 @@
-/* Turns trees into lazy arrays: helpers of the files that implement functions of expressions. */
+/* Builds lazy arrays from the parsed tree of an expression. These functions are shared by the files that implement functions of
+ * the expression language. */
 #ifndef CUBED_LANG_EXPR_BUILDER_H
 #define CUBED_LANG_EXPR_BUILDER_H
 
@@ -13,7 +14,8 @@ typedef struct expr_reduced {
     uint32_t axes; /* bit d: axis d was reduced; 0 if the node calls no function of fields */
     bool is_area;  /* both horizontal axes, which CF's cell_methods call "area" */
     const char *
-        /* String that states the origin of the weights in cell_methods; NULL if there are no weights, or if the user gave them */
+        /* origin of the weights, as a string for the attribute cell_methods; NULL if there are no weights, or if the user gave
+         * them */
         said;
 } expr_reduced;
 
@@ -76,8 +78,9 @@ cubed_status expr_reject(expr_builder *b, const expr *e, const char *what);
 /* Adds the position of `e` to an error of the library. Returns `status`. */
 cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
 
-/* Puts the dimensions of *y, which have names of x's dimensions, into the order of x. With `wide`, also inserts the dimensions of
- * x between and after them with one element each, so that *y broadcasts to x. *y is NULL after an error. */
+/* Permutes the dimensions of *y into the order that they have in x. All dimensions of *y must have names of dimensions of x. If
+ * `wide` is set, also inserts the dimensions of x that are missing between and after them, with one element each, so that *y
+ * broadcasts to x. *y is NULL after an error. */
 cubed_status expr_align(expr_builder *b, const expr *e, const cubed_array *x, bool wide,
                         cubed_array **y);
 /* Rejects operands in which dimensions of different names are broadcast together, if the host requires this
@@ -152,18 +155,20 @@ cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, i
 cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                                 const int64_t *shape, const char *const *names, json_t *attrs,
                                 void *data, cubed_array **out);
-/* The expr_note functions record the effect of a call on the coordinate of dimension d of x. `of` is the expression of x.
+/* The expr_note functions record the effect of a call on the coordinate of dimension d of its operand x. `of` is the expression
+ * of x.
  *
- * expr_note_cut: no coordinate describes the result's elements along d. */
+ * expr_note_cut: the coordinate of x does not describe the result's elements along d, and no other coordinate does. */
 void expr_note_cut(expr_builder *b, const expr *call, const cubed_array *x, int d);
-/* Along d, the result has the elements `s` of x. */
+/* Records that the result of a call has the elements `s` of x along dimension d. */
 void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cubed_array *x, int d,
                     cubed_slice s);
-/* The result is the concatenation of the n arrays x along d; `of` has the expressions of these arrays. */
+/* Records that the result of a call is the concatenation of the n arrays x along dimension d. `of` has the expressions of these
+ * arrays. */
 void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
                       cubed_array *const *x, int n, int d);
-/* Along d, each element of the result combines an element of x with `before` elements before it and `after` elements after it.
- * The bounds of its coordinate span those elements. */
+/* Records that each element of the result combines, along dimension d, an element of x with `before` elements before it and
+ * `after` elements after it. The bounds of the result's coordinate span all these elements. */
 void expr_note_window(expr_builder *b, const expr *call, const expr *of, const cubed_array *x,
                       int d, int64_t before, int64_t after);
 
@@ -231,9 +236,12 @@ cubed_status expr_call_given(expr_builder *b, const expr *e, const cubed_functio
                              const expr_given *given, int n, cubed_array **out);
 /* Maximum number of names that a statement assigns: a, b = f(x). */
 #define EXPR_MAX_TUPLE CUBED_MAX_NDIM
-/* Computes now, by cubed_expr_host.count, the int64 elements of x, on which a shape depends. x has at most one dimension.
- * *numbers receives an array of the elements, and *last the last element; `most` is its maximum. Takes ownership of x, even after
- * an error. */
+/* Computes the elements of x immediately, by cubed_expr_host.count, because the shape of a result depends on them. x is an int64
+ * array with at most one dimension. Takes ownership of x, even after an error.
+ *
+ * most     maximum value of the last element
+ * numbers  receives an array of the computed elements; NULL after an error
+ * last     receives the last element */
 cubed_status expr_count_now(expr_builder *b, const expr *e, cubed_array *x, int64_t most,
                             cubed_array **numbers, int64_t *last);
 

@@ -47,11 +47,12 @@ void expr_defined_each(void (*put)(void *ctx, const char *name), void *ctx);
 int expr_defined_arrays(const expr_definition *d);
 /* Returns the number of numbers that a call may have. */
 int expr_defined_numbers(const expr_definition *d);
-/* Returns whether a function is along one dimension, by default "time". */
+/* Returns true if a function works along one dimension, which is "time" by default. */
 bool expr_defined_is_along(const expr_definition *d);
 /* Returns the dimension of a call of d. */
 const char *expr_defined_dim(const expr *e);
-/* Writes the usage of a function: "eca_su(x, threshold=25, freq=None, dim="time")". `name`: that or the alias. */
+/* Writes the usage of a function to usage[cap], such as "eca_su(x, threshold=25, freq=None, dim="time")". `name` is the
+ * function's name or its alias. */
 void expr_defined_usage(const expr_definition *d, const char *name, char *usage, size_t cap);
 
 /* Writes the statements of a call of d. Marks in a body are replaced:
@@ -68,7 +69,7 @@ void expr_defined_usage(const expr_definition *d, const char *name, char *usage,
  *   {K0}, {K1}, {R0}     a number as a temperature or an amount of precipitation in the units of x, from degrees Celsius or
  *                        mm per day
  *   {total m}, {most m}, {mean m}
- *                        sum, maximum and mean of {p}m over the dimension, or over the intervals of `freq`, without missing values
+ * sum, maximum and mean of {p}m over the dimension, or over the intervals of `freq`, without missing values
  *   {year_min m}, {year_max m}
  *                        minimum and maximum of {p}m in each year, without missing values
  *   {later m}            {p}m if {p}n is true, else the next element of {p}m

@@ -4,8 +4,10 @@
 
 #include "lang/axis_values.h"
 
-/* Replaces *x by its elements at n positions along axis d, whose coordinate is `v`, and records the coordinate of the call. Takes
- * ownership of `at`, which has at least one position, in increasing order. */
+/* Replaces *x by its elements at n positions along axis d. Also records the coordinate of the result.
+ *
+ * v   the coordinate of axis d
+ * at  n >= 1 positions in increasing order; the function takes ownership */
 CUBED_MUST_CHECK cubed_status expr_select_positions(expr_builder *b, const expr *e,
                                                     const axis_values *v, int d, int64_t n,
                                                     int64_t *at, cubed_array **x);

@@ -5,11 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes a hint if the text at offset `at` is syntax of Python, NumPy or Xarray that expressions do not have.
+/* Writes a hint to hint[cap] if the text at offset `at` is syntax of Python, NumPy or Xarray that expressions do not have.
+ * Otherwise returns false and leaves `hint` unchanged.
  *
- * value  whether a value was expected there; otherwise an operator
- *
- * Returns false, and leaves `hint` unchanged, for other text. */
+ * value  true if the parser expected a value at this offset, false if it expected an operator */
 bool expr_syntax_hint(const char *text, int at, bool value, char *hint, size_t cap);
 
 #endif

@@ -1,4 +1,4 @@
-/* Hashes of labels and positions, by which coordinates are told apart. */
+/* Hashes of labels and positions, to find out whether two coordinates are equal. */
 #ifndef LANG_HASH_H
 #define LANG_HASH_H
 

@@ -20,11 +20,11 @@ typedef struct cb_confine {
 CUBED_MUST_CHECK cubed_status cb_confine_init(cb_zone *zone, const char *document,
                                               const char *allowed, cb_confine *out,
                                               cubed_error *err);
-/* Returns true if the document may refer to an object. If the object has a URL, sets *all_in_parent to true if the result is the
- * same for all objects in its directory. */
+/* Returns true if the document may refer to an object. If the object has a URL, also sets *all_in_parent: true means that the
+ * result is the same for all objects in the object's directory. */
 bool cb_confine_allows(const cb_confine *c, const cb_place *object, bool *all_in_parent);
-/* Returns true if the document may refer to the store at a canonical URL only because the store is on the document's own host.
- * Then the user allowed no place on that host. */
+/* Returns true if the store at a canonical URL is on the document's own host, and the user has allowed no place on that host.
+ * Then the document may refer to the store only because it is on the same host. */
 bool cb_confine_is_own(const cb_confine *c, const char *url);
 /* Appends the canonical forms of allowed prefixes, one per line. `text` has one prefix per line; empty lines are skipped.
  * CUBED_E_ARG if a prefix is neither a path nor a URL with a host. */

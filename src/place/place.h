@@ -5,12 +5,13 @@
 #include "base/alloc.h"
 #include "store/services/store_registry.h"
 
-/* An existing directory or file. */
+/* Identifies an existing directory or file by its device and inode number. */
 typedef struct cb_place_id {
     uint64_t dev, ino;
 } cb_place_id;
 
-/* Strings and IDs are allocated in the zone that the place was parsed with, and do not change.
+/* The location of an array, a group or a directory. Strings and IDs are allocated in the zone that the place was parsed with,
+ * and do not change.
  *
  * The file system is read only once, by cb_place_parse. For a local place, `store` has no symbolic links, "." or "..", so
  * it stays the intended directory if links change. Parts that did not exist, and parts of `path`, may later be created as
@@ -39,7 +40,7 @@ CUBED_MUST_CHECK cubed_status cb_place_parse(cb_zone *zone, const char *url, cb_
 /* Parses a STORE in which "::" has no special meaning, such as a work directory. */
 CUBED_MUST_CHECK cubed_status cb_place_parse_store(cb_zone *zone, const char *url, cb_place *out,
                                                    cubed_error *err);
-/* Parses the object with this key in the directory STORE. */
+/* Gets the place of the object `key` in the directory `url` (a STORE). */
 CUBED_MUST_CHECK cubed_status cb_place_parse_object(cb_zone *zone, const char *url, const char *key,
                                                     cb_place *out, cubed_error *err);
 /* Removes user and password from a URL and stores them as options of its host (store/http/net.h), so that no plan, message

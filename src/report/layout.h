@@ -1,5 +1,5 @@
-/* Positions of stages and stored arrays in the drawing of a plan: columns from left to right without overlaps. A few sweeps
- * reduce crossings. */
+/* Computes the positions of stages and stored arrays in the drawing of a plan: columns from left to right, without overlaps. The
+ * order in each column is improved in a few sweeps, so that fewer edges cross. */
 #ifndef CUBED_REPORT_LAYOUT_H
 #define CUBED_REPORT_LAYOUT_H
 

@@ -26,7 +26,7 @@ void report_put_requests(const cubed_plan *plan, const report_requests *requests
 /* Creates a report for one run of the plan, and holds a reference to the plan. */
 CUBED_MUST_CHECK cubed_status report_open(cubed_plan *plan, report **out, cubed_error *err);
 void report_close(report *r);
-/* Adds the plan's requests to the page. */
+/* Sets the numbers of requests to stores that the page shows. The report copies them. */
 void report_expect(report *r, const report_requests *requests);
 /* Records an event of the run. A cubed_event_fn; `r` is the report. */
 void report_event(void *r, const cubed_event *e);
@@ -38,7 +38,7 @@ typedef struct report_run {
     const char *error;            /* NULL if the run succeeded */
 } report_run;
 
-/* Writes the page. For write errors, check ferror of the stream. */
+/* Writes the page to f. Write errors are not returned: check ferror(f). */
 CUBED_MUST_CHECK cubed_status report_write(const report *r, const report_run *run, FILE *f,
                                            cubed_error *err);
 /* State of a run, for a status file. */
