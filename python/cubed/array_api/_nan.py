@@ -23,7 +23,7 @@ def nansum(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
@@ -67,7 +67,7 @@ def nanprod(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
@@ -116,7 +116,7 @@ def nanmin(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
@@ -160,7 +160,7 @@ def nanmax(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
@@ -197,7 +197,7 @@ def nanmean(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
@@ -238,7 +238,7 @@ def nanvar(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
@@ -293,7 +293,7 @@ def nanstd(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0

@@ -125,7 +125,7 @@ def average(
     x : array_like
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     weights : array_like or None
         Weight of each element, or of each position along the axes, in their order; None: 1.
     returned : bool, default False

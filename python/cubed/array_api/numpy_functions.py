@@ -266,7 +266,7 @@ def gradient(
         Distance of neighbouring elements: none (distance 1), one number for all axes, or for each
         axis a number or a vector of coordinates.
     axis : int, tuple of int or None
-        Axis or axes along which to compute; None: all. Negative ones count from the last.
+        Axis or axes along which to compute; None: all. Negative numbers count from the last.
     edge_order : {1, 2}, default 1
         Order of accuracy of the differences at the ends.
 

@@ -77,7 +77,7 @@ def max(
     where: Any = True,
 ) -> Array:
     """The largest element; NaN if there is one. Complex numbers are compared by their real parts,
-    and where these are equal by the imaginary ones.
+    and by their imaginary parts if the real parts are equal.
 
     `initial` is an additional element. `where` is a mask of elements to include (it needs
     `initial`).
@@ -87,7 +87,7 @@ def max(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
@@ -131,7 +131,7 @@ def mean(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
@@ -170,7 +170,7 @@ def min(
     where: Any = True,
 ) -> Array:
     """The smallest element; NaN if there is one. Complex numbers are compared by their real parts,
-    and where these are equal by the imaginary ones.
+    and by their imaginary parts if the real parts are equal.
 
     `initial` is an additional element. `where` is a mask of elements to include (it needs
     `initial`).
@@ -180,7 +180,7 @@ def min(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
@@ -228,7 +228,7 @@ def prod(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
@@ -281,7 +281,7 @@ def std(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
@@ -344,7 +344,7 @@ def sum(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
@@ -398,7 +398,7 @@ def var(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0

@@ -31,7 +31,7 @@ def all(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     out : None
@@ -69,7 +69,7 @@ def any(
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     out : None

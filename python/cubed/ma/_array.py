@@ -476,7 +476,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         keepdims : bool, default False
             Whether to keep reduced axes, with extent 1.
 
@@ -501,7 +501,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         dtype : dtype or None
             Data type of the result's elements.
         keepdims : bool, default False
@@ -529,7 +529,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         dtype : dtype or None
             Data type of the result's elements.
         keepdims : bool, default False
@@ -557,7 +557,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         dtype : dtype or None
             Data type of the result's elements.
         keepdims : bool, default False
@@ -593,7 +593,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         dtype : dtype or None
             Data type of the result's elements.
         ddof : float, default 0
@@ -631,7 +631,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         dtype : dtype or None
             Data type of the result's elements.
         ddof : float, default 0
@@ -671,7 +671,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         keepdims : bool, default False
             Whether to keep reduced axes, with extent 1.
 
@@ -696,7 +696,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         keepdims : bool, default False
             Whether to keep reduced axes, with extent 1.
 
@@ -721,7 +721,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         keepdims : bool, default False
             Whether to keep reduced axes, with extent 1.
 
@@ -809,7 +809,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         keepdims : bool, default False
             Whether to keep reduced axes, with extent 1.
 
@@ -835,7 +835,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         keepdims : bool, default False
             Whether to keep reduced axes, with extent 1.
 
@@ -917,7 +917,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Axes along which to compute; None: all. Negative ones count from the last.
+            Axes along which to compute; None: all. Negative numbers count from the last.
         dtype : dtype or None
             Data type of the result's elements.
 

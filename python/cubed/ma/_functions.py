@@ -580,7 +580,7 @@ def count(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     a : array_like
         An array that may be masked.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
 
@@ -762,7 +762,7 @@ def count_masked(a: Any, axis: Axis = None) -> Array:
     a : array_like
         An array that may be masked.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
 
     Returns
     -------
@@ -996,7 +996,7 @@ def median(a: Any, axis: Axis = None, keepdims: bool = False) -> MaskedArray:
     a : array_like
         An array that may be masked.
     axis : int, tuple of int or None
-        Axes along which to compute; None: all. Negative ones count from the last.
+        Axes along which to compute; None: all. Negative numbers count from the last.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
 
