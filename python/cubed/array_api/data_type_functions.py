@@ -86,7 +86,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | No
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether a type, or that of an array, can be cast to another by the promotion rules.
+    """Whether a type, or the type of an array, can be cast to another type by promotion rules.
 
     Computes nothing.
 
@@ -114,7 +114,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 
 def finfo(type: Any, /) -> FloatInfo:
-    """Returns limits of a floating-point type; for a complex type those of its parts.
+    """Returns limits of a floating-point type; for a complex type, the limits of its parts.
 
     Computes nothing.
 

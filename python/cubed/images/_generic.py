@@ -103,7 +103,7 @@ def generic_filter(
     footprint : array_like or None
         Mask of the elements of the box to use, in place of `size`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, as for :func:`correlate`.
     cval : float, default 0.0
@@ -205,7 +205,7 @@ def generic_filter1d(
     axis : int, default -1
         The axis of the lines.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str, default "reflect"
         The elements beyond the ends, as for :func:`correlate`.
     cval : float, default 0.0
@@ -299,7 +299,7 @@ def generic_laplace(
         Called with the lazy image, an axis, `output`, the axis' `mode` and `cval`; returns a lazy
         array.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
         Passed to the function: one mode, or one mode for each axis.
     cval : float, default 0.0
@@ -357,7 +357,7 @@ def generic_gradient_magnitude(
         Called with the lazy image, an axis, `output`, the axis' `mode` and `cval`; returns a lazy
         array. An example is :func:`sobel`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
         Passed to the function: one mode, or one mode for each axis.
     cval : float, default 0.0
@@ -441,9 +441,9 @@ def geometric_transform(
         Called with the position of an element of the result, a tuple of int; returns the position
         in `input`, a number for each axis.
     output_shape : sequence of int or None
-        Shape of the result. None: that of `input`.
+        Shape of the result. None: the shape of `input`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"

@@ -45,11 +45,11 @@ def correlate(
         Real factors of neighbouring elements, with an axis for each axis that is filtered.
         Weights of at most 2**-52 count as 0.
     output : dtype or None
-        Type of the result. None: that of `input`. Integers are truncated, as by SciPy.
+        Type of the result. None: the type of `input`. Integers are truncated, as by SciPy.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge
-        (``"reflect"``) or about the last element (``"mirror"``), the nearest one, those of the
-        other end (``"wrap"``), or `cval` (``"constant"``).
+        The elements beyond the ends: elements mirrored about the edge (``"reflect"``) or about the
+        last element (``"mirror"``), the nearest element (``"nearest"``), elements of the other end
+        (``"wrap"``), or `cval` (``"constant"``). One mode, or one for each axis.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -102,11 +102,11 @@ def convolve(
         Real factors of neighbouring elements, with an axis for each axis that is filtered.
         Weights of at most 2**-52 count as 0.
     output : dtype or None
-        Type of the result. None: that of `input`. Integers are truncated, as by SciPy.
+        Type of the result. None: the type of `input`. Integers are truncated, as by SciPy.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge
-        (``"reflect"``) or about the last element (``"mirror"``), the nearest one, those of the
-        other end (``"wrap"``), or `cval` (``"constant"``).
+        The elements beyond the ends: elements mirrored about the edge (``"reflect"``) or about the
+        last element (``"mirror"``), the nearest element (``"nearest"``), elements of the other end
+        (``"wrap"``), or `cval` (``"constant"``). One mode, or one for each axis.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
