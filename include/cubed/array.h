@@ -19,6 +19,7 @@ extern "C" {
 
 typedef struct cubed_array cubed_array;
 
+/* Elementwise operations (cubed/ops.def). */
 typedef enum cubed_op {
 #define CUBED_OP(NAME, name, number, arity, accepts, result, summary) CUBED_OP_##NAME = (number),
 #include "cubed/ops.def"
@@ -26,6 +27,7 @@ typedef enum cubed_op {
     CUBED_OP_COUNT
 } cubed_op;
 
+/* Reductions (cubed/reductions.def). */
 typedef enum cubed_reduction {
 #define CUBED_REDUCTION(NAME, name, number, accepts, result) CUBED_REDUCE_##NAME = (number),
 #include "cubed/reductions.def"

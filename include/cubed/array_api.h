@@ -787,15 +787,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_svd_compressed(
     cubed_array *x, int64_t k, const cubed_svd_compressed_options *options, uint64_t task_mem,
     cubed_array **u, cubed_array **s, cubed_array **vh, cubed_error *err);
 
+/* Norms of matrices. Sums of rows and columns are sums of absolute values. */
 typedef enum cubed_matrix_norm_ord {
-    CUBED_NORM_FRO,
-    CUBED_NORM_NUC,
-    CUBED_NORM_1,
-    CUBED_NORM_MINUS_1,
-    CUBED_NORM_2,
-    CUBED_NORM_MINUS_2,
-    CUBED_NORM_INF,
-    CUBED_NORM_MINUS_INF
+    CUBED_NORM_FRO,      /* root of the sum of the squared absolute values */
+    CUBED_NORM_NUC,      /* sum of the singular values */
+    CUBED_NORM_1,        /* largest sum of a column */
+    CUBED_NORM_MINUS_1,  /* smallest sum of a column */
+    CUBED_NORM_2,        /* largest singular value */
+    CUBED_NORM_MINUS_2,  /* smallest singular value */
+    CUBED_NORM_INF,      /* largest sum of a row */
+    CUBED_NORM_MINUS_INF /* smallest sum of a row */
 } cubed_matrix_norm_ord;
 /* Gets a norm by its name, "fro" or "nuc". If `name` is NULL, gets it by its number: 1, 2, infinity or their negatives.
  * CUBED_E_ARG for other names and numbers. */
@@ -896,6 +897,7 @@ typedef enum cubed_key_kind {
     CUBED_KEY_FLAG,      /* positions along a new axis of extent 1, such as those of a 0-D mask */
     CUBED_KEY_GAP, /* selects nothing; separates the entries before it from the entries after it */
 } cubed_key_kind;
+/* An entry of a key: NumPy's x[key] has a list of them. */
 typedef struct cubed_key {
     cubed_key_kind kind;
     cubed_slice slice; /* the slice, for CUBED_KEY_SLICE */

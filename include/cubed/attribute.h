@@ -13,6 +13,7 @@ extern "C" {
  * with this member keeps the types when it is passed to cubed_array_with_attrs or cubed_zarr_make_group. */
 #define CUBED_ATTRIBUTE_TYPES "_nczarr_attr"
 
+/* Kinds of values of attributes. */
 typedef enum cubed_attribute_kind {
     CUBED_ATTRIBUTE_NUMBERS, /* `n` numbers of type `dtype` */
     CUBED_ATTRIBUTE_CHARS,   /* one string of `n` bytes: NetCDF's NC_CHAR */
@@ -20,6 +21,7 @@ typedef enum cubed_attribute_kind {
     CUBED_ATTRIBUTE_JSON /* one JSON text, of `n` bytes, because NetCDF has no type for the value */
 } cubed_attribute_kind;
 
+/* The value of an attribute, with its type. */
 typedef struct cubed_attribute {
     cubed_attribute_kind kind;
     cubed_dtype dtype; /* numbers: an integer type, float32 or float64 */

@@ -39,6 +39,7 @@ extern "C" {
 /* Largest number of dimensions of an array. */
 #define CUBED_MAX_NDIM 32
 
+/* The result of a function: success, or the kind of failure. The Python exception is in parentheses. */
 typedef enum cubed_status {
     CUBED_OK = 0,
     CUBED_E_ARG,    /* an argument's value is wrong (Python: ValueError) */

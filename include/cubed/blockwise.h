@@ -27,6 +27,7 @@ typedef struct cubed_block_input {
     const int64_t *chunks; /* extents of the blocks; NULL: the array's own chunks */
 } cubed_block_input;
 
+/* An output of an operation on blocks. Symbols: see cubed_block_input. */
 typedef struct cubed_block_output {
     cubed_dtype dtype;
     int ndim;

@@ -12,6 +12,7 @@ extern "C" {
  * -2**60 and 2**60. Years are numbered without a gap: the year before year 1 is year 0, and the year before that is -1. */
 CUBED_API void cubed_date_of_days(int64_t days, int64_t *year, int *month, int *day);
 
+/* Calendars of the CF conventions. */
 typedef enum cubed_calendar {
     CUBED_CALENDAR_STANDARD,  /* Julian until 1582-10-04, Gregorian from the next day, 1582-10-15 */
     CUBED_CALENDAR_PROLEPTIC, /* Gregorian for all dates */

@@ -57,6 +57,7 @@ typedef enum cubed_unit {
     CUBED_UNIT_COUNT
 } cubed_unit;
 
+/* Kinds of data types. */
 typedef enum cubed_kind {
     CUBED_KIND_BOOL,
     CUBED_KIND_INT,

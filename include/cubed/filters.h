@@ -75,6 +75,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_mean(cubed_array *x, const 
                                                           const cubed_filter_options *options,
                                                           cubed_array **out, cubed_error *err);
 
+/* The element of a box that cubed_filter_rank computes. */
 typedef enum cubed_filter_rank_kind {
     CUBED_FILTER_MINIMUM,
     CUBED_FILTER_MEDIAN, /* for an even number of elements, the greater of the two in the middle */
@@ -148,6 +149,7 @@ typedef struct cubed_structure {
     const double *heights;
 } cubed_structure;
 
+/* Functions of morphology. */
 typedef enum cubed_morphology {
     CUBED_MORPHOLOGY_EROSION,   /* minimum of elements minus heights */
     CUBED_MORPHOLOGY_DILATION,  /* maximum of elements plus heights, with the structure mirrored */

@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+/* Reductions by group. */
 typedef enum cubed_group_reduction {
     CUBED_GROUP_COUNT, /* int64 */
     /* The results of this and the following reductions have the types of cubed_reduce. */

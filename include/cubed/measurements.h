@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+/* Measurements of labelled objects. */
 typedef enum cubed_measurement {
     /* Sum of numbers, as float64 or complex. If there is one object, its sum has the type that sums of x have. 0 for an object
      * without elements. */

@@ -247,6 +247,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load_code(cubed_context *ctx,
  * another machine it scales with that machine's speed. */
 #define CUBED_ASSUMED_COMPUTE 1e10
 
+/* Totals of a plan: see cubed_plan_get_info. */
 typedef struct cubed_plan_info {
     int num_stages;
     int num_arrays; /* stored arrays: intermediates and results */
@@ -305,6 +306,7 @@ CUBED_API const char *cubed_plan_get_references(const cubed_plan *plan, int i,
  * Returns CUBED_VALIDATOR_VERSION, and leaves *url unchanged, if there are no more such sources. */
 CUBED_API cubed_validator cubed_plan_get_validator(const cubed_plan *plan, int i, const char **url);
 
+/* Properties of one stage: see cubed_plan_get_stage. */
 typedef struct cubed_stage_info {
     const char *name; /* description for people: "mean(u*v) -> uv" */
     int64_t num_tasks;

@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/* Kinds of events of a run. */
 typedef enum cubed_event_kind {
     CUBED_EVENT_PLAN_START,
     CUBED_EVENT_STAGE_START, /* the stage's first task starts */
@@ -317,6 +318,7 @@ CUBED_API const char *cubed_fence_name(cubed_fence fence);
  * not run, or if the system does not report it. */
 CUBED_API uint64_t cubed_process_start(int64_t pid);
 
+/* Statistics of a run. */
 typedef struct cubed_run_stats {
     double seconds;
     int64_t num_tasks;
@@ -549,6 +551,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_hold(cubed_context *ctx, con
 /* Ends a hold and frees it; NULL is allowed. Does nothing in a forked child of the process that holds the place. */
 CUBED_API void cubed_place_release(cubed_hold *hold);
 
+/* Kinds of leftovers of interrupted runs: see cubed_clean. */
 typedef enum cubed_leftover {
     CUBED_LEFTOVER_CHUNKS, /* chunks of an array that was never finished, or of one that was replaced */
     CUBED_LEFTOVER_INTERMEDIATES,

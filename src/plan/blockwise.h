@@ -20,6 +20,7 @@ typedef struct cb_gather {
     int ranges; /* number of the int64 input that lists the ranges; it precedes this input */
 } cb_gather;
 
+/* An operand of an operation on blocks, and its division into blocks. */
 typedef struct cb_block_operand {
     cubed_dtype dtype;
     cb_grid blocks; /* grid of the blocks; for an output also the grid of its chunks */

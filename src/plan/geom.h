@@ -134,6 +134,7 @@ static inline int64_t cb_gcd_i64(int64_t a, int64_t b)
     return a;
 }
 
+/* The division of an array into chunks, axis by axis. */
 typedef struct cb_grid {
     int ndim;
     cb_axis axis[CUBED_MAX_NDIM];

@@ -13,6 +13,7 @@
 #include "plan/source.h"
 #include "plan/why.h"
 
+/* A node: an array, and the operation that computes it. */
 typedef struct cb_node {
     cb_node_kind kind;
     cubed_dtype dtype;
@@ -117,6 +118,7 @@ typedef struct cb_node {
  * a chain gets longer. */
 #define CB_MAX_DEPTH 256
 
+/* The list of the nodes of a plan. */
 typedef struct cb_ir {
     cb_zone *zone; /* owns everything below */
     int nnodes, cap;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "plan/fields.h"
 
+/* Kinds of nodes (kinds.def). */
 typedef enum cb_node_kind {
 #define CB_KIND(number, NAME, row) CB_NODE_##NAME = (number),
 #include "plan/kinds.def"
@@ -13,6 +14,7 @@ typedef enum cb_node_kind {
     CB_NODE_KINDS
 } cb_node_kind;
 
+/* Flags of a kind of nodes. */
 typedef enum cb_kind_is {
     CB_KIND_SOURCE = 1 << 0, /* The node is an array that exists before the run. */
     /* The node is a source that tasks read chunk by chunk. Tasks access other sources in place, in memory. */
@@ -50,6 +52,7 @@ typedef struct cb_fixed_axes {
     uint32_t not_one; /* axes that may grow, but not from extent 1 */
 } cb_fixed_axes;
 
+/* A row of the table: the properties of one kind of nodes. */
 typedef struct cb_kind {
     const char *name;
     int min_inputs, max_inputs; /* max_inputs is -1 if the number is unlimited */

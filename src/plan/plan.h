@@ -171,6 +171,7 @@ CUBED_MUST_CHECK cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *er
  * unknown (cb_growth). */
 CUBED_MUST_CHECK cubed_status cb_plan_identify_growth(const cubed_plan *p,
                                                       char name[CB_PLAN_ID_CAP], cubed_error *err);
+/* Result of comparing the extents of two plans (cb_growth_compare). */
 typedef enum cb_grown {
     CB_GROWN_SAME,   /* all extents are equal */
     CB_GROWN_LONGER, /* arrays have grown, and common elements are computed in the same way */

@@ -8,6 +8,7 @@
 
 #include "plan/geom.h"
 
+/* A reshape from one shape to another, and its groups of axes. */
 typedef struct cb_reshape {
     int nfrom, nto;
     int64_t from[CUBED_MAX_NDIM], to[CUBED_MAX_NDIM];

@@ -5,6 +5,7 @@
 
 #include "plan/geom.h"
 
+/* A visited node. */
 typedef struct cb_seen_item {
     uint64_t hash;
     const cb_map *map;      /* transform through which the node is read, from cb_map_own */
@@ -13,6 +14,7 @@ typedef struct cb_seen_item {
     int value; /* value of the item, for the caller */
 } cb_seen_item;
 
+/* A hash table of visited nodes. */
 typedef struct cb_seen {
     cb_zone *zone; /* set by the caller; owns everything below */
     cb_seen_item *item;

@@ -17,6 +17,7 @@
 #include "mem/arena.h"
 #include "plan/ir.h"
 
+/* Kinds of loads, by the origin of their values. */
 typedef enum cb_load_kind {
     CB_LOAD_STORED,         /* values of chunks of a Zarr source or stored node */
     CB_LOAD_MEMORY,         /* values in the caller's memory, accessed in place */
@@ -59,6 +60,7 @@ typedef struct cb_load {
     bool piecewise;
 } cb_load;
 
+/* Kinds of instructions. */
 typedef enum cb_instr_kind {
     CB_INSTR_ELEM,  /* an elementwise operation */
     CB_INSTR_CAST,  /* a cast to another type */
@@ -95,6 +97,7 @@ typedef struct cb_branch {
     uint16_t *results; /* value number of each result of the program */
 } cb_branch;
 
+/* A program: computes values over a domain, which is divided into branches. */
 typedef struct cb_program {
     int ndim;
     int nresults;
@@ -110,6 +113,7 @@ typedef struct cb_program {
     size_t reg_size; /* size in bytes of a register of the widest type */
 } cb_program;
 
+/* A reduction of a stage. */
 typedef struct cb_stage_reduction {
     cb_reduction kind;
     cubed_dtype dtype; /* type of the state and the result */
@@ -146,6 +150,7 @@ typedef struct cb_stage_reduce {
     cb_program body;
 } cb_stage_reduce;
 
+/* An output of a stage. */
 typedef struct cb_stage_out {
     int node;
     /* Axis d of the node is axis[d] of the tail's domain; axis[d] is -1 if axis d has extent 1 and is not in the domain. */
@@ -163,6 +168,7 @@ typedef struct cb_stage_input {
     bool in_place;
 } cb_stage_input;
 
+/* The call of a function on whole blocks, for a stage that has one. */
 typedef struct cb_stage_call {
     const cb_blockwise *op;
     const cubed_block_fn *fn;
@@ -190,6 +196,7 @@ typedef struct cb_reads {
     uint64_t times, per;
 } cb_reads;
 
+/* A stage: see the top of this file. */
 typedef struct cb_stage {
     int index;
     int level; /* length of the longest path from the sources */

@@ -23,6 +23,7 @@ typedef struct cubed_block {
     const int64_t *offset; /* position of the block's first element in the array */
 } cubed_block;
 
+/* One call of a function on blocks: its operands, parameters and memory. */
 typedef struct cubed_block_call {
     int nin, nout;
     const cubed_block *in;
@@ -62,6 +63,7 @@ typedef struct cubed_block_need {
 
 #define CUBED_BLOCK_VERSION 1
 
+/* A function on blocks: its name, properties and C functions. */
 typedef struct cubed_block_fn {
     /* struct_size and version: version of this header for which the function was compiled. Ignored for the library's own
      * functions. */

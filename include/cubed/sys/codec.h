@@ -105,6 +105,7 @@ typedef struct cubed_codec_range {
 
 #define CUBED_CODEC_VERSION 2
 
+/* A codec: its names and functions. */
 typedef struct cubed_codec_vtable {
     /* The first two members state the version of this header for which the codec was compiled. Ignored for the library's own
      * codecs. The first four members have the same offsets in all versions. */

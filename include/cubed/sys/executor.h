@@ -35,6 +35,7 @@ typedef struct cubed_executor_args {
     uint32_t task_timeout_ms; /* see cubed_run_options; sent with each range */
 } cubed_executor_args;
 
+/* A kind of executor: its name, capabilities and functions. */
 typedef struct cubed_executor_vtable {
     size_t struct_size; /* sizeof(cubed_executor_vtable) */
     const char *name;   /* "threads" */

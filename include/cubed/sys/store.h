@@ -59,6 +59,7 @@ typedef struct cubed_object_version {
     char text[64];
 } cubed_object_version;
 
+/* Size, version and times of an object. */
 typedef struct cubed_object_info {
     uint64_t size; /* bytes of the whole object */
     cubed_object_version version;
@@ -70,6 +71,7 @@ typedef struct cubed_object_info {
     int64_t replied;
 } cubed_object_info;
 
+/* Kinds of requests. */
 typedef enum cubed_store_op {
     CUBED_STORE_GET,
     CUBED_STORE_PUT,
@@ -78,6 +80,7 @@ typedef enum cubed_store_op {
     CUBED_STORE_HEAD,
 } cubed_store_op;
 
+/* An entry of a listing. */
 typedef struct cubed_store_entry {
     const char
         *key; /* the whole key, or a prefix without the '/' at its end. Valid during the call. */
@@ -188,6 +191,7 @@ struct cubed_store_request {
 #define CUBED_STORE_IN_FLIGHT 16u
 #define CUBED_STORE_GAP       (512u << 10)
 
+/* Arguments of cubed_store_vtable.open. */
 typedef struct cubed_store_open_args {
     size_t struct_size;
     const char *url; /* canonical, without user and password; valid until open returns */
