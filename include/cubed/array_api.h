@@ -222,9 +222,9 @@ typedef struct cubed_quantile_options {
     bool skip_nan;
     cubed_quantile_method method;
     /* Bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown. It selects the algorithm:
-     * - If the elements of one result need at most a quarter of task_mem (at most 256 MiB; 32 MiB if unknown), a task reads
-     *   these elements together. It needs about three times their size.
-     * - Otherwise x is read once for every 8 to 16 bits of its element type, depending on the memory for counts. */
+     * - If the elements of one result need at most a quarter of task_mem, and at most 256 MiB (32 MiB if task_mem is unknown),
+     *   a task reads these elements together. It needs about three times their size.
+     * - Otherwise x is read once for every 4 to 16 bits of its element type, depending on the memory for counts. */
     uint64_t task_mem;
 } cubed_quantile_options;
 #define CUBED_QUANTILE_OPTIONS_INIT                                                                \

@@ -52,7 +52,7 @@ typedef struct cubed_objects {
  * task_mem  bytes that a task may use; 0: unknown
  *
  * x and the labels are read once, chunk by chunk (twice for centres of mass). A task holds a chunk of x and of the labels, and
- * 8 to 24 bytes for each object. If a median does not fit in a task, x is read once for each object and every 8 to 16 bits of
+ * 8 to 24 bytes for each object. If a median does not fit in a task, x is read once for each object and every 4 to 16 bits of
  * an element.
  *
  * Errors: CUBED_E_TYPE for labels that are not integers, and for elements of a type that the measurement does not accept;
