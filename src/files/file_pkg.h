@@ -104,7 +104,7 @@ struct cb_file {
     uint64_t page[CB_FILE_PAGES] CB_GUARDED_BY(&lock);
 };
 
-/* Returns the file of a store; NULL for other stores. */
+/* Returns the cb_file of a store that cb_file_open has opened; NULL for other stores. */
 cb_file *cb_file_of(cubed_store *s);
 
 /* Reads bytes of the file; CUBED_E_FORMAT beyond its end. Caches pages, for metadata: requires the lock, unless the file is
@@ -114,14 +114,15 @@ CUBED_MUST_CHECK cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst
 /* Reads bytes of the file without the cache. CUBED_E_FORMAT beyond the end of the file. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_file_read(const cb_file *f, uint64_t offset, void *dst,
                                            size_t size, cubed_error *err);
-/* Reads ranges of the file, or of the object `in`, contiguously into `dst`. */
+/* Reads several ranges of an object to `dst`, one directly after another. The object is `in`, or the file itself if `in` is
+ * NULL. */
 CUBED_MUST_CHECK cubed_status cb_file_read_ranges(const cb_file *f, const cb_object *in,
                                                   const cubed_range *ranges, size_t n, void *dst,
                                                   cubed_error *err);
 /* Reads bytes into memory allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset,
                                            uint64_t size, const uint8_t **out, cubed_error *err);
-/* Finds the entry of a request's key, and checks the request's conditions. */
+/* Finds the location of the object with the request's key. Fails if the request's conditions on the object do not hold. */
 CUBED_MUST_CHECK cubed_status cb_file_find(cb_file *f, cubed_store_request *r, cb_entry *e,
                                            cubed_error *err);
 /* Checks the result of a GET request to the store that contains the bytes. Returns CUBED_E_FORMAT if the object is missing, has

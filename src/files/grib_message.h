@@ -17,7 +17,8 @@ typedef struct cb_grib_section {
     uint64_t size;   /* 0: the field has no such section */
 } cb_grib_section;
 
-/* Numbers of sections: [edition 1, edition 2]. */
+/* CB_GRIB_SECTIONS  number of entries for the sections of a message, of either edition
+ * CB_GRIB_END       size in bytes of the end of a message, "7777" */
 enum { CB_GRIB_SECTIONS = 9, CB_GRIB_END = 4 };
 
 /* One field: a horizontal grid of values. A message of edition 2 may have several, which share sections. */

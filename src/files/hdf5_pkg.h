@@ -5,7 +5,7 @@
 
 #include "files/arrays.h"
 
-/* The undefined address of the format, at which nothing is stored. */
+/* HDF5's "undefined address": nothing is stored there. */
 #define CB_H5_NOWHERE UINT64_MAX
 
 typedef struct cb_h5 {

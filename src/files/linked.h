@@ -1,4 +1,4 @@
-/* Objects of other stores that a document refers to. */
+/* Finds objects in other stores to which a document refers, such as the files of kerchunk references. */
 #ifndef CB_FILES_LINKED_H
 #define CB_FILES_LINKED_H
 

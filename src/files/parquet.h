@@ -1,5 +1,6 @@
-/* Parquet files of a few flat columns, as kerchunk uses for references: bytes and integers, PLAIN or with a dictionary,
- * uncompressed or zstd. Anything else is CUBED_E_UNSUPPORTED; the message names it. */
+/* Reads Parquet files in which kerchunk stores references to chunks. Supports only what these files need: a few flat columns of
+ * bytes and integers, PLAIN or with a dictionary, uncompressed or with zstd. Other contents are CUBED_E_UNSUPPORTED; the message
+ * names them. */
 #ifndef CB_FILES_PARQUET_H
 #define CB_FILES_PARQUET_H
 

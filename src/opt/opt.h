@@ -46,7 +46,7 @@ CUBED_MUST_CHECK cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cube
 CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err);
 /* Stores more nodes if a stage would need more memory than a task may use. Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
-/* Splits reductions that would not keep all workers busy. Changes the node list. */
+/* Splits reductions with too few tasks for all workers into partial reductions and a merge. Changes the list of nodes. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_reductions(cubed_plan *p, cubed_error *err);
 /* Makes the stages of the plan from the stored nodes: sets their outputs and the number of chunks per task (task_chunks). */
 CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings,
@@ -55,7 +55,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_sibli
  * per task. Then compiles and projects the stage. */
 CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
                                           cubed_error *err);
-/* Lets several tasks make one output chunk of a reduction if workers would be idle. */
+/* If a reduction has fewer output chunks than workers: divides the output chunks into pieces, which separate tasks compute and a
+ * copy joins. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err);
 /* Adds intermediates before stages that would read the same chunks too often, and then makes the stages again. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
@@ -90,8 +91,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn ea
 uint64_t cb_opt_traffic(const cubed_plan *p);
 /* Predicts the time of a stage in the same way as the planner of rechunks (rechunk.h). */
 double cb_opt_stage_seconds(const cb_stage *s);
-/* Returns the memory that a worker needs for the whole plan in addition to reserved_mem. The final check compares the sum with
- * allowed_mem. */
+/* Returns the memory in bytes that a worker needs for the whole plan in addition to reserved_mem. A plan is refused if this
+ * memory plus reserved_mem exceeds allowed_mem. */
 uint64_t cb_opt_whole_need(const cubed_plan *p);
 
 /* Small output chunks are grouped into larger tasks if this has no disadvantage, until a task has this output size in bytes. */

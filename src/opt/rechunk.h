@@ -37,7 +37,7 @@
 #include "cubed/plan.h"
 #include "opt/rechunk_tile.h"
 
-/* Maximum number of passes; it allows for three intermediates. */
+/* Maximum number of passes of a plan. Each pass except the last writes an intermediate array. */
 #define CB_RECHUNK_MAX_PASSES 4
 
 /* Bytes of metadata that a run keeps: per chunk of an intermediate, per pass, and for everything else. The first
@@ -61,7 +61,7 @@ typedef struct cb_rechunk_in {
     /* Arrays from which the first pass computes its output. NULL: the first pass copies the source. */
     const cb_tile_source *sources;
     int nsources;
-    bool copies; /* the first pass copies its only array, which it reads through a map */
+    bool copies; /* the first pass only copies a single array, which it reads through a map */
     size_t item_size;
     size_t mem;    /* maximum bytes of one task and the run's metadata together */
     unsigned coop; /* number of workers that may share a task: see cb_tile_in */

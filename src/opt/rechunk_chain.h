@@ -6,7 +6,7 @@
 #include "opt/rechunk.h"
 #include "opt/rechunk_memo.h"
 
-/* Passes being planned: pass i goes from grid i to grid i + 1. */
+/* A chain of passes: pass i copies from grid i to grid i + 1. */
 typedef struct cb_chain {
     int npasses; /* 0: no chain */
     cb_grid grid[CB_RECHUNK_MAX_PASSES + 1];

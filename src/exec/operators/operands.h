@@ -41,7 +41,8 @@ CUBED_MUST_CHECK cubed_status cb_operands_read(const cubed_plan *p, const cb_sta
                                                const cb_box *kept, cb_chunks_fn fn, void *ctx,
                                                cubed_error *err);
 
-/* An input or output of the calls of a task. */
+/* An operand (input or output) in the current call of the function. A task calls the function once for each block that it
+ * visits. */
 typedef struct cb_operand {
     cb_box box; /* box of the operand's elements in the call */
     int64_t shape[CUBED_MAX_NDIM];

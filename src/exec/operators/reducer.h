@@ -71,7 +71,7 @@ bool cb_reduce_goes_along(const cb_stage_reduce *r, const cb_branch *b);
 /* Reduces all blocks of the task, or all stored states that it reads, into `top`, the states that are the task's result. */
 CUBED_MUST_CHECK cubed_status cb_reduce_task(const cb_task *t, const cb_box *task_box,
                                              const cb_box *kept, cb_state *top, cubed_error *err);
-/* Reduces one block into the states of level 0. */
+/* Reduces one block into the states of level 0, the lowest level of the tree in which values are reduced. */
 CUBED_MUST_CHECK cubed_status cb_reduce_block(cb_reducer *r, int64_t block, cubed_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Cost of operations by kind, as the processor time of one worker. */
+/* Estimates the processor time that one worker needs for operations, and for reading and writing. */
 #ifndef CB_EXEC_COSTS_H
 #define CB_EXEC_COSTS_H
 

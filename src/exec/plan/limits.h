@@ -9,7 +9,8 @@
 void cb_format_bytes(uint64_t n, char text[32]);
 
 static inline uint64_t cb_need_total(cb_need n) { return cb_sat_add(n.arena, n.library); }
-/* Returns the number of bytes that a worker uses in addition to reserved_mem: for its largest task, the plan, and prefetches. */
+/* Returns the number of bytes that a worker uses in addition to reserved_mem: the sum of its largest task, the plan's metadata,
+ * and buffers of prefetched chunks. */
 static inline uint64_t cb_plan_worker_mem(const cubed_plan *p)
 {
     return cb_sat_add(cb_sat_add(cb_need_total(p->need), p->metadata_mem), p->fetch_bytes);
@@ -20,7 +21,7 @@ static inline uint64_t cb_machine_of(const cubed_context *ctx, const cubed_plan_
 {
     return o->other_machines ? o->machine_mem : ctx->machine_memory;
 }
-/* Returns the number of workers per machine. */
+/* Returns the maximum number of workers that run on one machine. */
 static inline unsigned cb_machine_workers(const cubed_plan *p)
 {
     const unsigned most = p->machine_workers;
@@ -60,7 +61,7 @@ static inline uint64_t cb_plan_spare(const cubed_plan *p, bool all)
                     p->fetch_bytes;
     return all ? p->max_workers * each : each;
 }
-/* Divides the free memory between intermediates, cached chunks and prefetched chunks. */
+/* Divides the memory that tasks do not need between intermediates, cached chunks and prefetched chunks. */
 void cb_plan_share_out(cubed_plan *p);
 
 #endif

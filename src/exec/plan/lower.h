@@ -13,7 +13,7 @@
 #define CB_MAX_BRANCHES CB_MAX_NODES
 #define CB_MAX_VALUES   4096
 
-/* A node whose values a program computes. */
+/* A root: a node whose values are a result of the program. */
 typedef struct cb_lower_root {
     int node;
     cb_map map;  /* maps positions in the program's domain to positions in the node */
@@ -31,7 +31,7 @@ typedef struct cb_lower_request {
     const int64_t *shape;
     const cb_lower_root *roots; /* one root for each result of the program */
     int nroots;
-    bool load_roots; /* true: the program loads roots that are stored, instead of computing them */
+    bool load_roots; /* roots that are stored are loaded instead of computed */
     /* Numbers of the nodes of reductions that this stage computes. The program loads their results from the reductions'
      * states. Instructions refer to a reduction by its index in this list. The list must contain every reduction that is a
      * direct or indirect input of the roots and is not stored. It is empty if the program computes the values to be reduced
@@ -44,7 +44,7 @@ typedef struct cb_lower_request {
 CUBED_MUST_CHECK cubed_status cb_lower(const cb_lower_request *q, cb_program *out,
                                        cubed_error *err);
 
-/* Returns true if the compiler can compile nodes of this kind. */
+/* Returns true if programs can compute nodes of this kind. */
 bool cb_lower_has_kind(cb_node_kind kind);
 
 /* Sorts numbers and removes duplicates. Returns the number of remaining numbers. */

@@ -9,7 +9,7 @@
 
 struct cb_task; /* exec/vm/vm.h */
 
-/* A task whose buffers are allocated or measured. */
+/* Arguments of an operator's `frame`: a task whose buffers are allocated or measured. */
 typedef struct cb_frame {
     const cubed_plan *plan;
     const cb_stage *stage;
@@ -20,7 +20,7 @@ typedef struct cb_frame {
     cb_arena *arena;
 } cb_frame;
 
-/* Maximum size of `buffers` of a frame. */
+/* Maximum size in bytes of the structure `buffers` that an operator's `frame` sets. */
 #define CB_FRAME_BUFFERS ((size_t)512)
 
 /* Arguments of `visit`: a step of a task, and the function that receives the chunks that the step reads. */
@@ -85,7 +85,7 @@ extern const cb_operator cb_operator_map, cb_operator_scan, cb_operator_copy, cb
 
 /* Returns the load of a stage whose only effect is to copy one array unchanged, otherwise NULL. */
 const cb_load *cb_stage_copied(const cb_stage *s);
-/* Returns the function on blocks of a stage if it runs the caller's code, otherwise NULL. */
+/* Returns the stage's call of a function on whole blocks if the function runs code of the user, otherwise NULL. */
 static inline const cb_stage_call *cb_stage_code(const cb_stage *s)
 {
     return s->call && s->call->fn->code ? s->call : NULL;
@@ -126,7 +126,7 @@ CUBED_MUST_CHECK cubed_status cb_stage_read_tail(const cubed_plan *p, const cb_s
 CUBED_MUST_CHECK cubed_status cb_program_visit(const cubed_plan *p, const cb_program *prog,
                                                const cb_box *box, const cb_visited_step *v,
                                                cubed_error *err);
-/* `visit` for stages whose only program is a tail, which is evaluated in one step. */
+/* The member `visit` of operators whose stages only have a tail: the program that computes the outputs, in one step per task. */
 CUBED_MUST_CHECK cubed_status cb_stage_visit_tail(const cubed_plan *p, const cb_stage *s,
                                                   const cb_visited_step *v, bool *there,
                                                   cubed_error *err);

@@ -15,7 +15,7 @@ void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, c
 /* Gets the intersection of a box with a branch's box. A branch is the code for one box of a program's domain. */
 void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part);
 
-/* Returns true if two programs load from a common node. */
+/* Returns true if there is a node from which both programs load elements. */
 bool cb_programs_share_a_load(const cb_program *a, const cb_program *b);
 /* Gets the branches of a program that may have elements of a box: branches *first to *last - 1. */
 void cb_program_branches(const cb_program *prog, const cb_box *box, int *first, int *last);
@@ -62,7 +62,7 @@ static inline int64_t cb_stage_step(const cb_stage *s, int d)
     return d == s->column ? 1 : s->task_chunks[d];
 }
 
-/* Sets ntasks from task_chunks, which may have changed since the stage was compiled. */
+/* Sets the stage's number of tasks (ntasks). Call it after a change of the number of chunks per task (task_chunks). */
 CUBED_MUST_CHECK cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err);
 
 /* Get boxes of the grid `kept`, whose cells are the output chunks of a stage.
@@ -99,8 +99,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_
 CUBED_MUST_CHECK cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog,
                                                const cb_box *box, cb_chunks_fn fn, void *ctx,
                                                cubed_error *err);
-/* Call fn for each range of chunks (a box in the stored node's grid) that a task writes, or that belong to a box of output
- * chunks. */
+/* Call fn for each range of chunks (a box in a stored node's grid) that a task writes (cb_stage_task_writes), or that belongs to
+ * `kept`, a box of the stage's output chunks (cb_stage_box_writes). */
 CUBED_MUST_CHECK cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s,
                                                    int64_t task, cb_chunks_fn fn, void *ctx,
                                                    cubed_error *err);

@@ -20,7 +20,7 @@ typedef struct cb_member {
 typedef struct cb_coop {
     unsigned size; /* at least 1 */
     cb_member *members;
-    cb_box chunks;         /* chunks of the task to be computed */
+    cb_box chunks;         /* output chunks that the task must compute */
     _Atomic int64_t next;  /* the first source chunk that no member has begun */
     _Atomic int64_t asked; /* the first source chunk that no member has prefetched */
     cb_mutex lock;

@@ -39,7 +39,7 @@ CUBED_MUST_CHECK cubed_status cb_machine_frame(const cb_program *prog, const cb_
 CUBED_MUST_CHECK cubed_status cb_load_frame(const cubed_plan *p, const cb_load *load,
                                             const int64_t *extents, cb_arena *arena, void **chunk,
                                             void **tile, cubed_error *err);
-/* Measures the memory for the evaluation of a branch. */
+/* Measures the memory for evaluating a branch of a program over a box with these extents: the register machine and the loads. */
 CUBED_MUST_CHECK cubed_status cb_branch_frame(const cubed_plan *p, const cb_program *prog,
                                               const cb_branch *branch, const int64_t *extents,
                                               cb_arena *arena, cubed_error *err);
@@ -80,8 +80,10 @@ CUBED_MUST_CHECK cubed_status cb_evaluate(const cb_task *t, const cb_evaluation 
 CUBED_MUST_CHECK cubed_status cb_outputs_frame(const cb_frame *f, cb_view **outs, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_output_frame(const cb_frame *f, int out, void **data,
                                               cubed_error *err);
-/* Completes the view of one output over `kept`, the task's box. `state` is the reduction's state that the output overwrites,
- * or NULL. */
+/* Sets the strides of the view of one output and, if the output has no buffer of its own, the base.
+ *
+ * kept   the box of elements that the task computes
+ * state  the reduction's state that the output overwrites, or NULL */
 void cb_output_open(const cb_task *t, int out, const cb_box *kept, void *state, cb_view *view);
 /* Measures the memory for writing all outputs, one after another. */
 CUBED_MUST_CHECK cubed_status cb_writings_frame(const cb_frame *f, cubed_error *err);

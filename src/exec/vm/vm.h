@@ -1,4 +1,5 @@
-/* Evaluates one branch of a program over a box, vector by vector. */
+/* The register machine: evaluates one branch of a program over a box, vector by vector. A branch is the code for one box of the
+ * program's domain. */
 #ifndef CB_EXEC_VM_H
 #define CB_EXEC_VM_H
 
@@ -9,7 +10,7 @@
 #include "exec/plan/stage.h"
 #include "exec/vm/coop.h"
 
-/* A task's plan, stage, memory and counters. */
+/* The environment in which a task runs: plan, stage, memory, counters, and helpers. */
 typedef struct cb_task {
     const cubed_plan *plan;
     const cb_stage *stage;

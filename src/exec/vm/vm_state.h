@@ -89,7 +89,8 @@ struct cb_vm {
     char *regs;
 };
 
-/* Returns true if a buffer is one contiguous run over the axes from `inner`. */
+/* Returns true if the elements of a buffer are contiguous along the axes from `inner` to the last. `stride` has the buffer's
+ * strides in bytes, `size` is the size of an element. */
 static inline bool cb_vm_is_run(const cb_vm *vm, const int64_t *stride, size_t size, int inner)
 {
     int64_t s = (int64_t)size;

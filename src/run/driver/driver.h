@@ -59,10 +59,11 @@ CUBED_MUST_CHECK cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const
 bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why);
 /* Returns true if all tasks are done. */
 bool cb_driver_is_over(const cb_driver *d);
-/* Return the number of ranges in flight, and of ranges that wait for a retry. */
+/* cb_driver_in_flight returns the number of ranges that are submitted and not complete. cb_driver_waiting returns the number of
+ * ranges that failed or were lost, and wait to be retried. */
 unsigned cb_driver_in_flight(const cb_driver *d);
 unsigned cb_driver_waiting(const cb_driver *d);
-/* Reports the last event of the run. */
+/* Reports the end of the run, with its status and error, to the user's callback. */
 void cb_driver_end(const cb_driver *d, cubed_status st, const cubed_error *why);
 CUBED_MUST_CHECK cubed_status cb_driver_cancelled(const cb_driver *d, cubed_error *err);
 

@@ -1,5 +1,5 @@
-/* Writes and reads messages to workers that start without a plan, and the answers of these workers, in the format of
- * cubed/sys/message.h. */
+/* Messages to workers that start without a plan, such as functions of cloud services, and the answers of these workers. The
+ * format is described in cubed/sys/message.h. */
 #ifndef CB_RUN_TOLD_H
 #define CB_RUN_TOLD_H
 
@@ -11,7 +11,7 @@
 CUBED_MUST_CHECK cubed_status cb_told_write(const cubed_executor_args *args,
                                             const cubed_task_range *range, cb_buf *out,
                                             cubed_error *err);
-/* The part of a message after the range. All strings point into the message. */
+/* The strings of a message, which follow the range of tasks. They point into the message. */
 typedef struct cb_told {
     const char *work_dir, *plan_key, *version, *options;
 } cb_told;
@@ -34,9 +34,9 @@ void cb_answer_begin(cb_buf *out);
 CUBED_MUST_CHECK cubed_status cb_answer_read(const void *bytes, size_t size, cb_answer *out,
                                              cubed_error *err);
 
-/* Appends {"cubed": "BASE64"}, for services that transport JSON. */
+/* For services that transport only JSON: appends a message or an answer as {"cubed": "BASE64"}. */
 void cb_told_put_json(cb_buf *out, const void *bytes, size_t size);
-/* Appends the bytes that a JSON text from cb_told_put_json encodes. CUBED_E_FORMAT if the text has another form. */
+/* The inverse of cb_told_put_json: appends the bytes that a JSON text encodes. CUBED_E_FORMAT if the text has another form. */
 CUBED_MUST_CHECK cubed_status cb_told_take_json(const char *text, size_t size, cb_buf *out,
                                                 cubed_error *err);
 

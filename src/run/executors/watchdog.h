@@ -29,9 +29,10 @@ typedef struct cb_watchdog_args {
 CUBED_MUST_CHECK cubed_status cb_watchdog_new(const cb_watchdog_args *args, cb_watchdog **out,
                                               cubed_error *err);
 void cb_watchdog_free(cb_watchdog *w);
-/* Returns the flag that tasks check instead of `cancel`. */
+/* Returns the cancel flag that tasks must check: the watchdog's flag, or `cancel` if there is no watchdog (NULL). */
 const cubed_cancel *cb_watchdog_cancel(const cb_watchdog *w, const cubed_cancel *cancel);
-/* Mark the begin and the end of a task. The end sets the error in the report of a task that exceeded its limit. */
+/* Call cb_watchdog_begin before and cb_watchdog_end after each task. cb_watchdog_end sets the error in the task's report if the
+ * task exceeded its limit. */
 void cb_watchdog_begin(cb_watchdog *w);
 void cb_watchdog_end(cb_watchdog *w, cubed_task_report *report);
 

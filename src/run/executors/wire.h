@@ -15,11 +15,11 @@ typedef struct cb_wire_hello {
     uint32_t timeout_ms;    /* see cubed_run_options */
     char plan[40], run[40]; /* ID of the plan and name of the driver's run (run/places/self.h) */
 } cb_wire_hello;
-/* "CBDH", version, two zero bytes; the library's version in 24 bytes; then the fields of cb_wire_hello in order, with
- * `resume` in 4 bytes and timeout_ms last. */
+/* Size of an encoded greeting: "CBDH", the version of the protocol, and two zero bytes; the library's version in 24 bytes; then
+ * the fields of cb_wire_hello in order, except that `resume` has 4 bytes and timeout_ms is last. */
 #define CB_WIRE_HELLO_BYTES 132
 
-/* Tokens of reports without a task: a worker cannot start, or waits for its first range. */
+/* Tokens of reports that do not belong to a task: the worker cannot start, or the worker is ready for its first range. */
 #define CB_WIRE_NO_START UINT64_MAX
 #define CB_WIRE_READY    (UINT64_MAX - 1)
 

@@ -66,14 +66,14 @@ CUBED_MUST_CHECK cubed_status cb_takeover_is_safe(const cb_claim *c, bool *safe,
  * it. */
 CUBED_MUST_CHECK cubed_status cb_takeover_check(const cb_claim *c, const cb_run_self *self,
                                                 cubed_error *err);
-/* Fails with CUBED_E_EXISTS if another run is working at the place; the message names that run. */
+/* Fails with CUBED_E_EXISTS if another run holds the claim and is running; the message names that run. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self,
                                                   cubed_error *err);
 /* Takes the claim: replaces exactly the record that `c` has read. `staged` is stored in the new record. CUBED_E_EXISTS if another
  * run took the claim first. */
 CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged,
                                             cubed_error *err);
-/* Fails with CUBED_E_EXISTS if the place no longer belongs to this run. */
+/* Checks that this run still holds the claim. CUBED_E_EXISTS if another run has taken it. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
 /* Like cb_claim_check_own. Also sets *when to the time of the check by the service's clock (cubed_object_info.replied). */
 CUBED_MUST_CHECK cubed_status cb_claim_check_when(const cb_claim *c, int64_t *when,
@@ -126,7 +126,7 @@ CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_stor
                                                    cb_zone *zone, cubed_error *err);
 /* Sets the directory through which the record is written from then on (`place` of the claim). */
 void cb_claim_set_place(cb_claim *c, cubed_store *place);
-/* Removes the record if the place still belongs to this run. */
+/* Ends the claim: removes the record if this run still holds the claim. */
 void cb_claim_drop(cb_claim *c);
 /* Ends the claim of a target. Usually removes the record if this run still holds the claim (cb_claim_drop). If processes of an
  * earlier run may still write, and only existing objects prevent their writes, a record without a plan is kept instead

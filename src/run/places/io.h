@@ -40,7 +40,7 @@ CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *
 CUBED_MUST_CHECK cubed_status cb_io_commit(cb_io *io, cubed_error *err);
 /* Records that the run ended early and may be resumed: cb_io_close then keeps the output that the options allow. */
 void cb_io_keep(cb_io *io);
-/* Removes unfinished files of workers that ended unexpectedly. */
+/* Removes temporary files that workers left because they ended unexpectedly. Ignores errors. */
 void cb_io_sweep(const cb_io *io);
 /* Closes the run's places. A driver also removes intermediates and, if the run was not committed, its output. */
 void cb_io_close(cb_io *io);

@@ -12,7 +12,7 @@
 #include "store/core/store.h"
 
 #define CB_RUN_RECORD ".cubed-run"
-/* A key that no object has. Deleting it removes its directory if that is empty. */
+/* A key that no object has. Deleting this key has one effect: it removes the key's directory if the directory is empty. */
 #define CB_RUN_NO_OBJECT ".cubed-none"
 /* Sizes with terminating NUL: name of a plan, name of a run, time, version of the library, name of an array that will
  * replace another. */

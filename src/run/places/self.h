@@ -24,7 +24,8 @@ CUBED_MUST_CHECK cubed_status cb_run_check_sources(const cubed_plan *p, const cb
                                                    const cb_run_record *r, cubed_error *err);
 /* Returns true if an earlier run of the same plan wrote the record and may be resumed. */
 bool cb_run_is_same(const cb_run_self *self, const cb_claim *c);
-/* Returns true if an earlier run with the same goal wrote the record of a target: its plan would write the same chunks there. */
+/* Returns true if an earlier run with the same goal (hash of the requested computation) wrote the record of a target. Then its
+ * plan would have written the same chunks to the target. */
 bool cb_run_has_same_goal(const cb_run_self *self, const cb_claim *c);
 
 /* Capacity of the name of the folder of a run's intermediates in its work directory. */

@@ -26,8 +26,9 @@ void cb_store_keep_private(cubed_store *s);
  * effect on stores that are not directories. */
 CUBED_MUST_CHECK cubed_status cb_store_make_private(cubed_store *s, const char *prefix,
                                                     cubed_error *err);
-/* Fails with CUBED_E_EXISTS unless nothing is at `prefix`, or there is a directory (not a link) that belongs to this user and
- * that no other user can write. In a directory that all users can write, such as /tmp, another user may have created it. */
+/* Checks that no other user controls the directory at `prefix`: either nothing is there, or a directory (not a link) that
+ * belongs to this user and that no other user can write. Otherwise CUBED_E_EXISTS. Needed because, in a directory such as /tmp,
+ * another user may have created the directory first. */
 CUBED_MUST_CHECK cubed_status cb_store_check_private(const cubed_store *s, const char *prefix,
                                                      cubed_error *err);
 /* Opens a separate store in memory. */
@@ -59,9 +60,9 @@ void cb_store_begin(cubed_store *s, cubed_store_request *const *requests, size_t
  * timeout_ms milliseconds for the first (-1: without limit). */
 size_t cb_store_poll(cb_store_queue *q, int timeout_ms, cubed_store_request **done, size_t cap);
 void cb_store_cancel(cubed_store *s, cubed_store_request *r);
-/* Runs one request to completion and returns its status. Sets `complete`, `data` and `err` of the request. */
+/* Submits a request, waits for its completion, and returns its status. Sets `complete`, `data` and `err` of the request. */
 CUBED_MUST_CHECK cubed_status cb_store_do(cubed_store *s, cubed_store_request *r, cubed_error *err);
-/* Runs one request to completion and returns its status. Cancels the request when `cancel` is set; `cancel` may be NULL. */
+/* Like cb_store_do, but cancels the request when the flag `cancel` is set. `cancel` may be NULL. */
 CUBED_MUST_CHECK cubed_status cb_store_do_until(cubed_store *s, cubed_store_request *r,
                                                 const cubed_cancel *cancel, cubed_error *err);
 
@@ -77,7 +78,10 @@ typedef struct cb_page_watch {
 } cb_page_watch;
 /* Maximum number of consecutive empty pages. */
 enum { CB_PAGES_MOST_EMPTY = 1000 };
-/* Records a page with `entries` entries. `token` identifies the next page. Fails if the pages do not end. */
+/* Records that a page of a listing was received. Fails if the listing seems to have no end.
+ *
+ * token    identifies the next page
+ * entries  number of entries of the received page */
 CUBED_MUST_CHECK cubed_status cb_page_watch_next(cb_page_watch *w, const cubed_store *s,
                                                  const char *token, size_t entries,
                                                  cubed_error *err);
@@ -119,7 +123,8 @@ CUBED_MUST_CHECK cubed_status cb_store_put_if(cubed_store *s, const char *key,
                                               const cubed_object_version *expected, const void *src,
                                               size_t size, cubed_object_version *version,
                                               cubed_error *err);
-/* Gets the size and the version of an object. If the object does not exist, returns CUBED_OK, and the version is "". */
+/* Gets the size and the version of an object that may not exist. If it does not exist, returns CUBED_OK, and the version is
+ * "". */
 CUBED_MUST_CHECK cubed_status cb_store_find(cubed_store *s, const char *key,
                                             cubed_object_info *info, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out,
@@ -140,7 +145,8 @@ CUBED_MUST_CHECK cubed_status cb_store_list_batches(cubed_store *s, const char *
 /* Deletes every key below the prefix. A local store removes the whole directory, including files left by killed writers.
  * Symbolic links in it are removed, never followed. */
 CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err);
-/* Deletes leftovers of dead writers below the prefix that listings do not show: see cubed_store_vtable.sweep. */
+/* Deletes files or unfinished uploads below the prefix that dead writers left, and that listings do not show
+ * (cubed_store_vtable.sweep). */
 CUBED_MUST_CHECK cubed_status cb_store_sweep(cubed_store *s, const char *prefix, unsigned flags,
                                              cubed_store_list_fn fn, void *ctx, cubed_error *err);
 /* Lists entries directly below a prefix. */
@@ -174,8 +180,11 @@ bool cb_store_has_places(const cubed_store *s);
  * CUBED_E_NOT_FOUND if the directory does not exist and `make` is false. */
 CUBED_MUST_CHECK cubed_status cb_store_anchor(cubed_store *s, const char *path, bool make,
                                               cubed_store **out, cubed_error *err);
-/* Flags of cb_store_publish. REPLACE allows replacing a file at the path; with DURABLE, the new name survives a power
- * failure. */
+/* Flags of cb_store_publish.
+ *
+ * CB_PUBLISH_NEW      no flag is set
+ * CB_PUBLISH_REPLACE  a file at the path may be replaced
+ * CB_PUBLISH_DURABLE  the new name survives a power failure */
 typedef enum cb_publish_flags {
     CB_PUBLISH_NEW = 0,
     CB_PUBLISH_REPLACE = 1,

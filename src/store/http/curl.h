@@ -8,8 +8,8 @@
 
 #include "cubed/base.h"
 
-/* Loads libcurl. Call it before any of its functions. CUBED_E_UNSUPPORTED if libcurl is not installed. It is never
- * unloaded. Thread-safe. */
+/* Loads libcurl. Call this before any function of libcurl. libcurl is never unloaded. CUBED_E_UNSUPPORTED if libcurl is not
+ * installed. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_curl_load(cubed_error *err);
 
 /* Sets the certificates and the proxy for a URL. */

@@ -6,8 +6,9 @@
 
 enum { CB_SHA256_BYTES = 32, CB_MD5_BYTES = 16 };
 
-/* Loads the cryptographic library of the functions below, unless it is linked. Without it they return false.
- * CUBED_E_UNSUPPORTED if it is not installed. It is never unloaded. Thread-safe. */
+/* Loads the cryptographic library that the following functions use, unless the program is linked with the library. Without the
+ * library, these functions return false. The library is never unloaded. CUBED_E_UNSUPPORTED if the library is not installed.
+ * Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_digest_load(cubed_error *err);
 
 /* Return false if out of memory. */

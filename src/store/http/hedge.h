@@ -34,9 +34,11 @@ void cb_hedge_free(cb_hedge *h);
 void cb_hedge_ask(cb_hedge *h);
 /* Records the nanoseconds until a reply began. */
 void cb_hedge_note(cb_hedge *h, int64_t took);
-/* Returns the nanoseconds without a reply after which a request may be sent a second time; 0: not allowed now. */
+/* Returns the time in nanoseconds that a request must wait for its reply before it may be sent a second time; 0 if no request
+ * may be sent a second time now. */
 int64_t cb_hedge_after(cb_hedge *h);
-/* Counts a second request. Returns false, and does not count it, if too many second requests were sent. */
+/* Asks for permission to send a second request. Returns true and counts the request, or returns false if too many second requests
+ * were sent. */
 bool cb_hedge_spend(cb_hedge *h);
 
 #endif

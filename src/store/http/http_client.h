@@ -132,7 +132,7 @@ CUBED_MUST_CHECK cubed_status cb_http_new(const cubed_allocator *a, unsigned mos
                                           cb_http **out, cubed_error *err);
 /* Requires that no call is in flight. */
 void cb_http_free(cb_http *h);
-/* Returns true if the client belongs to this process, and not to the parent of a fork. */
+/* Returns true if the client's thread is in this process. Returns false after a fork, in the child. */
 bool cb_http_is_here(const cb_http *h);
 /* Returns the number of calls that are submitted and not done. */
 unsigned cb_http_calls(const cb_http *h);

@@ -7,8 +7,8 @@
 
 #include "store/http/http_client.h"
 
-/* Limits of the header lines of one attempt, including those of redirects, interim replies (1xx) and trailers. libcurl
- * keeps a copy. */
+/* Maximum bytes and number of the header lines of one attempt, including those of redirects, interim replies (1xx) and trailers.
+ * libcurl also keeps these lines in memory. */
 enum { CB_HTTP_MOST_HEADERS = 32 << 10, CB_HTTP_MOST_LINES = 400 };
 /* Maximum text of an error reply; the rest is not read. */
 enum { CB_HTTP_MOST_FAULT = 16 << 10 };

@@ -81,8 +81,8 @@ CUBED_MUST_CHECK cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const ch
 #define CB_NET_CONDITIONAL_PUT "AWS_CONDITIONAL_PUT conditional_put"
 CUBED_MUST_CHECK cubed_status cb_net_get_unconditional(cb_net *n, cb_zone *zone, const char *url,
                                                        bool *out, cubed_error *err);
-/* Gets the value of the first setting in `names` that is set, a number of seconds, in milliseconds. Leaves *ms unchanged if no
- * setting is set. CUBED_E_ARG unless the number is at least 0.001 and less than `most`. */
+/* Gets a duration: the value in seconds of the first setting in `names` that is set, converted to milliseconds. Leaves *ms
+ * unchanged if no setting is set. CUBED_E_ARG unless the value is at least 0.001 s and less than `most` seconds. */
 CUBED_MUST_CHECK cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const char *url,
                                                  const char *names, double most, int64_t *ms,
                                                  cubed_error *err);
@@ -91,12 +91,12 @@ CUBED_MUST_CHECK cubed_status cb_net_get_seconds(cb_net *n, cb_zone *zone, const
 #define CB_NET_CORES "CUBED_CORE_DUMPS"
 /* Excludes secrets from core dumps. Call it before credentials are used. */
 CUBED_MUST_CHECK cubed_status cb_net_keep_secrets(cb_net *n, cubed_error *err);
-/* Gets a copy of the first setting in `names` that is set, a secret, and excludes secrets from core dumps (cb_net_keep_secrets).
+/* Gets a copy of a secret: the first setting in `names` that is set. Also excludes secrets from core dumps (cb_net_keep_secrets).
  * Sets *out to NULL if no setting is set. */
 CUBED_MUST_CHECK cubed_status cb_net_get_secret(cb_net *n, cb_zone *zone, const char *url,
                                                 const char *names, const char **out,
                                                 cubed_error *err);
-/* Gets the certificates and proxies for a URL. */
+/* Gets the certificates and proxies with which requests to a URL are sent. */
 CUBED_MUST_CHECK cubed_status cb_net_get_way(cb_net *n, cb_zone *zone, const char *url,
                                              cb_http_way *out, cubed_error *err);
 /* Fails with CUBED_E_ARG if the URL has an option that is not in `names`. */

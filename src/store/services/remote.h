@@ -56,7 +56,7 @@ typedef struct cb_remote_call {
     /* Used for puts. */
     char id[33]; /* identifies this put */
     uint32_t crc32c;
-    char sha256[65]; /* digest of the body, or the word that replaces it */
+    char sha256[65]; /* hexadecimal digest of the body, or a word that replaces it in signatures */
     cb_buf body;     /* body made by the dialect; for CB_REMOTE_CREATE the upload's ID */
     /* Used for the upload of parts and its completion: the call of CB_REMOTE_CREATE, which the calls of the parts follow in
      * memory. */
@@ -75,7 +75,8 @@ typedef struct cb_remote_fault {
 typedef struct cb_dialect {
     const char *options; /* names of supported storage options */
     size_t size;         /* size of the store's struct, which starts with cb_remote */
-    /* Completes a store after the common settings were set. May be NULL. */
+    /* Called when a store is opened, after the settings of all services were applied: applies settings of this service. May be
+     * NULL. */
     cubed_status (*set_rest)(cb_remote *s, cubed_error *err);
     bool writes, lists;
     size_t most_deleted; /* maximum number of keys that one call deletes; 1: no bulk deletion */
@@ -113,7 +114,7 @@ typedef struct cb_dialect {
     /* Reads the reply to a bulk deletion: gets the fault, or "" if there was no fault. Sets *changed if the only errors are
      * objects with unexpected versions. */
     void (*read_deleted)(const cb_remote_call *c, cb_remote_fault *f, bool *changed);
-    /* Determines whether a copy is complete or needs another call. NULL: complete. */
+    /* Examines the reply to a copy: returns whether the copy is complete or needs another call. NULL: it is always complete. */
     cb_http_verdict (*judge_copy)(cb_remote *s, cb_remote_call *c);
     /* Returns advice for the user, or NULL. */
     const char *(*advice)(const cb_remote *s, int code, const cb_remote_fault *f);
@@ -158,7 +159,7 @@ cubed_validator cb_remote_validator(const cb_remote *s);
 CUBED_MUST_CHECK cubed_status cb_remote_copy(cubed_store *store, const char *const *from,
                                              const char *const *to, size_t n, cubed_error *err);
 
-/* Opens the same store at a shorter prefix, with the settings of its URL. */
+/* The member `around` of cubed_store_vtable: opens the parent of `prefix` as a store, with the settings of the store's URL. */
 CUBED_MUST_CHECK cubed_status cb_remote_around(cubed_store *store, const char *prefix,
                                                cubed_store **out, char *name, size_t cap,
                                                cubed_error *err);
@@ -199,7 +200,7 @@ bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n);
 
 /* Appends the percent-encoded key of an object in its bucket; '/' and the characters of `keep` are not encoded. */
 void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const char *keep);
-/* Returns whether a name in the bucket is the store's prefix, or is below the prefix. */
+/* Returns true if `name`, a key of the bucket, is the store's prefix or is below it. */
 bool cb_remote_is_below(const cb_remote *s, const char *name, const char *prefix);
 /* Reports an entry of a listing by its name in the bucket. Skips names that cannot be keys. Fails if the name is not below
  * the listed prefix. `version` is as in replies; NULL or empty if the listing has none. */

@@ -1,4 +1,4 @@
-/* Built-in remote stores: rows of the registry. */
+/* The built-in stores on other machines: their vtables, and functions that open them. For the registry of stores. */
 #ifndef CB_STORE_REMOTES_H
 #define CB_STORE_REMOTES_H
 
