@@ -89,7 +89,8 @@ PyObject *core_finish_all(PyObject *module, cubed_status st, cubed_array **x, in
 /* Raises the exception that caused the error if it was kept, otherwise the exception for the status. The exception gets the
  * fields that cubed.base._origins and cubed.exceptions describe. Returns NULL. */
 PyObject *core_raise(const cubed_error *err);
-/* Converts the exception that is set to an error, and clears it. OSError and its subclasses become transient errors. */
+/* Converts the current Python exception to an error of the library, and clears the exception. OSError and its subclasses become
+ * transient errors. Returns the status of the error. */
 cubed_status core_catch(cubed_error *err);
 /* Converts a failure that Python code has recorded, the tuple (status, message, number), to an error. */
 cubed_status core_failed(PyObject *answer, cubed_error *err);
@@ -103,19 +104,21 @@ bool core_add_raised(core_state *s);
 
 /* Stops recording the lines that create arrays. */
 void core_stop_origins(core_state *s);
-/* Returns the number of the line that is running; 0: not recorded. Never fails. */
+/* Returns the number that identifies the line of the user's program that is running; 0 if lines are not recorded. Never fails. */
 uint32_t core_origin(core_state *s);
 
 /* --- recipes.c ------------------------------------------------------------------------------------- */
 
-/* Wraps functions of the module so that they record calls whose arrays depend on a TaskMem. */
+/* Wraps functions of the module. The wrappers record a call if its arrays depend on a TaskMem (the memory of a task), so that
+ * core_remake can repeat the call with another task memory. */
 bool core_record_calls(PyObject *module, const PyMethodDef *methods);
 /* Repeats the recorded calls of a tuple of arrays for another task memory. Returns a new tuple of the resulting arrays. */
 PyObject *core_remake(core_state *s, PyObject *arrays, uint64_t task_mem);
 
 /* --- interrupt.c ----------------------------------------------------------------------------------- */
 
-/* Begin and end each call of user code for a task. */
+/* Call core_call_begin before, and core_call_end after, each call of the user's code in a task. Between them,
+ * core_interrupt_calls can interrupt the call. */
 void core_call_begin(core_state *s, core_call *c);
 void core_call_end(core_state *s, core_call *c);
 /* Removes the calls of the parent process. Call it in a child process after a fork. */
@@ -126,7 +129,7 @@ void core_interrupt_calls(core_state *s);
 
 /* --- py_chunks.c ----------------------------------------------------------------------------------- */
 
-/* Chunk lengths. For an axis with a list, `length` is the longest. */
+/* Lengths of chunks along each axis. An axis with irregular chunks has a list of lengths, and `length` is the longest of them. */
 typedef struct core_chunks {
     int64_t length[CUBED_MAX_NDIM];
     cubed_chunk_list list[CUBED_MAX_NDIM]; /* lengths NULL: chunks are regular */

@@ -1,7 +1,7 @@
 /* Measures the memory that one thread allocates for NumPy arrays between begin and end.
  *
- * NumPy lets each context have its own allocator of array data (NEP 49). The allocator of the meter counts bytes, and
- * forwards all calls to the previous allocator. Arrays that outlive the measurement keep it alive. */
+ * In NumPy, each context (contextvars) can have its own allocator of array data (NEP 49). The meter's allocator counts bytes, and
+ * forwards all calls to the previous allocator. It lives until the last array that it allocated is freed. */
 #ifndef CORE_METER_H
 #define CORE_METER_H
 

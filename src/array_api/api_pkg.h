@@ -7,8 +7,9 @@
 #include "ops/number_steps.h"
 #include "plan/graph.h"
 
-/* Size of blocks if an operation can choose it: large enough that a task is worth its dispatch, small enough that several
- * blocks fit in a task. If blocks of this size do not fit, the optimiser makes them smaller. */
+/* Size in bytes of the blocks of an operation that can choose its blocks. It is large enough that the overhead of a task is
+ * small, and small enough that a task's memory holds several blocks. If blocks of this size do not fit, the optimiser makes them
+ * smaller. */
 #define CB_API_BLOCK_BYTES ((int64_t)32 << 20)
 
 /* Returns the maximum size in bytes of a block of whole lines, for functions that have another algorithm for longer lines. It is
@@ -45,12 +46,14 @@ CUBED_MUST_CHECK cubed_status cb_api_positions(cubed_array *mask, cubed_array *o
                                                int64_t chunk, int64_t count, cubed_array **out,
                                                cubed_error *err);
 
-/* Sets extents of blocks of x: axes in `whole` (bit d) are not split; the other axes are split into x's chunks, or into shorter
- * blocks if a block would exceed CB_API_BLOCK_BYTES with `item_size` bytes per element. */
+/* Like cb_api_blocks_within, with blocks of at most CB_API_BLOCK_BYTES bytes. */
 void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
                    int64_t chunks[CUBED_MAX_NDIM]);
-/* Sets extents of blocks of x: axes in `whole` (bit d) are not split; the other axes are split into x's chunks, or into shorter
- * blocks if a block would exceed `bytes` with `item_size` bytes per element. */
+/* Chooses the blocks into which a function on whole blocks divides x.
+ *
+ * whole   bit d is set if axis d must not be divided. Other axes are divided into the chunks of x, or into shorter blocks if a
+ *         block would have more than `bytes` bytes, with `item_size` bytes per element.
+ * chunks  receives the extent of a block along each axis */
 void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, size_t item_size,
                           int64_t chunks[CUBED_MAX_NDIM]);
 /* Computes the memory of a task with one call of a function: operands, results, scratch memory, and the largest chunk of an
@@ -61,7 +64,7 @@ CUBED_MUST_CHECK cubed_status cb_api_call_bytes(const char *function, const cube
 /* Checks an axis of an array with ndim dimensions, and converts a negative number to the number of the axis from the start. */
 CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err);
 
-/* Sets the bit mask of a list of axes. An axis must not occur twice. */
+/* Checks a list of axes, and sets bit d of *mask for each axis d in the list. An axis must not occur twice. */
 CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int *axes, int n,
                                           uint32_t *mask, cubed_error *err);
 
@@ -82,8 +85,9 @@ cubed_array *cb_api_weights_of(cb_steps *s, const char *name, const cubed_array 
 cubed_array *cb_api_copied(cb_steps *s, cubed_dtype dtype, int ndim, const int64_t *shape,
                            const int64_t *chunks, const void *data);
 
-/* Returns true where the complex number a is beyond b: greater (CUBED_OP_MAXIMUM) or less (CUBED_OP_MINIMUM) by its real part,
- * then by its imaginary part, as NumPy orders them; false if the deciding part is NaN (math_functions.c). */
+/* Compares complex numbers as NumPy orders them: by real parts, and if these are equal, by imaginary parts. Returns a bool for
+ * each element: true if a is greater (op CUBED_OP_MAXIMUM) or less (CUBED_OP_MINIMUM) than b. If the part that decides is NaN,
+ * the result is false (math_functions.c). */
 cubed_array *cb_api_complex_beyond(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
 
 /* Computes singular values of matrices (m x n, m >= n), or eigenvalues of Hermitian matrices, that do not fit in a task

@@ -1,4 +1,5 @@
-/* Reductions with a given type, an initial value and a mask of the elements that are reduced. */
+/* Reductions with NumPy's options `dtype`, `initial` and `where`: the type of the result, an additional element, and a mask of
+ * the elements that are reduced. */
 #ifndef CB_CHOSEN_REDUCTIONS_H
 #define CB_CHOSEN_REDUCTIONS_H
 

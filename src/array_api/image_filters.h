@@ -16,7 +16,7 @@ CUBED_MUST_CHECK cubed_status cb_filter_correlate(const char *name, cubed_array 
                                                   const cubed_filter_options *options,
                                                   cubed_array **out, cubed_error *err);
 
-/* Correlates x along all axes whose bit is set, with the same odd number of weights along each axis. */
+/* Correlates x along every axis d whose bit is set in `axes`, with the same n weights along each of these axes. n is odd. */
 CUBED_MUST_CHECK cubed_status cb_filter_correlate_axes(const char *name, cubed_array *x,
                                                        uint32_t axes, const double *weights, int n,
                                                        const cubed_filter_options *options,

@@ -1,4 +1,4 @@
-/* Calls of functions on blocks of whole matrices, which are the last two axes. */
+/* Calls of functions on blocks of whole matrices. The last two axes of an array are matrices, all other axes count matrices. */
 #ifndef CB_API_MATRIX_CALLS_H
 #define CB_API_MATRIX_CALLS_H
 

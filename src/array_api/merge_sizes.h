@@ -25,11 +25,12 @@ typedef struct cb_merge_pass {
     int64_t step[CB_MERGE_MOST_STEPS];
 } cb_merge_pass;
 
-/* Returns the number of bytes that a task that sorts may use, which are a part of the memory of tasks. */
+/* Returns the number of bytes that a sorting task may use for data: task_mem without a reserve for other memory
+ * of the task. If task_mem is 0 (unknown), assumes 4 * CB_API_BLOCK_BYTES. */
 uint64_t cb_merge_memory(uint64_t task_mem);
-/* Returns the number of bytes of a task that sorts a line of n elements in one block. */
+/* Returns the memory in bytes that a task needs to sort a line of n elements in one block. */
 size_t cb_merge_block_bytes(const cubed_array *x, int64_t n, bool positions);
-/* Returns the number of elements of a part of the result. */
+/* Chooses the size of parts: the number of elements of the sorted line that one task makes. */
 int64_t cb_merge_part(const cb_merge_line *l);
 /* Plans the pass that merges runs of `run` elements. Returns false if a run already is the whole line, so no pass is needed.
  * `part` is the number of elements that a task of the pass makes. */

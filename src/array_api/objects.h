@@ -21,10 +21,11 @@ typedef struct cb_grouped_image {
 /* Finds the groups of an image's elements. Failures are in `s`. */
 void cb_api_group_objects(cb_steps *s, const char *name, cubed_array *x,
                           const cubed_objects *objects, cb_grouped_image *out);
-/* Converts an array with one row for each group to an array in which the axes of the index replace the first axis. */
+/* Converts results per group to results in the order of the index (the labels that the user listed). `made` has one row for each
+ * group along its first axis. In the result, the axes of the index replace this axis. */
 cubed_array *cb_api_objects_in_order(cb_steps *s, const cb_grouped_image *g, cubed_array *made);
-/* Converts an array with one row for each label of the index to an array in which the axes of the index replace the first
- * axis. */
+/* Gives an array the shape of the index (the labels that the user listed). `made` has one row for each label along its first
+ * axis. In the result, the axes of the index replace this axis. */
 cubed_array *cb_api_objects_shaped(cb_steps *s, const cb_grouped_image *g, cubed_array *made);
 
 #endif

@@ -23,7 +23,7 @@ static inline bool cb_mul_i64(int64_t a, int64_t b, int64_t *out)
     return __builtin_mul_overflow(a, b, out);
 }
 
-/* Sums and products for projections, which saturate at SIZE_MAX; no budget allows that. */
+/* Sums and products for projections of memory. They saturate at SIZE_MAX, which exceeds every budget, so the plan is refused. */
 static inline size_t cb_sat_add(size_t a, size_t b)
 {
     size_t r;

@@ -4,14 +4,14 @@
 
 #include "cubed/base.h"
 
-/* Fills *err (may be NULL) and returns `status`, so that `return cb_fail(...)` is the idiom. */
+/* Sets the status and the message of *err (may be NULL), and returns `status`. Usually called as `return cb_fail(...)`. */
 cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
     CUBED_PRINTF(3, 4);
 /* Fills *err (may be NULL) from an errno and returns the status: CUBED_E_NOT_FOUND for ENOENT, CUBED_E_NOMEM for ENOMEM,
  * otherwise CUBED_E_IO. Appends the description of the errno to the message. The errno determines whether the error is
  * transient. */
 cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...) CUBED_PRINTF(3, 4);
-/* Adds context to an error that is passed up: "context: message". Returns the status. */
+/* Adds context to an error that a function returns to its caller: the message becomes "context: message". Returns `status`. */
 cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, ...)
     CUBED_PRINTF(3, 4);
 

@@ -1,4 +1,5 @@
-/* Typed lookups on jansson with precise errors. `where` names the document in messages ("u/.zarray"). */
+/* Parses JSON with jansson, and gets members of a required type, with precise errors. `where` names the document in messages
+ * ("u/.zarray"). */
 #ifndef CB_BASE_JSON_H
 #define CB_BASE_JSON_H
 
@@ -25,7 +26,7 @@ const char *cb_json_big(const json_t *v);
  * container is NULL, so that no document is incomplete. */
 void cb_json_put(json_t *object, const char *key, json_t *value, bool *ok);
 void cb_json_add(json_t *list, json_t *value, bool *ok);
-/* Returns v if `ok`; otherwise frees v and returns NULL. */
+/* For the end of a function that builds a document: returns v if `ok` is true; otherwise frees v and returns NULL. */
 json_t *cb_json_if(bool ok, json_t *v);
 /* Make a shallow and a deep copy. Return NULL if out of memory, and for NULL. Jansson's own copies may lack members if out of
  * memory. */

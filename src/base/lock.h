@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Members of a C structure can be named in attributes only with -fexperimental-late-parse-attributes, with which
- * CB_CHECK_LOCKS is defined. */
+/* Clang checks the attributes only in builds with CB_CHECK_LOCKS. These builds use -fexperimental-late-parse-attributes, without
+ * which attributes cannot name other members of a C structure. */
 #if defined(CB_CHECK_LOCKS)
 #define CB_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
 #else
@@ -67,7 +67,8 @@ static inline void cb_mutex_unlock(cb_mutex *m)
     CB_MAY_PAUSE();
 }
 
-/* Asserts that the caller holds `m`, if the analysis cannot follow because the mutex has another name. */
+/* Tells Clang's analysis that the caller holds `m`. Needed if the mutex was locked under another name. Does nothing at run
+ * time. */
 static inline void cb_mutex_assume_held(const cb_mutex *m) CB_ATTRIBUTE(assert_capability(m))
 {
     (void)m;

@@ -30,7 +30,7 @@ typedef enum cb_owner_state {
 
 /* Returns when a process was started, in clock ticks since boot; 0: unknown, or it does not run. */
 uint64_t cb_owner_process_start(int64_t pid);
-/* Gets this process. Reads a few files of the system; missing information stays unknown. */
+/* Sets *out to identify this process. Reads a few files of the system; members that cannot be determined are 0 (unknown). */
 void cb_owner_self(cb_owner *out);
 /* Formats an owner with letters, digits, '.', '-' and '_', suitable for file names. */
 void cb_owner_format(const cb_owner *o, char text[CB_OWNER_CAP]);

@@ -12,8 +12,8 @@ static inline bool cb_text_equal(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Gets the code point at s, which must be valid UTF-8 (jansson checks), and returns the position after it; NULL at the
- * end. */
+/* Gets the code point at the start of s, and returns the position after it; NULL at the end of s. s must be valid UTF-8, such as
+ * strings from jansson. */
 const char *cb_utf8_next(const char *s, uint32_t *code);
 /* Gets the first code point of n untrusted bytes. Returns its size in bytes; 0 if invalid. */
 size_t cb_utf8_take(const unsigned char *s, size_t n, uint32_t *code);

@@ -23,7 +23,7 @@ typedef struct batch_choice {
     int noptions;
 } batch_choice;
 
-/* An array of jobs: the tasks of a stage, or the end of the run. */
+/* A job array, which runs the tasks of a stage; or the job that finishes the run. */
 typedef struct batch_job {
     char name[24];      /* "stage-0", "finish" */
     char args[192];     /* arguments of `cubed worker` after the plan */

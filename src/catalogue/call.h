@@ -126,12 +126,14 @@ typedef struct cb_counted {
 } cb_counted;
 CUBED_MUST_CHECK cubed_status cb_call_counted(const cb_call *c, cb_counted *out);
 
-/* Computes the quantiles of x (parameter 0) for q (parameter 1), which ranges from 0 to `whole` (quantile_calls.c). `weights`:
- * NULL if all elements count the same; otherwise parameter 3 is the method. */
+/* Computes the quantiles of x, which is parameter 0, for q, which is parameter 1 (quantile_calls.c).
+ *
+ * weights  weights of the elements; NULL if the elements have no weights. With weights, parameter 3 is the method
+ * whole    the value of q for the maximum, such as 1 or 100 */
 CUBED_MUST_CHECK cubed_status cb_call_quantiles(const cb_call *c, cubed_array *weights,
                                                 double whole, const cubed_quantile_options *o);
 
-/* Records in an error that the value at position i caused it; returns the status. */
+/* Records in the error of the call that the argument at position i caused it. Returns `status`. */
 cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "cubed/catalogue.h"
 
-/* Storage of the values of a call; `items` are the arrays of a variadic parameter, for cb_free. */
+/* The values of all parameters of a call, and the memory that they need. `items` is the list of arrays of a variadic parameter;
+ * cb_bound_free frees it. */
 typedef struct cb_bound {
     cubed_value values[CUBED_MAX_PARAMS];
     int numbers[CUBED_MAX_PARAMS]; /* 1 + the argument number of each parameter; 0 if not given */

@@ -24,8 +24,8 @@ CUBED_MUST_CHECK cubed_status cb_cf_attrs_open(cb_cf_attrs *attrs, const cubed_a
 void cb_cf_attrs_close(cb_cf_attrs *attrs);
 /* Returns the number of elements of an attribute: 0 if it does not exist, 1 if it is not a list. */
 size_t cb_cf_count(const cb_cf_attrs *attrs, const char *name);
-/* The numbers of an attribute. Their type is determined once, because that reads all of them. Valid while `attrs` is
- * open. */
+/* The list of numbers of an attribute, with their common type. The type is determined once, because this requires all numbers.
+ * Valid while the cb_cf_attrs is open. */
 typedef struct cb_cf_numbers {
     const json_t *json; /* NULL if the attribute does not exist */
     cubed_dtype of;     /* type of the array */

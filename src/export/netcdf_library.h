@@ -1,4 +1,4 @@
-/* libnetcdf, loaded only when a file is written, because of the time to load it and its dependencies. */
+/* Access to libnetcdf. It is loaded when the first file is written, because loading it and its dependencies takes time. */
 #ifndef CB_EXPORT_NETCDF_LIBRARY_H
 #define CB_EXPORT_NETCDF_LIBRARY_H
 
