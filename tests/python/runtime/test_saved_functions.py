@@ -12,7 +12,7 @@ import cubed
 import numpy as np
 import pytest
 from conftest import BIN, TESTS_PATH, check, run
-from test_submit import SBATCH, programs  # noqa: F401, a fixture
+from test_submit import SBATCH, programs, slurm  # noqa: F401, fixtures
 
 import zarr
 
@@ -220,6 +220,38 @@ def test_jobs_that_are_waited_for(tmp_path, programs):  # noqa: F811
     saved, _ = save(tmp_path, add_index)
     done = check(run("run", saved, "--engine", "slurm", "--allow-code"))
     assert "6 of 6 tasks done" in done.err
+
+
+def test_jobs_of_slurm_itself(tmp_path, slurm, monkeypatch):  # noqa: F811
+    """Its workers are other processes of its nodes, which load the function when a job begins."""
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    saved, _ = save(tmp_path, add_index)
+    folder = tmp_path / "run-1"
+    options = ("--engine", "slurm", "--elements", 3, "--start")
+    refused = run("submit", saved, folder, *options)
+    assert refused.code == 1
+    assert 'the plan carries code for the function "python": allow it to run' in refused.err
+    check(run("submit", saved, folder, *options, "--allow-code"))
+    assert "6 of 6 tasks done" in check(run("attach", folder, "--every", 1)).err
+    want = X + 100 * (np.arange(12) // 2)[:, None]
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y.zarr")[...], want)
+
+
+def test_jobs_of_slurm_itself_that_fail(tmp_path, slurm, monkeypatch):  # noqa: F811
+    """The error of the function is in the log of its job, and nothing looks complete."""
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    saved, _ = save(tmp_path, fail)
+    folder = tmp_path / "run-1"
+    check(
+        run(
+            "submit", saved, folder, "--engine", "slurm", "--elements", 3, "--allow-code", "--start"
+        )
+    )
+    lost = run("attach", folder, "--every", 1)
+    assert lost.code == 1
+    assert "tasks are missing" in lost.err
+    assert any("no twenty" in p.read_text() for p in folder.glob("stage-0.*.log"))
+    assert not (tmp_path / "y.zarr/zarr.json").exists()
 
 
 def test_beam_is_refused(tmp_path):
