@@ -17,15 +17,17 @@ CUBED_MUST_CHECK cubed_status append_begin(cubed_context *ctx, const cli_common 
 CUBED_MUST_CHECK cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err);
 /* Returns true if the store has an array of this name. */
 bool append_has(append *a, const char *name);
-/* Makes the target of one result or coordinate, whose elements are in the stored form of the inputs. An array without the
- * dimension is compared with the stored array, and has a target only in a file, which is rewritten as a whole. */
+/* Adds a target for a result or coordinate x. The elements of x are in the form in which the inputs store them.
+ *
+ * If x does not have the dimension, append_targets compares x with the stored array. Such an array has a target only if `out` is
+ * a file, because a file is rewritten as a whole. */
 CUBED_MUST_CHECK cubed_status append_add(append *a, const char *name, cubed_array *x,
                                          cubed_error *err);
 /* Checks that all arrays become longer, and compares the arrays without the dimension. Returns the targets, which belong to
  * `a`. */
 CUBED_MUST_CHECK cubed_status append_targets(append *a, const cubed_target **targets, int *n,
                                              cubed_error *err);
-/* Return the attributes of the group or file (or NULL), its Zarr format, and whether it is a group. */
+/* Properties of the store or file that is extended: its attributes or NULL, its Zarr format, and true if it is a group. */
 const char *append_attrs(const append *a);
 int append_format(const append *a);
 bool append_is_group(const append *a);

@@ -23,8 +23,8 @@ typedef struct append_times {
 CUBED_MUST_CHECK cubed_status append_find_times(const append_place *to, const char *name,
                                                 const cubed_array *x, append_times *times,
                                                 cubed_error *err);
-/* Checks that the elements of coordinate x continue the first `base` elements of the stored coordinate. The coordinates have the
- * units `new` and `old`. */
+/* Checks that the elements of coordinate x continue the first `base` elements of the stored coordinate in order. `old` has the
+ * units of time of the stored coordinate, `new` those of x. */
 CUBED_MUST_CHECK cubed_status append_check_order(const append_place *to, cubed_array *stored,
                                                  int64_t base, const append_times *old,
                                                  cubed_array *x, const append_times *new,

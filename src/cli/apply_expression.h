@@ -42,24 +42,25 @@ bool apply_is_result_name(const char *name);
 /* Returns true if the variable becomes a result. A variable that only describes other variables becomes a result only if an
  * operator names it. */
 bool apply_is_wanted(const apply *a, const content *c, const variable *v);
-/* Refuses names in selname and delname that match no variable. Refuses names in delname of variables that describe others. */
+/* Checks the names of variables in the operators selname and delname. Reports an error if a name matches no variable, or if
+ * delname names a variable that describes other variables. Returns an exit code. */
 int apply_check_names(const apply *a);
-/* Returns the dimension of a kind in the first input, or NULL, and sets *length to its length in one file. */
+/* Returns the name of a dimension of this kind (such as latitudes) in the first input, or NULL if there is none. Sets *length to
+ * its length in one file. */
 const char *apply_find_dimension(const apply *a, operator_axis kind, int64_t *length);
 
 /* Returns "op1(op2(x, ...), ...)" with the operations that apply to the variable, and sets *n to their number. `first` is the
  * name of x. `second` is the second argument of the outermost function, or NULL without a second input. */
 char *apply_call(apply *a, const content *c, const variable *v, const char *first,
                  const char *second, int *n);
-/* Builds `value`, an expression of one variable that it calls `name`. If `dim` is not NULL, builds the coordinate of that
- * dimension instead. */
+/* Builds the lazy array of the expression `value`, in which the variable v is called `name`. If `dim` is not NULL, builds the
+ * coordinate of this dimension of the result instead. Returns an exit code. */
 int apply_build_value(apply *a, const variable *v, const char *name, const char *value,
                       const char *dim, cubed_array **built);
-/* Builds `value`, an expression of one variable that it calls `name`, and finds the axes of the result. The names of the axes
- * belong to *built. */
+/* Like apply_build_value, and also finds the axes of the result. *built owns the names of the axes. */
 int apply_find_axes(apply *a, const content *c, const variable *v, const char *name,
                     const char *value, operator_axes *axes, cubed_array **built);
-/* Writes the expression of a result, in place of the previous one. */
+/* Generates a->text, the expression of the result, in place of the previous expression. Returns an exit code. */
 int apply_write(apply *a);
 /* Returns the words of the command `cubed eval TEXT --out OUT` with the same options. The caller frees the list, but not the
  * words. */

@@ -31,9 +31,9 @@ char *archive_refuse(const char *url, bool elsewhere);
 char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
                     const cubed_plan_group *groups, int ngroups, const cli_picture *picture,
                     bool overwrite);
-/* Acquires the right to write the file, before anything is written. */
+/* Claims the file for this process, so that no other process writes it. Call it before anything is written. */
 cubed_status archive_claim(archive *a, cubed_context *ctx, const cli_common *c, cubed_error *err);
-/* Makes the file. Call it when all targets are complete. */
+/* Writes the file from the store of the results. Call it when all targets are complete. */
 cubed_status archive_end(archive *a, cubed_context *ctx, bool durable, cubed_error *err);
 void archive_free(archive *a);
 

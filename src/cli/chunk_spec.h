@@ -20,7 +20,7 @@ typedef struct chunk_spec {
     } part[CUBED_MAX_NDIM];
 } chunk_spec;
 
-/* Parses a specification, into an empty one. Returns false for an invalid text. Free the specification even then. */
+/* Parses a specification. *s must be empty. Returns false if the text is invalid. Call chunk_spec_free even then. */
 bool chunk_spec_parse(const char *text, chunk_spec *s);
 void chunk_spec_free(chunk_spec *s);
 /* Sets lengths of one array's axes; `lengths` and `lists` of axes that are not in the specification are unchanged.
@@ -30,7 +30,7 @@ void chunk_spec_free(chunk_spec *s);
 cubed_status chunk_spec_apply(chunk_spec *s, const char *option, bool group, const cubed_array *x,
                               const char *url, int64_t *lengths, cubed_chunk_list *lists,
                               cubed_error *err);
-/* Returns the name of the first dimension that no array has; NULL if there is none. */
+/* Returns the first dimension of the specification that no array had; NULL if each was used. Call it after all arrays. */
 const char *chunk_spec_unused(const chunk_spec *s);
 
 #endif

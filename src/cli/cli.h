@@ -164,7 +164,7 @@ char *cli_join_url(const char *url, const char *name);
 void cli_print_help(FILE *f, const cli_usage *u);
 /* Prints the options of all verbs that run something. */
 void cli_print_common_options(FILE *f);
-/* Wraps text to the width of the help, starting each line at `column`, where the output already is for the first line. */
+/* Prints text, wrapped to the width of the help. Each line starts at `column`; the output is at this column already. */
 void cli_put_filled(FILE *f, const char *text, int column);
 /* Prints an entry of a list: its name, and a text that starts at `column`, on a separate line if the name is too long. */
 void cli_put_entry(FILE *f, const char *left, const char *text, int column);
@@ -172,7 +172,7 @@ void cli_put_entry(FILE *f, const char *left, const char *text, int column);
 void cli_print_function(FILE *f, const cubed_function *function);
 /* Prints a call with all parameters and their defaults: "q, r = qr(x, mode='reduced')". */
 void cli_print_signature(FILE *f, const cubed_function *function);
-/* Calls `put` with the name of each parameter that a user gives, and a sentence about it. */
+/* Calls `put` for each parameter of a function that users can pass, with its name and its description. */
 void cli_each_param(const cubed_function *function,
                     void (*put)(FILE *f, const char *name, const char *text), FILE *f);
 /* Prints the help of a function of expressions that has no row in the catalogue. Returns false for other names. */
@@ -204,7 +204,8 @@ int cli_argument_error(const char *verb, const char *expected, int n);
 /* Parses a time in seconds, such as "90" or "0.5". */
 bool cli_parse_milliseconds(const char *text, uint32_t *out);
 #define CLI_MILLISECONDS "a number of seconds from 0.001 to 4294967"
-/* Returns true for an executor whose name has or needs a part after a colon: "lambda:FUNCTION", "http". */
+/* Returns true if the executor's name has a target after a colon, such as "lambda:FUNCTION", or lacks a target that it needs,
+ * such as "http". */
 bool cli_executor_has_target(const char *executor);
 /* Parses the values of --executor-option (c->executor_options), and stores them in *c. Call it after all options are read,
  * because the executor, which another option chooses, determines the allowed values. A wrong value ends the command. */
@@ -336,7 +337,8 @@ CUBED_MUST_CHECK cubed_status cli_get_traffic(const cubed_plan *plan, const cli_
                                               struct report_requests *out, cubed_error *err);
 void cli_print_plan(FILE *f, const cubed_plan *plan, const struct report_requests *traffic,
                     uint64_t mem_after);
-/* Prints why the plan is not a single pass. */
+/* Prints the reasons why the plan has several stages: why intermediates are stored, and why stages that read the same array are
+ * separate. */
 void cli_explain_plan(FILE *f, const cubed_plan *plan);
 void cli_print_plan_json(FILE *f, const cubed_plan *plan, const struct report_requests *traffic,
                          uint64_t mem_after);

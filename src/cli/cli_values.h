@@ -9,7 +9,7 @@
 
 /* Returns element i, in C order, as a string without quotes; `brief`: with fewer digits. The caller frees the string. */
 char *values_element(const cubed_array *x, const void *data, int64_t i, bool brief);
-/* Prints like NumPy: eight digits (scalars have all), summarised above 1000 elements. */
+/* Prints an array as NumPy does: with eight digits (scalars with all digits), and summarised above 1000 elements. */
 void values_print(FILE *f, const cubed_array *x, const void *data);
 /* Returns nested lists. NaN and infinities are strings; complex numbers are pairs. */
 json_t *values_json(const cubed_array *x, const void *data);

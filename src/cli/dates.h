@@ -5,8 +5,8 @@
 #include "cubed/array.h"
 #include "cubed/calendar.h"
 
-/* Finds the meaning of numbers whose attributes (JSON) have units such as "hours since 1900-01-01". Returns false if they
- * are not times that this library can show. */
+/* Gets units and calendar of numbers that are times: their attributes (JSON) have units such as "hours since 1900-01-01". Returns
+ * false if the numbers are not times that this library can show. */
 bool dates_axis(const char *attrs, cubed_dtype dtype, cubed_time_axis *out);
 
 /* Returns "2020-01-05T12:00:00" for element i of numbers with this meaning, or NULL if it is not a time. The caller frees

@@ -1,4 +1,4 @@
-/* Meaning of arrays, for `cubed info`: attributes, fill values, and ranges of coordinates. */
+/* Details of arrays that `cubed info` shows: attributes, fill values, and ranges of coordinates. */
 #ifndef CUBED_CLI_INFO_DETAILS_H
 #define CUBED_CLI_INFO_DETAILS_H
 

@@ -29,12 +29,12 @@ typedef struct operator_axes {
 /* Returns the kind of operator NAME of "NAME[,ARGUMENT...]". Functions of expressions have precedence over all operators
  * except selections. */
 operator_kind operator_find(const char *spec);
-/* Adds the names of all operators to `fn`, for suggestions. */
+/* Calls `fn` with the name of each operator, for suggestions. */
 void operator_each(void (*fn)(void *ctx, const char *name), void *ctx);
 /* Returns the arguments of "NAME[,ARGUMENT...]" as text with commas; "" if there are none. */
 const char *operator_arguments(const char *spec);
 
-/* Returns whether a selection uses positions of elements, so that it depends on the lengths of the axes. */
+/* Returns true if a selection selects by positions of elements, so that its result depends on the lengths of the axes. */
 bool operator_counts(const char *spec);
 /* Returns the text of an expression that performs a selection on `value`. Returns NULL if the variable lacks the axis, and
  * sets *wrong to NULL; or if the arguments are wrong, and sets *wrong to the message. The caller frees both strings. */

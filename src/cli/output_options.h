@@ -64,7 +64,8 @@ typedef struct outputs {
 char *outputs_take(outputs *o, int key, const char *value);
 /* Returns the name of the first option that the command line contains, for messages; NULL if it contains none. */
 const char *outputs_given(const outputs *o);
-/* Returns whether options change arrays, so that an array that is copied byte by byte would lack the change. */
+/* Returns true if an option changes arrays. Then an array must not be copied byte by byte, because the copy would not have the
+ * change. */
 bool outputs_change_arrays(const outputs *o);
 void outputs_free(outputs *o);
 

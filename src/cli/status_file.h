@@ -17,7 +17,8 @@ typedef struct cli_status {
 /* Creates the status file of a run. `r` records the run. Call cli_status_close, also after an error. */
 CUBED_MUST_CHECK cubed_status cli_status_open(cli_status *s, const char *path, const char *executor,
                                               const report *r, cubed_error *err);
-/* Replaces the file if the last status is a second old. Errors are ignored, because the next status may be written. */
+/* Writes the status of the run, unless the previous status was written less than a second ago. Errors are ignored, because a
+ * later status may be written. */
 void cli_status_event(cli_status *s, const report *r);
 /* Writes the last status; `error` is NULL if the run succeeded. */
 void cli_status_close(cli_status *s, const report *r, const char *error);

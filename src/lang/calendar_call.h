@@ -28,7 +28,7 @@ typedef struct calendar_call {
     const char *dim;       /* "time" */
     size_t ndim;           /* its length */
     const char *component,
-        *frequency; /* part of dates, or frequency of intervals; exactly one is not NULL */
+        *frequency; /* part of dates, or frequency of intervals; at most one is not NULL */
     bool only;      /* true: intervals without elements are left out */
     /* Days and hours of the year are counted by date, so that March 1 has the same number in all years. */
     bool by_date;
@@ -83,7 +83,7 @@ int calendar_call_axis(const cubed_array *x, const calendar_call *c);
 const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *axis);
 /* Adds the names of parts of dates to the candidates. */
 void calendar_call_guess(lang_guess *g);
-/* Returns whether a function of that name, such as "monmean", groups by a calendar. */
+/* Returns true if the function `name` groups by a calendar, as "monmean" does. */
 bool calendar_call_is_function(const char *name);
 /* Calls `put` with the name of each function that groups by a calendar. */
 void calendar_call_each_function(void (*put)(void *ctx, const char *name), void *ctx);

@@ -1,4 +1,4 @@
-/* Groups of times: they assign the elements of a coordinate to parts of dates, or to intervals. */
+/* Divides the elements of a time coordinate into groups: by parts of their dates (such as the month), or by intervals of time. */
 #ifndef CUBED_LANG_CALENDAR_GROUPS_H
 #define CUBED_LANG_CALENDAR_GROUPS_H
 

@@ -11,15 +11,16 @@
  * attribute. */
 void expr_put_attributes(expr_builder *b, const expr *call, json_t **attrs);
 
-/* Returns whether an expression may set an attribute. Returns false for attributes that describe how elements are stored or name
- * the axes. */
+/* Returns true if an expression may set this attribute. Returns false for attributes that describe how elements are stored, or
+ * that name axes. */
 bool expr_may_set_attribute(const char *name);
 
-/* Returns whether units are a name of degrees Celsius. */
+/* Returns true if `units` is one of the names of degrees Celsius. */
 bool expr_is_celsius(const char *units);
 
-/* Changes `units` after an array and a number were added, subtracted, multiplied or divided. 273.15 turns K into degC and back.
- * Another number may be a conversion of units, so they are removed unless it changes no value but its sign.
+/* Changes the attribute `units` after an operation of an array and a number. Adding or subtracting 273.15 converts K and degC.
+ * Any other number may be a conversion of units. So the units are removed, except if the operation changes at most the sign of
+ * values.
  *
  * function  "add", "subtract", "multiply" or "divide"; other functions change nothing
  * first, second  the operands, of which the first is the number if number_first

@@ -90,8 +90,8 @@ cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const 
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
 /* Builds the value of `e` as an array; a literal becomes an array of its default type. The caller owns the array. */
 cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out);
-/* Replaces *x, the values of `child`, by its stored elements if `child` is packed. The result of `e` then counts as stored
- * elements with the same packing. */
+/* If `child` is packed (its stored elements are integers that encode the values), replaces *x, the values of `child`, by its
+ * stored elements. The result of `e` then counts as stored elements with the same packing. */
 void expr_take_stored(expr_builder *b, const expr *e, const expr *child, cubed_array **x);
 /* Builds the array of `child` for `e`, a function that moves elements without changing them. Returns the stored elements if
  * `child` is packed; the result of `e` then counts as stored elements with the same packing. */
@@ -109,9 +109,9 @@ cubed_status expr_operand(expr_builder *b, const expr *e, expr_value *v, const c
  * `other`. Arrays are not changed. */
 cubed_status expr_wide_operand(expr_builder *b, const expr *e, expr_value *v,
                                const cubed_array *other);
-/* Builds an integer that is not an array. */
+/* Gets the integer value of the expression `e`, which must not be an array. */
 cubed_status expr_get_int(expr_builder *b, const expr *e, int64_t *out);
-/* Builds an integer or a list of integers. *n is their number. */
+/* Gets the value of the expression `e`, an integer or a list of *n integers. */
 cubed_status expr_get_ints(expr_builder *b, const expr *e, int *n, int64_t out[CUBED_MAX_NDIM]);
 
 /* Returns the value of a keyword argument, or NULL if the call does not have it. */
@@ -126,7 +126,7 @@ cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positi
 /* Gets one axis from axis= or dim= or a positional argument (may be NULL). *out is `missing` if the call has none of them. */
 cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int missing, int *out);
-/* Builds an integer or a float that is not an array. `re` is the value of either kind. */
+/* Gets the value of the expression `e`, an integer or a float that is not an array. out->re has the value in both cases. */
 cubed_status expr_get_number(expr_builder *b, const expr *e, expr_value *out);
 /* Converts a literal to a scalar. Fails if the type cannot represent the value. */
 cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v, cubed_dtype dtype,
@@ -135,7 +135,7 @@ cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v
  * with `like` (NULL: their default type). */
 cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array *like,
                                cubed_array **out);
-/* Returns whether `e` is a string literal, or a list of them. */
+/* Returns true if `e` is a string literal or a list of string literals. */
 bool expr_is_texts(const expr *e);
 /* Makes an array of these strings, of the kind of strings that `like` has. Fails if `like` is not an array of strings. */
 cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *like,
@@ -145,7 +145,7 @@ cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *l
 size_t expr_encode_text(const char *text, cubed_dtype like, char *to);
 /* Gets the keyword argument `name`, True or False. *out is unchanged if the call does not have it. */
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
-/* Computes all elements of a small array now, in this thread, into `to`. */
+/* Computes all elements of a small array immediately, in this thread, and stores them in `to`. */
 cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
 /* Makes an array of memory from lang_alloc. Takes ownership of `data`, even after an error. */
 cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,

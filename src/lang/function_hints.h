@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns whether expressions have a function of that name. */
+/* Returns true if the expression language has a function of this name. */
 bool expr_is_function(const char *name);
 /* Writes a suggestion for an unknown name: ": write ..." for functions of NumPy or Xarray that have another name in
  * expressions, otherwise " (did you mean ...?)" with the most similar name, or "". Returns `hint`. */
 const char *expr_function_hint(const char *name, char *hint, size_t cap);
 
-/* Returns whether a function works along the dimension "time" by default, as monmean and selmon do. */
+/* Returns true if a function works along the dimension "time" by default, as monmean and selmon do. */
 bool expr_is_along_time(const char *name);
 /* Description of a function that has no row in the catalogue. */
 typedef struct expr_function_text {
@@ -26,7 +26,7 @@ bool expr_function_describe(const char *name, expr_function_text *out);
 unsigned expr_field_kinds(const char *name);
 /* Returns the number of arrays that are the first arguments of a function with a mask, such as ifthen; 0 for other functions. */
 int expr_mask_arrays(const char *name);
-/* Returns whether a function is about climates: statistics and arithmetic by dates, selections, trends, spells and indices. */
+/* Returns true if a function is for climate data: statistics and arithmetic by dates, selections, trends, spells and indices. */
 bool expr_is_climate(const char *name);
 /* Returns the description of parameter `name` of a function for which expr_is_climate returns true, or NULL. */
 const char *expr_param_note(const char *function, const char *name);

@@ -10,7 +10,7 @@
 json_t *lang_attributes(const char *text);
 /* Returns the string of an attribute, or NULL if there is no such string. Valid as long as `attrs`. */
 const char *lang_attribute_text(const json_t *attrs, const char *name);
-/* Returns whether a list that ends with NULL contains a string. Returns false if `text` is NULL. */
+/* Returns true if a list of strings, which ends with NULL, contains `text`. Returns false if `text` is NULL. */
 bool lang_is_one_of(const char *text, const char *const *list);
 /* Returns one element as JSON: NaN and infinities as strings, complex numbers as pairs, integers beyond int64 as strings of
  * digits. Returns NULL if memory is exhausted. */

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns whether a coordinate holds longitudes in degrees, by its units, standard name or name. Returns false if its values are
- * packed. */
+/* Returns true if a coordinate has longitudes in degrees, according to its units, standard name or name. Returns false if its
+ * values are packed. */
 bool longitudes_are(const char *name, const json_t *attrs);
 
 /* The elements of a range: `n` elements from `first`. If `wraps`, element 0 follows the last element of the axis. */
