@@ -100,8 +100,8 @@ uint64_t cb_call_task_mem(const cb_call *c);
 CUBED_MUST_CHECK cubed_status cb_call_number(const cb_call *c, int i, cubed_dtype dtype,
                                              cubed_array **out);
 
-/* Gets the number at position i as a 0-d array, in the type that Python's scalars have in operations with arrays of type
- * `beside`. If the value is an array, gets a reference to it. */
+/* Like cb_call_number, but the type is the one that a Python scalar of this value has in an operation with an array of type
+ * `beside`. */
 CUBED_MUST_CHECK cubed_status cb_call_operand(const cb_call *c, int i, cubed_dtype beside,
                                               cubed_array **out);
 

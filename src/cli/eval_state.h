@@ -59,9 +59,12 @@ typedef struct eval {
 /* Returns the size of all elements; SIZE_MAX if it does not fit size_t. */
 size_t eval_array_bytes(const cubed_array *x);
 void eval_free_items(eval_item *item, int n);
-/* Fills e->item with results and the arrays that describe them, and sets the URL of each. One bare expression of independent
- * arrays goes to --out itself, others below it. Results from a group, or with coordinates, go to a group, so that Xarray
- * opens it. Returns false after an error. */
+/* Fills e->item with the results and the arrays that describe them, and sets the URL of each:
+ *
+ * - The result of a single bare expression of independent arrays is stored at --out itself; other results are stored below it.
+ * - Results from a group, or with coordinates, are stored in a group, so that Xarray can open it.
+ *
+ * Returns false after an error. */
 bool eval_place_results(eval *e, cubed_error *err);
 /* Returns true if several results are stored in a group. */
 bool eval_is_grouped(const eval *e);

@@ -60,8 +60,8 @@ typedef struct cb_file_kind {
     cubed_status (*open)(cb_file *f, cubed_error *err);
     void (*close)(
         cb_file *f); /* frees memory outside the zone; may be NULL. Called also if open failed */
-    /* Loads the locations of the chunks of the array at `path` that are in a box of its grid (lo to hi - 1). Requires the lock.
-     * NULL if `open` has loaded all locations. */
+    /* Loads the locations of the chunks of the array at `path` that are in a box of its grid (lo to hi - 1), if the format stores
+     * them in separate objects. Requires the lock. NULL for other formats. */
     cubed_status (*know)(cb_file *f, const char *path, int ndim, const int64_t *lo,
                          const int64_t *hi, cubed_error *err);
     /* CUBED_E_NOT_FOUND if there is no such object. Thread-safe. */

@@ -28,8 +28,8 @@ cubed_validator cb_file_validator(const cubed_store *s);
 /* Returns a permanent URL of the opened contents, which refers to them even if the store's URL later refers to other contents.
  * NULL if the store's URL is permanent. */
 const char *cb_file_fixed_url(const cubed_store *s);
-/* Returns true if the file refers to chunks in other objects, and the locations of these chunks are themselves in separate
- * objects, which are read when a chunk is needed. */
+/* Returns true if the format stores the locations of chunks in separate objects, which are read when a chunk is needed (kerchunk
+ * references and Icechunk). */
 bool cb_file_refers(const cubed_store *s);
 /* Loads the locations of chunks in advance, so that tasks need no memory for them. Has no effect on stores without references.
  *

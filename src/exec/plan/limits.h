@@ -34,8 +34,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned w
                                                  cubed_error *err);
 /* Fails with CUBED_E_BUDGET if a worker needs more than is allowed, or all workers may use more than the machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err);
-/* Some source files contain no chunks, but locations of chunks in other files. Reads these locations for the chunks that the
- * stages read. Requires compiled stages. */
+/* Some formats of sources (kerchunk references, Icechunk) store the locations of chunks in separate objects. Reads these
+ * locations for the chunks that the stages read. Requires compiled stages. */
 CUBED_MUST_CHECK cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err);
 /* Returns the size in bytes of the tables that a run keeps about nodes, targets, stages, chunks and waiting tasks
  * (CB_RUN_NODE_BYTES and the following constants). */

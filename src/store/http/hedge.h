@@ -1,5 +1,5 @@
-/* Hedging: a request whose reply is late is sent a second time, and the first reply is used. This header decides, from the
- * response times of other requests, when this is done. */
+/* Hedging: a request whose reply is late is sent a second time, and only one of the two replies is used, usually the one that
+ * begins first. These functions decide, from the response times of other requests, when a request is sent a second time. */
 #ifndef CB_STORE_HEDGE_H
 #define CB_STORE_HEDGE_H
 

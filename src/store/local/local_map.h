@@ -17,8 +17,9 @@
 
 /* Returns true if the store's objects are files that can be mapped. */
 bool cb_store_has_files(const cubed_store *s);
-/* Installs the signal handler. Calls are counted: the handler is removed when cb_map_end was called as often as cb_map_begin had
- * returned true. Returns false if the handler cannot be used: then nothing can be mapped, and cb_map_end must not be called. */
+/* Installs the signal handler. Calls are counted: the handler stays installed until cb_map_end was called as often as
+ * cb_map_begin had returned true. Returns false if the handler cannot be used: then nothing can be mapped, and cb_map_end must
+ * not be called. */
 bool cb_map_begin(void);
 void cb_map_end(void);
 /* Maps an object of exactly `size` bytes until cb_map_close. Returns NULL if the object cannot be mapped. The caller must then

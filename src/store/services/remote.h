@@ -155,7 +155,8 @@ void cb_remote_close(cubed_store *store);
 void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, size_t n);
 void cb_remote_cancel(cubed_store *store, cubed_store_request *request);
 cubed_validator cb_remote_validator(const cb_remote *s);
-/* Copies objects within the store on the server. */
+/* Copies objects of the store to other keys of the store. The service copies them, so their bytes are not transferred to this
+ * machine. */
 CUBED_MUST_CHECK cubed_status cb_remote_copy(cubed_store *store, const char *const *from,
                                              const char *const *to, size_t n, cubed_error *err);
 
