@@ -30,8 +30,8 @@ typedef struct cb_machine {
 CUBED_MUST_CHECK cubed_status cb_machine_frame(const cb_program *prog, const cb_branch *branch,
                                                cb_arena *arena, cb_machine *out, cubed_error *err);
 
-/* Allocates the buffers of a load of a stored array, for a box with these extents. Also reserves the memory for reading chunks,
- * and for keeping chunks in use.
+/* Allocates the buffers of a load of a stored array, for a box with these extents. If the arena measures, also measures the
+ * memory for reading chunks, and for keeping chunks in use.
  *
  * chunk  receives the buffer for a chunk, or for the part of a chunk that the box needs
  * tile   receives the buffer into which the elements of several chunks are gathered, or NULL if the load needs none. If the

@@ -9,11 +9,13 @@
  * more memory than any limit. */
 CUBED_MUST_CHECK cubed_status cb_memory_limit(const cubed_plan *plan, cubed_error *err);
 
-/* Limits the private memory of a process that executes messages of several runs. The limit in bytes is
+/* Limits the private memory of a process that executes messages of several runs. For the first message of a plan, the limit in
+ * bytes is
  *
  *     max(allowed_mem, before + allowed_mem - reserved_mem)
  *
- * where `before` is the memory that the process used before the first task of this plan. */
+ * where `before` is the private memory of the process at this time, plus CB_WORKER_SLACK. For later messages of the plan, it is
+ * the limit that cb_memory_limit_end has recorded. */
 CUBED_MUST_CHECK cubed_status cb_memory_limit_begin(cubed_plan *plan, cubed_error *err);
 /* Removes the limit of cb_memory_limit_begin between two messages. The limit may have grown during a message, because libraries
  * map memory that they do not use. The next limit for the same plan is at least as high. */

@@ -154,8 +154,9 @@ typedef struct cb_stage_place {
 CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
                                             const char *staged, cb_stage_place *out,
                                             cubed_error *err);
-/* Replaces the old array by the complete staged array. The staged array brings its own record; afterwards this record is the
- * claim. Fails if another run has taken the claim of this run.
+/* Replaces the old array by the complete staged array: exchanges them, or copies the staged array if the store cannot exchange
+ * arrays (cb_stage_copy). After an exchange, the claim's record is the record in the new array. The record's state becomes
+ * CB_RUN_SWAPPED. Fails if another run has taken the claim.
  *
  * made  the directory to which the new array was written, or NULL */
 CUBED_MUST_CHECK cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *made,

@@ -1,10 +1,7 @@
 /* Enforces a minimum speed of transfers, so that a server that sends single bytes slowly cannot delay a request for ever.
  *
- * The maximum duration of a request with b bytes is
- *
- *     grace period + b / CB_PACE_BYTES seconds
- *
- * If n requests run simultaneously, each needs only 1/n of the minimum speed CB_PACE_BYTES. */
+ * A transfer that has lasted longer than a grace period must have an average speed of at least CB_PACE_BYTES per second since its
+ * start. While n transfers run simultaneously, each needs only 1/n of this speed. */
 #ifndef CB_STORE_PACE_H
 #define CB_STORE_PACE_H
 
@@ -33,7 +30,8 @@ void cb_pace_begin(cb_pace *p, int64_t now, int64_t longest_ns);
 /* Records the progress of a transfer: it has sent and received `moved` bytes since its start. `sharing` is the number of
  * simultaneous transfers, at least 1. */
 void cb_pace_note(cb_pace *p, int64_t now, uint64_t moved, unsigned sharing);
-/* Returns true if the transfer is slower than the minimum speed after a grace period of grace_ns nanoseconds. */
+/* Returns true if the transfer has lasted longer than grace_ns nanoseconds, and its average speed since the start is below the
+ * minimum. */
 bool cb_pace_is_lost(const cb_pace *p, int64_t grace_ns);
 
 #endif
