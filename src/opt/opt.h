@@ -1,21 +1,21 @@
 /* The steps of the optimiser: one file per decision.
  *
- *   flatten.c   converts the graph of the targets to a list of nodes
- *   sink.c      moves reshapes below elementwise operations, to stored arrays
- *   fuse.c      decides which nodes are stored; all others are virtual
- *   divide.c    divides stages that would read more than fits
- *   block_inputs.c  chooses blocks of block functions that fit, and rechunks inputs for them
- *   split.c     divides reductions with few tasks into partial reductions and a merge
- *   siblings.c  groups stored nodes into stages; nodes that read the same inputs share a stage
- *   tile.c      decides how many output chunks a task makes
- *   split_output.c   divides the outputs of reductions with fewer tasks than workers
- *   passes.c    adds intermediates to copies between grids that do not fit each other; rechunk.c chooses them,
- *               and rechunk_tile.c the tiles of their tasks; rechunk_judge.c determines costs if the first pass
- *               computes something
- *   last_pass.c lets block functions read the last intermediate of a rechunk
- *   advice.c    finds the memory that a refusal advises, and whether somewhat more memory would help much (plan_request.h)
- *   build.c     the order of all steps
- *   new_plan.c  cubed_plan_new and cubed_plan_check
+ *   flatten.c       converts the graph of the targets to a list of nodes
+ *   sink.c          moves reshapes below elementwise operations, to stored arrays
+ *   fuse.c          decides which nodes are stored; all others are virtual
+ *   divide.c        divides stages that would read more arrays than fit into memory
+ *   block_inputs.c  chooses blocks of functions on whole blocks that fit into memory, and rechunks inputs for them
+ *   split.c         divides reductions with few tasks into partial reductions and a merge
+ *   siblings.c      groups stored nodes into stages; nodes that read the same inputs share a stage
+ *   tile.c          decides how many output chunks a task makes
+ *   split_output.c  divides the outputs of reductions with fewer tasks than workers
+ *   passes.c        adds intermediates to copies between grids that do not fit each other. rechunk.c chooses the intermediates,
+ *                   and rechunk_tile.c the sizes of their tasks. rechunk_judge.c determines costs if the first pass computes
+ *                   something
+ *   last_pass.c     lets functions on whole blocks read the last intermediate of a rechunk
+ *   advice.c        finds the memory that a refusal advises, and whether somewhat more memory would help much (plan_request.h)
+ *   build.c         calls all steps in their order
+ *   new_plan.c      cubed_plan_new and cubed_plan_check
  *
  * Each step works on a plan under construction, which no other thread accesses. */
 #ifndef CB_OPT_OPT_H

@@ -12,8 +12,7 @@
  *
  * - Lowest rung: a task can just hold a source chunk and a target chunk. The planner chooses the fastest plan.
  * - Each further rung: the planner considers plans that fit and have neither more bytes nor more requests than the current plan.
- * If
- *   there are such plans, the fastest becomes the current plan.
+ *   If there are such plans, the fastest becomes the current plan.
  * - Smaller rungs in between: the planner considers only the current plan with larger tasks, and a single pass.
  *
  * With more memory, the same search only continues further.

@@ -43,7 +43,7 @@ typedef struct cb_invoke_kind {
     /* Finds the service: its address and credentials. `url` is the URL for which the user sets the service's options. The caller
      * sets `throttle` and `way` afterwards. */
     cubed_status (*find)(cb_invoker *x, cb_net *net, const char *url, cubed_error *err);
-    /* Appends the name of the service's throttle, which limits the rate of requests. */
+    /* Appends the name of the throttle, which limits the number of calls in flight to the service. */
     void (*put_throttle)(const cb_invoker *x, cb_buf *name);
 } cb_invoke_kind;
 

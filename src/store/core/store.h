@@ -18,8 +18,8 @@ typedef cubed_status (*cubed_store_member_fn)(void *ctx, const char *name, bool 
 CUBED_MUST_CHECK cubed_status cb_store_open_local(const cubed_allocator *a, const char *path,
                                                   bool durable, cubed_store **out,
                                                   cubed_error *err);
-/* From then on, a store in a directory creates files with mode 0600 and directories with mode 0700, so that no other user can
- * access them. No effect on other kinds of stores. Call it before the store is shared with other threads. */
+/* From then on, a store in a directory creates files below its root with mode 0600, and directories with mode 0700, so that no
+ * other user can access them. No effect on other kinds of stores. Call it before the store is shared with other threads. */
 void cb_store_keep_private(cubed_store *s);
 /* Makes the store private (cb_store_keep_private), and creates the directory at `prefix` ("": the root) for this user only. An
  * existing directory is accepted only if it belongs to this user and no other user can write it; otherwise CUBED_E_EXISTS. No
