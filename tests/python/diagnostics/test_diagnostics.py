@@ -119,7 +119,11 @@ def test_tables_are_analyzed(tmp_path):
     history = HistoryCallback(tmp_path)
     x = cubed.ones((60, 40), chunks=10)
     (x - x.mean()).sum().compute(callbacks=[history])
-    read = [pd.read_csv(path) for path in (history.plan_df_path, history.events_df_path)]
+    # Tasks of microseconds are differences of times since 1970, of which each last digit counts.
+    read = [
+        pd.read_csv(path, float_precision="round_trip")
+        for path in (history.plan_df_path, history.events_df_path)
+    ]
     minimal = history.plan_df.drop(columns=["projected_mem_mb", "reserved_mem_mb"])
     for plan, events in ((history.plan_df, history.events_df), read, (minimal, read[1])):
         before = plan.copy()
