@@ -232,20 +232,24 @@ static cubed_status choose_vtable(cb_file *f, cubed_error *err)
 {
     const cubed_store_vtable *below = f->within->vt;
     if (below->flags & CUBED_STORE_AT_ONCE) return CUBED_OK;
-    cb_added_store *x = atomic_load(&f->stores->files), *made;
-    for (; x; x = x->next) {
-        if (x->own.ctx == below) f->head.vt = &x->own;
-        if (x->own.ctx == below) return CUBED_OK;
-    }
-    made = cb_alloc_zero(f->stores->alloc, sizeof *made);
-    if (!made) return cb_file_no_memory(f, err);
-    made->own = file_vtable;
-    made->own.flags = 0;
-    made->own.ctx = (void *)(uintptr_t)below;
-    made->own.max_in_flight = below->max_in_flight;
-    made->own.gap = below->gap;
-    made->next = atomic_load(&f->stores->files);
-    while (!atomic_compare_exchange_weak(&f->stores->files, &made->next, made)) continue;
+    cb_added_store *first = atomic_load(&f->stores->files), *made = NULL;
+    do {
+        /* Another thread may have added the vtable in the meantime, so all are compared again. */
+        for (const cb_added_store *x = first; x; x = x->next) {
+            if (x->own.ctx != below) continue;
+            cb_free(f->stores->alloc, made, sizeof *made);
+            f->head.vt = &x->own;
+            return CUBED_OK;
+        }
+        if (!made) made = cb_alloc_zero(f->stores->alloc, sizeof *made);
+        if (!made) return cb_file_no_memory(f, err);
+        made->own = file_vtable;
+        made->own.flags = 0;
+        made->own.ctx = (void *)(uintptr_t)below;
+        made->own.max_in_flight = below->max_in_flight;
+        made->own.gap = below->gap;
+        made->next = first;
+    } while (!atomic_compare_exchange_weak(&f->stores->files, &first, made));
     f->head.vt = &made->own;
     return CUBED_OK;
 }
