@@ -50,6 +50,7 @@ TYPES = {
     "last": ("Any", "str, date or None"),
     "length": ("int", "int"),
     "method": ("str", "str"),
+    "neighbours": ("int", "int"),
     "part": ("str", "str"),
     "q": ("Any", "float or list of float"),
     "radius": ("float", "float"),
@@ -139,7 +140,7 @@ def of_field(f: Function) -> Function:
             params.append(("dim", "None"))
         elif name == "weights":
             params.append(("weights", "AUTO"))
-        elif name not in ("lat", "lon", "lat_bounds", "lon_bounds"):
+        elif name not in ("lat", "lon", "lat_bounds", "lon_bounds", "unstructured"):
             params.append((name, default))
     notes = {name: re.sub(r" Expects [^.]*\.$", "", note) for name, note in f.notes.items()}
     return f._replace(params=params, notes=notes)

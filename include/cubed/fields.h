@@ -1,5 +1,5 @@
-/* Areas of grid cells, and statistics of fields with weights. All functions are lazy: they return arrays, which a plan
- * computes.
+/* Areas of grid cells, missing elements of fields, and statistics of fields with weights. All functions are lazy: they return
+ * arrays, which a plan computes.
  *
  * Missing elements are NaN. They and their weights are left out, unless the comment of a function states otherwise. */
 #ifndef CUBED_FIELDS_H
@@ -50,6 +50,37 @@ typedef struct cubed_area_options {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_area(cubed_array *lat, cubed_array *lon,
                                                         const cubed_area_options *options,
                                                         cubed_array **out, cubed_error *err);
+
+/* --- Missing elements -------------------------------------------------------------------------------------------- */
+
+typedef struct cubed_fill_options {
+    size_t struct_size;
+    int neighbours; /* number of elements in a mean, 1 to 64; 1: the nearest element */
+    /* true: latitudes and longitudes of one dimension are those of cells; false: those of axes */
+    bool unstructured;
+} cubed_fill_options;
+#define CUBED_FILL_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(cubed_fill_options), 4, false                                                       \
+    }
+
+/* Replaces missing elements of fields by means of the nearest elements of the same field that are not missing, weighted by the
+ * inverse of their distance, as CDO's `setmisstodis`, and with one neighbour as `setmisstonn`. The distance is that of a straight
+ * line through the sphere. Of equally near elements, the first ones in C order are used.
+ *
+ * x         fields along the last axes, any number of them. NaN marks missing elements. A task holds whole fields, and 50 bytes
+ *           for each cell
+ * lat, lon  in degrees: axes of a regular grid, or coordinates of the cells, which have the shape of a field
+ *
+ * A field without elements that are there stays missing. So do cells whose coordinates are not finite, and no other cell uses
+ * their elements. The result has the type of x; integers and bools stay as they are.
+ *
+ * Errors: CUBED_E_ARG if shapes do not fit or `neighbours` is out of range; CUBED_E_TYPE unless all arrays have real numbers. A
+ * run fails with CUBED_E_ARG if a latitude is not from -90 to 90 or a longitude not from -3600 to 3600. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fill_missing(cubed_array *x, cubed_array *lat,
+                                                           cubed_array *lon,
+                                                           const cubed_fill_options *options,
+                                                           cubed_array **out, cubed_error *err);
 
 /* --- Statistics ---------------------------------------------------------------------------------------------------- */
 

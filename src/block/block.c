@@ -47,6 +47,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_irfft,
     &cb_block_cell_areas,
     &cb_block_degrees,
+    &cb_block_fill_missing,
     &cb_block_cholesky,
     &cb_block_lu,
     &cb_block_det,

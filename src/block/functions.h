@@ -44,6 +44,7 @@ extern const cubed_block_fn cb_block_rfft;
 extern const cubed_block_fn cb_block_irfft;
 extern const cubed_block_fn cb_block_cell_areas;
 extern const cubed_block_fn cb_block_degrees;
+extern const cubed_block_fn cb_block_fill_missing;
 
 /* Writes the position in the array of element `at` of a block, such as "3, 0", to text. */
 void cb_block_position(const cubed_block *x, int64_t at, char *text, size_t size);

@@ -93,6 +93,15 @@ typedef struct cb_degrees_params {
         is_bound; /* 0: the input is one axis of coordinates, in one block; 1: bounds of coordinates, in two columns */
 } cb_degrees_params;
 
+/* "fill_missing": replaces missing elements of fields. Inputs are x, and float64 latitudes and longitudes in degrees, which are
+ * not split. If `regular`, the last two axes of x are an axis of latitudes and one of longitudes. Otherwise the last axes of x
+ * have the shape of the coordinates. */
+typedef struct cb_fill_params {
+    int32_t regular;    /* 0 or 1 */
+    int32_t neighbours; /* 1 to CB_MOST_NEIGHBOURS */
+} cb_fill_params;
+enum { CB_MOST_NEIGHBOURS = 64 };
+
 /* "histogram": counts elements in bins, or sums their weights (a second input). bins + 1 non-descending edges follow as doubles.
  * "bincount": counts each integer, or sums its weights; no parameters. */
 typedef struct cb_histogram_params {

@@ -1,4 +1,4 @@
-/* Rows of functions of fields on grids: areas of cells, and statistics over horizontal and vertical axes under CDO's names. */
+/* Rows of functions of fields on grids: areas of cells, missing elements, and statistics over horizontal and vertical axes under CDO's names. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "cubed/fields.h"
@@ -33,6 +33,34 @@ static cubed_status call_gridarea(const cb_call *c)
     o.edges = (cubed_cell_edges)cb_call_choice(c, 4);
     o.radius = cb_call_real(c, 5);
     return cubed_grid_area(cb_call_array(c, 0), cb_call_array(c, 1), &o, c->out, c->err);
+}
+
+/* --- Missing elements ----------------------------------------------------------------------------------- */
+
+#define FILLED                                                                                     \
+    PARAM_NAMED_ARRAY("x", "Fields along the last axes. NaN marks missing elements."),             \
+        PARAM_LIKE("lat", "Latitudes in degrees: an axis, or one for each cell."),                 \
+        PARAM_LIKE("lon", "Longitudes, like `lat`.")
+#define OF_CELLS                                                                                   \
+    PARAM_BOOL("unstructured", NAMED, false,                                                       \
+               "Whether latitudes and longitudes of one dimension are those of cells, not of "     \
+               "axes.")
+
+static const cubed_param nearest_params[] = {FILLED, OF_CELLS};
+static const cubed_param distance_params[] = {
+    FILLED,
+    {PARAM_IN("neighbours", ACCEPTS(INT), 0, 1, 64, "Number of elements in a mean."),
+     INT_DEFAULT(4)},
+    OF_CELLS};
+
+static cubed_status call_fill(const cb_call *c)
+{
+    const int last = c->function->nparams - 1;
+    cubed_fill_options o = CUBED_FILL_OPTIONS_INIT;
+    o.neighbours = last == 4 ? (int)cb_call_int(c, 3) : 1;
+    o.unstructured = cb_call_bool(c, last);
+    return cubed_fill_missing(cb_call_array(c, 0), cb_call_array(c, 1), cb_call_array(c, 2), &o,
+                              c->out, c->err);
 }
 
 /* --- Statistics ---------------------------------------------------------------------------------------- */
@@ -200,6 +228,15 @@ static const cb_row rows[] = {
      .call = call_gridarea},
     FAMILY("mer", "each meridian", ", weighted by area", mer_params, weighted_mer_params),
     PCTL("merpctl", "each meridian", merpctl_params),
+    {{"setmisstodis", CATEGORY,
+      .summary = "Fields whose missing elements are means of the nearest elements, weighted by "
+                 "inverse distance.",
+      .returns = "The shape and type of x.", PARAMS(distance_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_fill},
+    {{"setmisstonn", CATEGORY,
+      .summary = "Fields whose missing elements are replaced by the nearest elements.",
+      .returns = "The shape and type of x.", PARAMS(nearest_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_fill},
     FAMILY("vert", "each column", ", weighted by thickness", vert_params, weighted_vert_params),
     FAMILY("zon", "each circle of latitude", "", zon_params, zon_params),
     PCTL("zonpctl", "each circle of latitude", zonpctl_params),

@@ -147,7 +147,9 @@ const cli_topic eval_topics[] = {
      "mermean vertmean, and min max range sum avg std std1 var var1 of each "
      "(weights=gridarea(x, edges=\"latitudes\"), dim=, keepdims=True); fldmedian(x) fldskew "
      "fldkurt "
-     "zonmedian zonskew zonkurt mermedian merskew merkurt; gridarea(x)"},
+     "zonmedian zonskew zonkurt mermedian merskew merkurt; gridarea(x); missing elements by the "
+     "nearest ones: setmisstonn(x) "
+     "setmisstodis(x, 4)"},
     {"selections",
      "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), sel(x, "
      "station=\"Kew\"), "

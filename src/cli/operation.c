@@ -117,6 +117,7 @@ static unsigned kinds_of(const char *name)
     if (strncmp(name, "fld", 3) == 0) return lat | lon;
     if (strncmp(name, "zon", 3) == 0) return lon;
     if (strncmp(name, "mer", 3) == 0) return lat;
+    if (strncmp(name, "setmissto", strlen("setmissto")) == 0) return lat | lon;
     return strncmp(name, "vert", 4) == 0 ? 1U << FIELD_LEVEL : 0;
 }
 

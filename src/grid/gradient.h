@@ -2,8 +2,8 @@
 #ifndef CB_GRID_GRADIENT_H
 #define CB_GRID_GRADIENT_H
 
+#include "block/space_index.h"
 #include "grid/grid.h"
-#include "grid/space_index.h"
 
 enum { CB_GRADIENT_MOST = 24, CB_GRADIENT_CACHE = 1024 };
 

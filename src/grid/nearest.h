@@ -2,8 +2,8 @@
 #ifndef CB_GRID_NEAREST_H
 #define CB_GRID_NEAREST_H
 
+#include "block/space_index.h"
 #include "grid/grid.h"
-#include "grid/space_index.h"
 
 /* Builds a spatial index of the centres of a grid. */
 CUBED_MUST_CHECK cubed_status cb_centres_sort(cb_zone *zone, const cubed_grid *g,

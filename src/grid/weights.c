@@ -6,8 +6,8 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "block/space_index.h"
 #include "grid/grid.h"
-#include "grid/space_index.h"
 
 static cubed_status no_memory(int64_t n, cubed_error *err)
 {

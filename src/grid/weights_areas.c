@@ -11,9 +11,9 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "block/space_index.h"
 #include "grid/gradient.h"
 #include "grid/grid.h"
-#include "grid/space_index.h"
 
 /* Cells that touch overlap by rounding errors, which are smaller than this fraction of the smaller cell. */
 static const double SLIVER = 1e-13;

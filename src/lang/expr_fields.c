@@ -474,6 +474,93 @@ static cubed_status areas_of(field *f, cubed_array **out)
     return expr_align(f->b, f->e, f->x, false, out);
 }
 
+/* --- Missing elements --------------------------------------------------------------------------------- */
+
+static bool is_fill(const expr *e)
+{
+    return strcmp(e->text, "setmisstonn") == 0 || strcmp(e->text, "setmisstodis") == 0;
+}
+
+/* Checks that the coordinates are two axes, or have the same dimensions. */
+static cubed_status check_cells(expr_builder *b, const expr *e, const expr_grid *g)
+{
+    const int n = cubed_array_ndim(g->coordinate[0]), m = cubed_array_ndim(g->coordinate[1]);
+    const bool regular = g->axes[0] != g->axes[1];
+    bool fits = regular ? n == 1 && m == 1 : n == m && n <= 2;
+    for (int d = 0; d < n && fits && !regular; d++)
+        fits = strcmp(cubed_array_dim_name(g->coordinate[0], d),
+                      cubed_array_dim_name(g->coordinate[1], d)) == 0;
+    if (fits) return CUBED_OK;
+    return expr_fail(
+        b->err, CUBED_E_ARG, b->text, e->at,
+        "%s: latitudes have %d dimensions and longitudes %d, expected axes, or the same "
+        "dimensions, one or two",
+        e->text, n, m);
+}
+
+/* Sets order[] to an order of the axes of g->x in which the axes of the grid are the last ones, as in the coordinates. */
+static void grid_last(const expr_grid *g, int order[CUBED_MAX_NDIM])
+{
+    const bool regular = g->axes[0] != g->axes[1];
+    const uint32_t mask = g->axes[0] | g->axes[1];
+    int n = 0;
+    for (int d = 0; d < cubed_array_ndim(g->x); d++) {
+        if (!(mask >> d & 1)) order[n++] = d;
+    }
+    for (int k = 0; k < (regular ? 2 : 1); k++) {
+        for (int d = 0; d < cubed_array_ndim(g->coordinate[k]); d++)
+            order[n++] = lang_axis_named(g->x, cubed_array_dim_name(g->coordinate[k], d));
+    }
+}
+
+/* Calls a function that fills missing elements, whose grid has the last axes. `count`, the second argument of the call, may be
+ * NULL. */
+static cubed_status call_fill(expr_builder *b, const expr *e, const cubed_function *function,
+                              const expr_grid *g, cubed_array *x, const expr *count,
+                              cubed_array **out)
+{
+    expr_given given[5] = {
+        {"x", {.kind = CUBED_VALUE_ARRAY, .as.array = x}, e->child[0]},
+        {"lat", {.kind = CUBED_VALUE_ARRAY, .as.array = g->coordinate[0]}, e},
+        {"lon", {.kind = CUBED_VALUE_ARRAY, .as.array = g->coordinate[1]}, e},
+        {"unstructured", {.kind = CUBED_VALUE_BOOL, .as.boolean = g->axes[0] == g->axes[1]}, e},
+        {"neighbours", {.kind = CUBED_VALUE_NONE}, count}};
+    return expr_call_given(b, e, function, given, count ? 5 : 4, out);
+}
+
+/* Builds a call that fills missing elements of its first argument, which has coordinates. *is_one is false for other calls. */
+static cubed_status build_fill(expr_builder *b, const expr *e, const cubed_function *function,
+                               cubed_array **out, bool *is_one)
+{
+    int order[CUBED_MAX_NDIM], back[CUBED_MAX_NDIM], n;
+    static const char *const names[] = {"neighbours", NULL};
+    *is_one = is_fill(e) && e->n > 0 && e->child[0]->kind != EXPR_TUPLE &&
+              !expr_keyword(e, "lat") && !expr_keyword(e, "lon");
+    if (!*is_one) return CUBED_OK;
+    const bool has_count = strcmp(function->params[3].name, "neighbours") == 0;
+    EXPR_TRY(expr_check_args(b, e, 1, has_count ? 2 : 1, has_count ? names : NULL, &n));
+    const expr *count = n > 1 ? e->child[1] : NULL;
+    if (count && expr_keyword(e, "neighbours"))
+        return expr_reject(b, count, "neighbours is given twice");
+    expr_grid g;
+    cubed_array *moved = NULL, *filled = NULL;
+    cubed_status st = expr_grid_find(b, e, &g);
+    if (st == CUBED_OK) st = check_cells(b, e, &g);
+    if (st == CUBED_OK) {
+        grid_last(&g, order);
+        for (int d = 0; d < cubed_array_ndim(g.x); d++) back[order[d]] = d;
+        st = expr_located(b, e, cubed_permute_dims(g.x, order, &moved, b->err));
+    }
+    if (st == CUBED_OK) st = call_fill(b, e, function, &g, moved, count, &filled);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_permute_dims(filled, back, out, b->err));
+    cubed_array_unref(moved);
+    cubed_array_unref(filled);
+    expr_grid_free(&g);
+    return st;
+}
+
+/* --- Calls of the category ---------------------------------------------------------------------------- */
+
 cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,
                                cubed_array **out, bool *is_one)
 {
@@ -481,9 +568,11 @@ cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_funct
     field f;
     char *named = NULL;
     int n = 0;
+    EXPR_TRY(build_fill(b, e, function, out, is_one));
+    if (*is_one) return CUBED_OK;
     while (n < e->n && e->child[n]->kind != EXPR_KEYWORD) n++;
     /* Calls whose first argument is a list are left to the function of the catalogue, because lists have no coordinates. */
-    *is_one = strcmp(function->category, "fields") == 0 && n > 0 &&
+    *is_one = strcmp(function->category, "fields") == 0 && n > 0 && !is_fill(e) &&
               e->child[0]->kind != EXPR_TUPLE && !(is_area && n != 1) && !expr_keyword(e, "lat") &&
               !expr_keyword(e, "lon");
     if (!*is_one) return CUBED_OK;

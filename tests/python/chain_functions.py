@@ -504,8 +504,8 @@ ELSEWHERE |= set(
 # Statistics of fields, which SciPy and NumPy do not have: test_fields.py.
 ELSEWHERE |= {n for n in cubed.__all__ if n[:3] in ("fld", "mer", "zon")}
 ELSEWHERE |= {"gridarea", *(n for n in cubed.__all__ if n.startswith("vert"))}
-# What wants grids: test_remap.py.
-ELSEWHERE |= {"remap"}
+# What wants grids: test_remap.py and test_fill_missing.py.
+ELSEWHERE |= {"remap", "setmisstodis", "setmisstonn"}
 # What is composed of the functions above, in Python: test_composed_functions.py.
 ELSEWHERE |= set(composed_functions.__all__) - EXACT.keys() - ROUGH.keys()
 

@@ -325,6 +325,8 @@ NAMES: dict[str, dict[str, str]] = {
         "searchsorted": "cubed.functions.searching",
         "select": "cubed.functions.searching",
         "setdiff1d": "cubed.functions.sets",
+        "setmisstodis": "cubed.functions.fields",
+        "setmisstonn": "cubed.functions.fields",
         "setxor1d": "cubed.functions.sets",
         "show_versions": "cubed.base._versions",
         "shuffle": "cubed.array_api.indexing_functions",

@@ -35,6 +35,8 @@ __all__ = [
     "mervar",
     "mervar1",
     "merpctl",
+    "setmisstodis",
+    "setmisstonn",
     "vertavg",
     "vertmax",
     "vertmean",
@@ -1042,6 +1044,105 @@ def merpctl(
     """
     x = lazy(x)
     return x._like(_core.call("merpctl", x._x, q, axis, keepdims, method, x.spec.task_mem))
+
+
+def setmisstodis(
+    x: Any, lat: Any, lon: Any, neighbours: int = 4, *, unstructured: bool = False
+) -> Array:
+    """Fields whose missing elements are means of the nearest elements, weighted by inverse
+    distance.
+
+    Distances are straight lines through the sphere, so the poles and the date line need no special
+    treatment. Of equally near elements, the first ones are used. An element at the same place as a
+    missing element replaces it. If a field has fewer elements than `neighbours`, all of them are
+    used; a field without elements stays missing. Cells whose coordinates are NaN stay missing, and
+    no other cell uses their elements.
+
+    A task holds whole fields, and 50 bytes for each cell. Fields along the other axes are
+    independent of each other. In an expression, such as ``cubed.eval("setmisstodis(t2m)",
+    t2m=place)``, the coordinates of the input are used.
+
+    Parameters
+    ----------
+    x : array_like
+        Fields along the last axes. NaN marks missing elements.
+    lat : array_like
+        Latitudes in degrees: an axis, or one for each cell.
+    lon : array_like
+        Longitudes, like `lat`.
+    neighbours : int, default 4
+        Number of elements in a mean.
+    unstructured : bool, default False
+        Whether latitudes and longitudes of one dimension are those of cells, not of axes.
+
+    Returns
+    -------
+    Array
+        The shape and type of x. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit. When the result is computed: if a latitude is not from -90 to 90
+        degrees.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, float("nan"), 5.0, 7.0]])
+    >>> float(cubed.setmisstodis(x, [0.0], [0.0, 10.0, 20.0, 180.0], 2).compute()[0, 1].round(6))
+    3.0
+    """
+    spec = common_spec(x, lat, lon)
+    core = _core.call(
+        "setmisstodis", core_of(x), core_of(lat), core_of(lon), neighbours, unstructured
+    )
+    return Array._new(core, spec)
+
+
+def setmisstonn(x: Any, lat: Any, lon: Any, *, unstructured: bool = False) -> Array:
+    """Fields whose missing elements are replaced by the nearest elements.
+
+    Distances are straight lines through the sphere, so the poles and the date line need no special
+    treatment. Of equally near elements, the first one is used. A field without elements stays
+    missing. Cells whose coordinates are NaN stay missing, and no other cell uses their elements.
+
+    A task holds whole fields, and 50 bytes for each cell. Fields along the other axes are
+    independent of each other. In an expression, such as ``cubed.eval("setmisstonn(t2m)",
+    t2m=place)``, the coordinates of the input are used.
+
+    Parameters
+    ----------
+    x : array_like
+        Fields along the last axes. NaN marks missing elements.
+    lat : array_like
+        Latitudes in degrees: an axis, or one for each cell.
+    lon : array_like
+        Longitudes, like `lat`.
+    unstructured : bool, default False
+        Whether latitudes and longitudes of one dimension are those of cells, not of axes.
+
+    Returns
+    -------
+    Array
+        The shape and type of x. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit. When the result is computed: if a latitude is not from -90 to 90
+        degrees.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, float("nan"), 5.0]])
+    >>> cubed.setmisstonn(x, [0.0], [0.0, 10.0, 15.0]).compute().tolist()
+    [[1.0, 5.0, 5.0]]
+    """
+    spec = common_spec(x, lat, lon)
+    core = _core.call("setmisstonn", core_of(x), core_of(lat), core_of(lon), unstructured)
+    return Array._new(core, spec)
 
 
 def vertavg(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:

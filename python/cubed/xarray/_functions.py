@@ -6737,6 +6737,32 @@ class Functions:
             self._owner, "mervar1", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
         )
 
+    def setmisstodis(self, neighbours: int = 4) -> Any:
+        """Fields whose missing elements are means of the nearest elements, weighted by inverse
+        distance.
+
+        Parameters
+        ----------
+        neighbours : int, default 4
+            Number of elements in a mean.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "setmisstodis", (("neighbours", neighbours),), {})
+
+    def setmisstonn(self) -> Any:
+        """Fields whose missing elements are replaced by the nearest elements.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "setmisstonn", (), {})
+
     def vertavg(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
         """The mean of each column, weighted by thickness; NaN if an element is missing.
 

@@ -1,7 +1,7 @@
-#include "grid/space_index.h"
+#include "block/space_index.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -34,11 +34,57 @@ static uint64_t key_of(const cb_space_box *b)
     return key;
 }
 
-static int by_key(const void *a, const void *b)
+static bool is_before(const place *p, const place *q)
 {
-    const place *p = a, *q = b;
-    if (p->key != q->key) return p->key < q->key ? -1 : 1;
-    return p->item < q->item ? -1 : p->item > q->item;
+    return p->key != q->key ? p->key < q->key : p->item < q->item;
+}
+
+enum {
+    KEY_DIGITS = 21, /* digits of three bits in a key */
+    ALL_DIGITS = 32, /* and in the number of an item, which follows */
+    FEW_PLACES = 12  /* places that insertion sorts faster */
+};
+
+static unsigned digit(const place *p, int level)
+{
+    if (level < KEY_DIGITS) return (unsigned)(p->key >> (3 * (KEY_DIGITS - 1 - level))) & 7;
+    return ((uint32_t)p->item >> (3 * (ALL_DIGITS - 1 - level))) & 7;
+}
+
+/* Sorts places in place, by one digit after another (McIlroy, Bostic and McIlroy 1993). The recursion depth is at most
+ * ALL_DIGITS. */
+static void sort_places(place *p, int64_t n, int level)
+{
+    int64_t at[8] = {0}, end[8], sum = 0;
+    if (n <= FEW_PLACES || level == ALL_DIGITS) {
+        for (int64_t i = 1; i < n; i++) {
+            const place own = p[i];
+            int64_t k = i;
+            for (; k > 0 && is_before(&own, &p[k - 1]); k--) p[k] = p[k - 1];
+            p[k] = own;
+        }
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) at[digit(&p[i], level)]++;
+    for (int d = 0; d < 8; d++) {
+        const int64_t count = at[d];
+        at[d] = sum;
+        end[d] = sum += count;
+    }
+    for (unsigned d = 0; d < 8; d++) {
+        while (at[d] < end[d]) {
+            const unsigned own = digit(&p[at[d]], level);
+            const int64_t to = at[own]++;
+            if (own == d) continue;
+            const place moved = p[to];
+            p[to] = p[at[d]];
+            p[at[d]] = moved;
+        }
+    }
+    for (int d = 0; d < 8; d++) {
+        const int64_t first = d > 0 ? end[d - 1] : 0;
+        sort_places(p + first, end[d] - first, level + 1);
+    }
 }
 
 static void join(cb_space_box *box, const cb_space_box *of, int64_t n)
@@ -52,14 +98,16 @@ static void join(cb_space_box *box, const cb_space_box *of, int64_t n)
     }
 }
 
+/* Returns the number of boxes of all levels above n items. */
+static size_t boxes_above(int64_t n) { return (size_t)n / (CB_SPACE_FAN - 1) + CB_SPACE_LEVELS; }
+
 /* Memory per item: the caller's box, a copy of it, a place, and its position in the order. The higher levels together have a
  * seventh as many boxes as there are items, and at most one more per level. */
 size_t cb_space_bytes(int64_t n)
 {
     const size_t each = 2 * sizeof(cb_space_box) + sizeof(place) + sizeof(int32_t);
-    const size_t above =
-        cb_sat_mul((size_t)n / (CB_SPACE_FAN - 1) + CB_SPACE_LEVELS, sizeof(cb_space_box));
-    return cb_sat_add(cb_sat_mul((size_t)n, each), above);
+    return cb_sat_add(cb_sat_mul((size_t)n, each),
+                      cb_sat_mul(boxes_above(n), sizeof(cb_space_box)));
 }
 
 cubed_status cb_space_sort(cb_zone *zone, const cb_space_box *boxes, int64_t n, cb_space_index *out,
@@ -73,7 +121,7 @@ cubed_status cb_space_sort(cb_zone *zone, const cb_space_box *boxes, int64_t n, 
     cubed_status st = CUBED_OK;
     if (!places || !out->order || !out->items) goto no_memory;
     for (int64_t i = 0; i < n; i++) places[i] = (place){key_of(&boxes[i]), (int32_t)i};
-    qsort(places, (size_t)n, sizeof *places, by_key);
+    sort_places(places, n, 0);
     for (int64_t i = 0; i < n; i++) {
         out->order[i] = places[i].item;
         out->items[i] = boxes[places[i].item];
@@ -100,18 +148,90 @@ out:
     return st;
 }
 
-static bool overlap(const cb_space_box *a, const cb_space_box *b)
-{
-    bool both = true;
-    for (int d = 0; d < 3; d++) both = both && a->lo[d] <= b->hi[d] && b->lo[d] <= a->hi[d];
-    return both;
-}
-
 /* Returns the number of children of box i of a level. */
 static int64_t children(const cb_space_index *s, int level, int64_t i)
 {
     const int64_t below = level > 0 ? s->count[level - 1] : s->n;
     return cb_min_i64(CB_SPACE_FAN, below - i * CB_SPACE_FAN);
+}
+
+static cb_space_box box_of(cb_vec v) { return (cb_space_box){{v.x, v.y, v.z}, {v.x, v.y, v.z}}; }
+
+/* Memory for points and the order, and then for places, which the boxes and marks of usable items replace. */
+size_t cb_space_points_bytes(int64_t n)
+{
+    const size_t kept = cb_sat_mul((size_t)n, sizeof(cb_vec) + sizeof(int32_t)) + 8;
+    const size_t boxes =
+        cb_sat_add(cb_sat_mul(boxes_above(n), sizeof(cb_space_box) + 1), (size_t)n);
+    return cb_sat_add(kept, cb_max_size(boxes, cb_sat_mul((size_t)n, sizeof(place))));
+}
+
+void cb_space_points(void *memory, int64_t n, cb_vec (*at)(const void *ctx, int64_t i),
+                     const void *ctx, cb_space_index *out)
+{
+    cb_vec *points = memory;
+    char *rest = (char *)(points + n);
+    place *places = (place *)(void *)rest;
+    int64_t m = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const cb_vec v = at(ctx, i);
+        const cb_space_box box = box_of(v);
+        if (!isnan(v.x + v.y + v.z)) places[m++] = (place){key_of(&box), (int32_t)i};
+    }
+    sort_places(places, m, 0);
+    for (int64_t i = 0; i < m; i++) points[i] = at(ctx, places[i].item);
+    /* The order replaces the places, which are longer. */
+    int32_t *order = (int32_t *)(void *)places;
+    for (int64_t i = 0; i < m; i++) order[i] = places[i].item;
+    *out = (cb_space_index){.n = m, .order = order, .points = points};
+    cb_space_box *boxes = (cb_space_box *)(void *)(rest + ((size_t)m * sizeof *order + 7) / 8 * 8);
+    for (int64_t left = m, count; left > 0; left = count > 1 ? count : 0) {
+        const cb_space_box *below = out->nlevels ? out->level[out->nlevels - 1] : NULL;
+        count = cb_ceil_div(left, CB_SPACE_FAN);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t first = i * CB_SPACE_FAN, end = cb_min_i64(left, first + CB_SPACE_FAN);
+            cb_space_box eight[CB_SPACE_FAN];
+            for (int64_t k = first; k < end; k++)
+                eight[k - first] = below ? below[k] : box_of(points[k]);
+            join(&boxes[i], eight, end - first);
+        }
+        out->count[out->nlevels] = count;
+        out->level[out->nlevels++] = boxes;
+        boxes += count;
+    }
+    uint8_t *marks = (uint8_t *)boxes;
+    out->usable = marks;
+    marks += m;
+    for (int d = 0; d < out->nlevels; d++) {
+        out->usable_of[d] = marks;
+        marks += out->count[d];
+    }
+    memset(out->usable, 1, (size_t)(marks - out->usable));
+}
+
+int64_t cb_space_use(cb_space_index *s, bool (*is_usable)(const void *ctx, int64_t i),
+                     const void *ctx)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        s->usable[i] = is_usable(ctx, s->order[i]);
+        n += s->usable[i];
+    }
+    for (int d = 0; d < s->nlevels; d++) {
+        const uint8_t *below = d > 0 ? s->usable_of[d - 1] : s->usable;
+        for (int64_t i = 0; i < s->count[d]; i++) {
+            const int64_t first = i * CB_SPACE_FAN;
+            s->usable_of[d][i] = memchr(below + first, 1, (size_t)children(s, d, i)) != NULL;
+        }
+    }
+    return n;
+}
+
+static bool overlap(const cb_space_box *a, const cb_space_box *b)
+{
+    bool both = true;
+    for (int d = 0; d < 3; d++) both = both && a->lo[d] <= b->hi[d] && b->lo[d] <= a->hi[d];
+    return both;
 }
 
 /* The depth of the walk is at most CB_SPACE_LEVELS: eight to the power of twelve exceeds the number of items. */
@@ -148,8 +268,10 @@ static double distance2_to(const cb_space_box *b, cb_vec at)
     const double c[3] = {at.x, at.y, at.z};
     double sum = 0;
     for (int d = 0; d < 3; d++) {
-        const double off = fmax(0, fmax(b->lo[d] - c[d], c[d] - b->hi[d]));
-        sum += off * off;
+        /* no calls of fmax, which cost most of the time of a search */
+        const double below = b->lo[d] - c[d], above = c[d] - b->hi[d];
+        const double off = below > above ? below : above;
+        sum += off > 0 ? off * off : 0;
     }
     return sum;
 }
@@ -159,7 +281,7 @@ static const double TIE = 1e-11;
 
 static bool is_nearer(double d, int32_t item, const cb_space_near *than)
 {
-    const double apart = TIE * fmax(d, than->distance2) + 1e-28;
+    const double apart = TIE * (d > than->distance2 ? d : than->distance2) + 1e-28;
     if (fabs(d - than->distance2) <= apart) return item < than->item;
     return d < than->distance2;
 }
@@ -188,11 +310,14 @@ static void search_box(search *q, int level, int64_t i)
 {
     const int64_t first = i * CB_SPACE_FAN, n = children(q->s, level, i);
     const cb_space_box *boxes = level > 0 ? q->s->level[level - 1] : q->s->items;
+    const uint8_t *usable = level > 0 ? q->s->usable_of[level - 1] : q->s->usable;
     double far[CB_SPACE_FAN];
-    int order[CB_SPACE_FAN];
+    int order[CB_SPACE_FAN], found = 0;
     for (int c = 0; c < (int)n; c++) {
-        int k = c;
-        const double d = distance2_to(&boxes[first + c], q->at);
+        if (usable && !usable[first + c]) continue;
+        int k = found++;
+        const double d = boxes ? distance2_to(&boxes[first + c], q->at)
+                               : cb_vec_distance2(q->s->points[first + c], q->at);
         for (; k > 0 && far[k - 1] > d; k--) {
             far[k] = far[k - 1];
             order[k] = order[k - 1];
@@ -200,7 +325,7 @@ static void search_box(search *q, int level, int64_t i)
         far[k] = d;
         order[k] = c;
     }
-    for (int c = 0; c < (int)n; c++) {
+    for (int c = 0; c < found; c++) {
         const double most = q->n == q->k ? q->out[q->k - 1].distance2 : 8;
         if (far[c] > most * (1 + TIE) + 1e-28) return;
         if (level > 0)
