@@ -324,12 +324,33 @@ static bool columns_go_around(const cubed_grid *g)
     return sqrt(cb_vec_distance2(before, first)) < 1.5 * sum / (double)(width - 1);
 }
 
+/* Fails if edges of quadrilateral `corner`, with centres `at`, cross and none of the centres is masked. Such a quadrilateral has
+ * no inside, so points would get no value, or that of a quadrilateral that is elsewhere in the grid. */
+static cubed_status check_edges(const cubed_grid *g, const int64_t corner[4], const cb_vec at[4],
+                                cubed_error *err)
+{
+    char first[CB_GRID_CELL_CAP], last[CB_GRID_CELL_CAP];
+    cb_vec own[4];
+    for (int k = 0; k < 4; k++) {
+        if (g->mask && !g->mask[corner[k]]) return CUBED_OK;
+        own[k] = at[k];
+    }
+    if (!cb_corners_cross(own, cb_corners_distinct(own, 4))) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG,
+                   "remap: lines between the four centres from cell %s to cell %s of the source "
+                   "cross, expected rows and columns of centres that are neighbours; correct the "
+                   "coordinates, mask the cells, or choose the method nearest or distance",
+                   cb_grid_cell_text(g->ndim, g->shape, corner[0], first),
+                   cb_grid_cell_text(g->ndim, g->shape, corner[2], last));
+}
+
 /* Builds a spatial index of the quadrilaterals between the centres. */
-static cubed_status sort_quads(quads *s, cb_zone *zone, cb_space_index *out, cubed_error *err)
+static cubed_status sort_quads(quads *s, cb_zone *zone, cb_space_index *index, cubed_error *err)
 {
     const cubed_grid *g = s->source;
     const cubed_allocator *a = cb_zone_allocator(zone);
     const int64_t n = (g->shape[0] - 1) * s->across;
+    cubed_status st = CUBED_OK;
     cb_space_box *boxes = cb_alloc(a, (size_t)n * sizeof *boxes);
     if (!boxes) return cb_fail(err, CUBED_E_NOMEM, "out of memory: %lld cells", (long long)n);
     for (int64_t q = 0; q < n; q++) {
@@ -337,10 +358,12 @@ static cubed_status sort_quads(quads *s, cb_zone *zone, cb_space_index *out, cub
         cb_polygon p = {.n = 4};
         corners_of(s, q, corner);
         for (int k = 0; k < 4; k++) p.at[k] = cb_vec_of(g->lat[corner[k]], g->lon[corner[k]]);
+        CB_GO(check_edges(g, corner, p.at, err));
         cb_polygon_box(&p, &boxes[q]);
         widen_cap(s, corner);
     }
-    cubed_status st = cb_space_sort(zone, boxes, n, out, err);
+    CB_GO(cb_space_sort(zone, boxes, n, index, err));
+out:
     cb_free(a, boxes, (size_t)n * sizeof *boxes);
     return st;
 }

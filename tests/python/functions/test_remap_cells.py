@@ -400,3 +400,29 @@ def test_cells_whose_edges_cross_are_refused(method, move):
     masked = remapping.Grid(good.lat, good.lon, lat, lon, unstructured=True, mask=used)
     assert remapping.make_weights(masked, "r9x5", method).weights.size
     assert remapping.make_weights("r9x5", masked, method).weights.size
+
+
+def test_centres_whose_connecting_lines_cross():
+    """Bilinear weights need the lines; the nearest centres need only the centres, in any order."""
+    lat, lon = np.meshgrid(np.arange(5.0), np.arange(6.0), indexing="ij")
+    whole = remapping.make_weights(remapping.Grid(lat, lon), "r72x36", "nearest")
+    lat[2, 3], lat[2, 4], lon[2, 3], lon[2, 4] = lat[2, 4], lat[2, 3], lon[2, 4], lon[2, 3]
+    wrong = remapping.Grid(lat, lon)
+    text = (
+        r"lines between the four centres from cell \(1, 3\) to cell \(2, 4\) of the source cross, "
+        "expected rows and columns .*; correct the coordinates, mask the cells, or choose"
+    )
+    for method in ("bilinear", "bicubic"):
+        with pytest.raises(ValueError, match=text):
+            remapping.make_weights(wrong, "r72x36", method)
+    for method in ("nearest", "distance"):
+        remapping.make_weights(wrong, "r72x36", method)
+    near = remapping.make_weights(wrong, "r72x36", "nearest")
+    v = np.arange(30.0).reshape(5, 6)
+    swapped = v.copy()
+    swapped[2, 3], swapped[2, 4] = v[2, 4], v[2, 3]
+    got = near.apply(swapped).compute()
+    np.testing.assert_array_equal(got, whole.apply(v).compute())
+    mask = np.ones(lat.shape, bool)
+    mask[2, 3:5] = False
+    remapping.make_weights(remapping.Grid(lat, lon, mask=mask), "r72x36", "bilinear")
