@@ -31,7 +31,8 @@ const char *cb_file_fixed_url(const cubed_store *s);
 /* Returns true if the format stores the locations of chunks in separate objects, which are read when a chunk is needed (kerchunk
  * references and Icechunk). */
 bool cb_file_refers(const cubed_store *s);
-/* Loads the locations of chunks in advance, so that tasks need no memory for them. Has no effect on stores without references.
+/* Loads the locations of chunks in advance, unless they are loaded already, so that tasks need no memory for them. Has no effect
+ * on stores without references.
  *
  * path    the array in the store
  * lo, hi  a box in the grid of the array's stored objects; hi is exclusive */

@@ -18,9 +18,9 @@ bool expr_may_set_attribute(const char *name);
 /* Returns true if `units` is one of the names of degrees Celsius. */
 bool expr_is_celsius(const char *units);
 
-/* Changes the attribute `units` after an operation of an array and a number. Adding or subtracting 273.15 converts K and degC.
- * Any other number may be a conversion of units. So the units are removed, except if the operation changes at most the sign of
- * values.
+/* Changes the attribute `units` after an operation of an array and a number. Adding 273.15 converts degC to K, and
+ * subtracting it converts K to degC. Any other number may be a conversion of units. So the units are removed, except if the
+ * operation changes at most the sign of values.
  *
  * function  "add", "subtract", "multiply" or "divide"; other functions change nothing
  * first, second  the operands, of which the first is the number if number_first

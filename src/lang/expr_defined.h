@@ -69,7 +69,8 @@ void expr_defined_usage(const expr_definition *d, const char *name, char *usage,
  *   {K0}, {K1}, {R0}     a number as a temperature or an amount of precipitation in the units of x, from degrees Celsius or
  *                        mm per day
  *   {total m}, {most m}, {mean m}
- * sum, maximum and mean of {p}m over the dimension, or over the intervals of `freq`, without missing values
+ *                        sum, maximum and mean of {p}m over the dimension, or over the intervals of `freq`, without missing
+ *                        values
  *   {year_min m}, {year_max m}
  *                        minimum and maximum of {p}m in each year, without missing values
  *   {later m}            {p}m if {p}n is true, else the next element of {p}m

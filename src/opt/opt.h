@@ -55,8 +55,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_sibli
  * per task. Then compiles and projects the stage. */
 CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
                                           cubed_error *err);
-/* If a reduction has fewer output chunks than workers: divides the output chunks into pieces, which separate tasks compute and a
- * copy joins. */
+/* If workers would be idle in a reduction, because it has few tasks: divides the output chunks into pieces, which separate tasks
+ * compute and a copy joins. States of partial reductions are divided without a copy. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err);
 /* Adds intermediates before stages that would read the same chunks too often, and then makes the stages again. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);

@@ -38,8 +38,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_find_reductions(const cb_ir *ir, int root
  * axis  receives, for each axis of the node, the axis of `kept`, or -1 if there is none; unspecified if false is returned */
 bool cb_stage_reduce_fits(const cb_map *map, const cb_grid *kept, const cb_grid *root,
                           int axis[CUBED_MAX_NDIM]);
-/* Returns true if two reductions can be computed in one pass: they reduce the same axes of equal grids, in the same groups of
- * blocks. */
+/* Returns true if two reductions can be computed in one pass: they are nodes of the same kind, and reduce the same axes of equal
+ * grids in the same groups of blocks. */
 bool cb_stage_same_domain(const cb_ir *ir, int reduce_a, int reduce_b);
 
 /* Returns the level of a stage: one more than the highest level of a stored node that it reads, or 0 if it reads no stored node.

@@ -78,8 +78,11 @@ void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
 /* Returns result number `result` of the current vector, and sets *factor to NULL. Some sums multiply and add in one loop. For
  * such a sum, the result is a product that is not computed here: returns its first factor and sets *factor to the second. */
 const void *cb_vm_result(const cb_vm *vm, int result, const void **factor);
-/* Returns the maximum number of elements for cb_vm_vector: a multiple of CB_LANES that divides CB_STRETCH. If the branch has
- * instructions, this is the program's vector length. Otherwise results are in memory already, and it is CB_LONGEST_VECTOR. */
+/* Returns the maximum number of elements for cb_vm_vector: a multiple of CB_LANES that divides CB_STRETCH.
+ *
+ * - CB_VECTOR if a load fills a register, for example because it gathers elements
+ * - otherwise the program's vector length if instructions are evaluated
+ * - otherwise CB_LONGEST_VECTOR, because all results are in memory already */
 int64_t cb_vm_longest(const cb_vm *vm);
 /* Returns true if computing an instruction takes about as long as loading its operands from memory: square roots and quotients
  * of floats. The register machine prefetches the operands of the next vector during the first such instruction. */

@@ -1,5 +1,5 @@
-/* The driver of a run: decides from the reports of completed tasks which ranges (consecutive tasks of a stage) run next. It knows
- * nothing about how workers are reached. Used by one thread (driver.c). */
+/* The driver of a run: decides from the reports of tasks, which are complete or have failed, which ranges (consecutive tasks of a
+ * stage) run next. It knows nothing about how workers are reached. Used by one thread (driver.c). */
 #ifndef CB_RUN_DRIVER_H
 #define CB_RUN_DRIVER_H
 

@@ -25,8 +25,10 @@ typedef struct cb_ramp {
 
 void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_second,
                    int64_t now_ns);
-/* Returns true if one more range should be submitted now, while `busy` workers have a range each. Returns false if the range
- * would have to wait for a worker to start, although a busy worker is expected to become idle earlier. */
+/* Returns true if one more range should be submitted now, while `busy` workers have a range each: a worker that was asked for has
+ * no range, or the service can start another worker now. Returns false if a worker that becomes idle is expected to run the range
+ * earlier than a new worker: all workers are in use, the service cannot start another one yet, or workers that were asked for
+ * earlier have not reported in time. Always true if at_once is 0. */
 bool cb_ramp_has_worker(cb_ramp *r, unsigned busy, int64_t now_ns);
 /* Records that a range is submitted while `busy` other workers have a range each. The service may start a worker for it. */
 void cb_ramp_submit(cb_ramp *r, unsigned busy);

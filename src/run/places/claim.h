@@ -45,8 +45,8 @@ typedef struct cb_claim {
     bool taken;
 } cb_claim;
 
-/* Initialises a claim, which is not yet held, and reads the record at the path into it. The strings of the record are allocated
- * in the zone. */
+/* Reads the record at the path into a claim, which is not yet held. Sets all fields except `format`, `next` and `taken`. The
+ * strings of the record are allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_claim_look(cubed_store *store, const char *path, cb_zone *zone,
                                             cb_claim *out, cubed_error *err);
 /* Returns true if the claim already belongs to this run, because it is a run in parts (`detached`) that another process began.
@@ -81,10 +81,11 @@ CUBED_MUST_CHECK cubed_status cb_claim_check_when(const cb_claim *c, int64_t *wh
 /* Deletes the objects below `path` of `store` that `wants` selects. The claim's record must be in this store.
  * CUBED_E_EXISTS if this run does not hold the claim.
  *
- * The record is read before each batch of CB_STORE_BATCH keys. If another run takes the claim later, while the batch is being
+ * The claim is checked before each batch of CB_STORE_BATCH keys. If another run takes the claim later, while the batch is being
  * deleted, the deletion is late. The effect of a late deletion depends on the store:
  *
- * - A store with CUBED_STORE_GUARDS refuses it, because the record has another version.
+ * - A store with CUBED_STORE_GUARDS refuses it, because the record has another version. Such a store checks the claim itself, so
+ *   the record is not read before.
  * - A store with CUBED_STORE_DELETES_IF keeps objects that were put after they were listed.
  * - Other stores delete objects of the other run. */
 CUBED_MUST_CHECK cubed_status cb_claim_remove(const cb_claim *c, cubed_store *store,
@@ -168,7 +169,7 @@ CUBED_MUST_CHECK cubed_status cb_stage_exchange(const cb_stage_place *p, cb_clai
 /* Puts a new directory at p->name, so that late writes of the run from which the claim was taken have no effect: they go to the
  * old directory, which is then removed.
  *
- * keep_chunks  moves the existing chunks to the new directory first, one by one */
+ * keep_chunks  existing chunks are moved to the new directory one by one, before the old directory is removed */
 CUBED_MUST_CHECK cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
                                              cubed_error *err);
 /* Renames the unfinished staged array of a run whose claim was taken, so that the old run can no longer put it in place of the
@@ -196,9 +197,9 @@ CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, const cb_cl
 CUBED_MUST_CHECK cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err);
 /* Suffix of the directory in which one process at a time creates a file (new_file.c). */
 #define CB_NEW_FILE_SUFFIX ".cubed-new"
-/* Returns the name of the array that a staged array (cb_stage_place) will replace. The result points to the end of `name`, the
- * key of the staged array. The key of an object inside the staged array is also allowed; then the result ends with the rest of
- * this key. Returns NULL if `name` is not the key of a staged array. */
+/* Returns the name of the array that a staged array (cb_stage_place) will replace. `name` is the key of the staged array, and
+ * the result points to the last part of this key. `name` may also be the key of an object inside the staged array; then the
+ * result is the key of this object in the array to be replaced. Returns NULL if `name` is not such a key. */
 const char *cb_stage_replaces(const char *name);
 
 #endif

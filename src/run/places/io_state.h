@@ -88,8 +88,8 @@ void cb_targets_end(cb_io *io);
 
 /* Opens the work directory if it is not open. */
 CUBED_MUST_CHECK cubed_status cb_folder_open_work(cb_io *io, cubed_error *err);
-/* Opens the run's folder for intermediates that do not fit into memory. A cb_chunks_open_fn; `io` is a cb_io. CUBED_E_BUDGET if
- * there is no work directory. */
+/* Opens the run's folder for intermediates that do not fit into memory, or that worker processes share. A cb_chunks_open_fn; `io`
+ * is a cb_io. Without a work directory: CUBED_E_BUDGET, or CUBED_E_ARG if the run has worker processes. */
 CUBED_MUST_CHECK cubed_status cb_folder_open(void *io, cubed_store **store, const char **folder,
                                              cubed_error *err);
 /* Closes the folder. A driver keeps or removes it. */

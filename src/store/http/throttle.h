@@ -4,7 +4,8 @@
  * The limit changes by additive increase and multiplicative decrease (Chiu and Jain 1989):
  *
  * - Before the first refusal, there is no limit.
- * - A refusal halves the number of calls in flight. Refusals of calls that were sent before the last decrease do not count.
+ * - A refusal lowers the limit to half the number of calls in flight. Refusals of calls that were sent before the last decrease
+ *   do not lower it.
  * - The limit is never lowered below the number of calls that have been in flight for two seconds, because the service has
  *   accepted these calls.
  * - After as many successes as the limit, the limit grows by one, up to the number of calls in flight at the last refusal. Above

@@ -48,8 +48,8 @@ static inline const char *cb_local_at(const local_store *s, const char *path)
     if (s->dir == AT_FDCWD) return path;
     return path[s->root] ? path + s->root + 1 : ".";
 }
-/* Gets size and version of a file. The version consists of inode number, time and size. It is reliable because each put creates
- * a new file. */
+/* Gets size and version of a file. The version is a hash of inode number, modification time and size. It is as reliable as a
+ * counter, because each put creates a new file. */
 void cb_local_info(const struct stat *info, cubed_object_info *out);
 /* Fills in an error for a path that is neither a regular file nor a link to a regular file, and returns its status. */
 cubed_status cb_local_not_regular(const char *path, mode_t mode, cubed_error *err);
