@@ -338,8 +338,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
  *   selected by CUBED_OP_WHERE. A selection has the longest length, a joined string the sum of the lengths.
  * - Records with equal fields are compared for equality, and selected.
  * - Comparisons of signed integers with uint64 are exact.
- * - CUBED_OP_POW rounds once if the exponent is one number (0-d, cubed_array_full). Exponent 2 is a square, and 1 is x in the
- *   result's type. Exponent -1 is a division (floats and complex numbers), and 0.5 is a square root (of floats: NaN for -inf).
+ * - CUBED_OP_POW rounds once for four exponents, if the exponent is one number (0-d, cubed_array_full): 2 is a square, 1 is x
+ *   in the result's type, -1 is a division (floats and complex numbers), 0.5 is a square root (of floats: NaN for -inf).
  *
  * Errors: CUBED_E_TYPE for a type that the operation does not accept; CUBED_E_ARG for a wrong number of operands, for shapes
  * that do not broadcast, for arrays of different contexts, and for integers to one negative power. */

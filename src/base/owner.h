@@ -30,7 +30,8 @@ typedef enum cb_owner_state {
 
 /* Returns when a process was started, in clock ticks since boot; 0: unknown, or it does not run. */
 uint64_t cb_owner_process_start(int64_t pid);
-/* Sets *out to identify this process. Reads a few files of the system; members that cannot be determined are 0 (unknown). */
+/* Sets *out to identify this process. Reads a few files of the system. If a member cannot be determined, `host` is "unknown", and
+ * `boot`, `space` and `start` are 0. */
 void cb_owner_self(cb_owner *out);
 /* Formats an owner with letters, digits, '.', '-' and '_', suitable for file names. */
 void cb_owner_format(const cb_owner *o, char text[CB_OWNER_CAP]);

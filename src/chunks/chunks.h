@@ -116,7 +116,8 @@ typedef struct cb_want {
     const cb_box *subread;
     bool reuse;  /* the chunk will be read again, so it may be cached */
     bool copied; /* copy a cached chunk to the buffer instead of using it in place */
-    /* A mapped file or a prefetched object may be used in place. Only if the caller does not write to the data. */
+    /* A mapped file or a prefetched object may be used in place. Only if the caller does not write to the data. The
+     * file may change during its use: see cb_chunks_check. */
     bool mapped;
     void *buffer; /* buffer with room for cb_chunk_bytes, or for the part */
 } cb_want;
@@ -145,8 +146,8 @@ CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_chunk_reader
 /* Returns the address of a box of elements of an intermediate if the elements are in memory, contiguous and in C order, even
  * across chunks. Otherwise returns NULL. The address is valid as long as the chunks of the box exist. */
 const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_task_count *count);
-/* Fails if a mapped file changed while it was in use. Results that were computed from it are then invalid and must not be
- * written. */
+/* Fails if a mapped file changed while it was in use, because results that were computed from it are then invalid. cb_chunks_put
+ * calls this function first, so it writes no such results. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);
 
 /* A request to read one codec block: a part of an encoded chunk that can be decoded alone. Offsets are in bytes of the decoded

@@ -67,7 +67,6 @@ typedef struct cb_room {
 } cb_room;
 
 /* Allocates n elements of `size` bytes, aligned to 64 bytes. Returns NULL if r->at is NULL. */
-
 static inline void *cb_room_take(cb_room *r, int64_t n, size_t size)
 {
     size_t bytes = cb_sat_add(cb_sat_mul((size_t)n, size), 63) & ~(size_t)63, at = r->used;

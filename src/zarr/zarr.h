@@ -92,8 +92,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error
 CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *path,
                                              const cb_zarr_meta *meta, cb_zarr_array **out,
                                              cubed_error *err);
-/* A fence prevents that late requests of a run change the result of another run, which has taken over its place (the location of
- * the array). For object stores: there, a run cannot keep others from writing under the same keys. */
+/* A fence prevents late requests of a run from changing the result of another run, which has taken over its place (the location
+ * of the array). For stores in which a place is only a name, such as object stores: late requests still reach the same keys. */
 typedef struct cb_zarr_fence {
     /* Fails with CUBED_E_EXISTS if the place no longer belongs to the caller's run. Called from any thread. */
     cubed_status (*check)(const void *ctx, cubed_error *err);

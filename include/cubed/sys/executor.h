@@ -63,7 +63,8 @@ struct cubed_executor {
     /* Time in milliseconds that a range may wait for an idle worker; 0: the executor reports each lost range itself, so the
      * driver waits for every range. Otherwise the driver gives up a range if no report arrives within the sum of:
      * - start_ms,
-     * - the maximum duration of the range: range_ms, or the sum of the time limits of its tasks if that is less,
+     * - the maximum duration of the range: range_ms, or the sum over its tasks of the time limit and of the time that a task has
+     *   to end after this limit (as long as the limit, at most 5 s), if that is less,
      * - the maximum duration of the ranges that its worker executes before it.
      * If a range has no maximum duration, the driver waits for it. */
     uint32_t start_ms;
