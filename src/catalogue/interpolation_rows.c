@@ -149,7 +149,9 @@ static cubed_status call_zoom(const cb_call *c)
 static const cubed_param shift_params[] = {
     IMAGE,
     {PARAM("shift", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
-           "Number of elements by which the image moves: one number, or one for each axis.")},
+           "Number of elements by which the image moves, so that element 0 moves to this position: "
+           "one "
+           "number, or one for each axis.")},
     SPLINE,
 };
 

@@ -181,12 +181,11 @@ static cubed_status call_f_oneway(const cb_call *c)
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define MOMENT                                                                                     \
-    "The shape of `x` without the reduced axes: float64 for integers, else the type of the "       \
-    "sample. NaN if there are no "                                                                 \
-    "elements."
+    "The shape of the sample without the reduced axes: float64 for integers, else the type of "    \
+    "the sample. NaN if there are no elements."
 #define STATISTIC                                                                                  \
-    "The shape of `x` without the reduced axes: float64 for integers, else the type of the "       \
-    "sample."
+    "The shape of the sample without the reduced axes: float64 for integers, else the type of "    \
+    "the sample."
 
 static const cb_row rows[] = {
     {{"chisquare", CATEGORY,

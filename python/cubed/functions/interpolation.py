@@ -263,7 +263,8 @@ def shift(
     input : array_like
         An image, of any number of axes.
     shift : float or array_like of float
-        Number of elements by which the image moves: one number, or one for each axis.
+        Number of elements by which the image moves, so that element 0 moves to this position: one
+        number, or one for each axis.
     output : dtype or None
         Type of the result. None: the type of `input`.
     order : int, default 3

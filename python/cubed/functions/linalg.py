@@ -292,8 +292,8 @@ def eigvals(x: Array, /) -> Array:
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian matrices, whose lower triangle is read.
 
-    A matrix that a task cannot hold is reduced to a band matrix. A task must hold the band, which
-    is at least 16 columns and a 128th of the matrix wide.
+    A matrix that a task cannot hold is reduced to a band matrix. A task must hold the band. The
+    band is at least 16 columns wide, and at least a 128th of the width of the matrix.
 
     Parameters
     ----------

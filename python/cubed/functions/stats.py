@@ -44,7 +44,7 @@ def chisquare(f_obs: Any, f_exp: Any = None, axis: Axis = None, *, keepdims: boo
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. Lazy.
     """
     spec = common_spec(f_obs, f_exp)
@@ -66,7 +66,7 @@ def f_oneway(samples: Sequence[Any], *, axis: Axis = None, keepdims: bool = Fals
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. Lazy.
     """
     samples = lazy_list(samples, "samples")
@@ -95,7 +95,7 @@ def kurtosis(
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. NaN if there are no elements. Lazy.
     """
     a = lazy(a, "a")
@@ -117,7 +117,7 @@ def kurtosistest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. Lazy.
     """
     a = lazy(a, "a")
@@ -150,7 +150,7 @@ def moment(
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. NaN if there are no elements. Lazy.
     """
     a = lazy(a, "a")
@@ -172,7 +172,7 @@ def normaltest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. Lazy.
     """
     a = lazy(a, "a")
@@ -200,7 +200,7 @@ def power_divergence(
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. Lazy.
     """
     spec = common_spec(f_obs, f_exp)
@@ -225,7 +225,7 @@ def skew(a: Any, axis: Axis = None, *, keepdims: bool = False, bias: bool = True
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. NaN if there are no elements. Lazy.
     """
     a = lazy(a, "a")
@@ -247,7 +247,7 @@ def skewtest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. Lazy.
     """
     a = lazy(a, "a")
@@ -271,7 +271,7 @@ def ttest_1samp(a: Any, popmean: Any, axis: Axis = None, *, keepdims: bool = Fal
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. Lazy.
     """
     spec = common_spec(a, popmean)
@@ -323,7 +323,7 @@ def ttest_rel(a: Any, b: Any, axis: Axis = None, *, keepdims: bool = False) -> A
     Returns
     -------
     Array
-        The shape of `x` without the reduced axes: float64 for integers, else the type of the
+        The shape of the sample without the reduced axes: float64 for integers, else the type of the
         sample. Lazy.
     """
     spec = common_spec(a, b)
