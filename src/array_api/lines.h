@@ -22,7 +22,7 @@ static inline bool cb_lines_reduces(const cb_lines *l, int d)
 /* Finds the elements just below and above each quantile without sorting. Each element has a key, an integer that sorts like the
  * element. Several passes over x count the keys by their next bits, from the highest bits to the lowest (block/key_counts.c).
  *
- * memory  bytes of a task. The counts use about a quarter of it, if that is enough for 8 bits in each pass
+ * memory  bytes of a task. The counts use at most a quarter of it, if that is enough for 4 bits in each pass
  * state   receives the result: the axes of x that are not reduced, in x's chunks, and an axis for the keys that were found */
 CUBED_MUST_CHECK cubed_status cb_api_count_keys(const cb_lines *l, const cb_quantile_params *p,
                                                 size_t params_size, uint64_t memory,

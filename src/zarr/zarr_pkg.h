@@ -38,7 +38,8 @@ static inline cubed_status cb_zarr_chunk_failed(const cubed_store *store, const 
     return cb_context(err, st, "%s: chunk %s", store->url, key);
 }
 
-/* Returns how many bytes of a fill value a cubed_scalar holds. The other bytes of longer elements are zeros. */
+/* Returns how many bytes of a fill value a cubed_scalar holds. If elements are longer, cb_zarr_meta.wide_fill has all bytes; if
+ * wide_fill is NULL, the other bytes are zeros. */
 static inline size_t cb_fill_size(cubed_dtype dtype)
 {
     return cb_min_size(cubed_dtype_size(dtype), sizeof(cubed_scalar));
