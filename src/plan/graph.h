@@ -28,7 +28,7 @@ struct cubed_array {
     int64_t chunks[CUBED_MAX_NDIM];
     uint8_t chunks_from
         [CUBED_MAX_NDIM]; /* a cb_chunks_from for each axis: where its chunks come from */
-    /* bit d: the chunk lengths along axis d are those that a user specified, or those of a stored array */
+    /* bit d: the chunks along axis d are irregular, and a user or a source gave their lengths */
     uint32_t listed;
     /* Grid of the stored objects of an array from cubed_array_open, in the zone; NULL for other arrays. Each object is written
      * as a whole. The chunks of the node may be parts of objects (of shards). */

@@ -76,8 +76,8 @@ typedef struct cb_kind {
     /* Completes a deserialised array: takes ownership of the objects that the node points to, or opens them. NULL if the
      * kind has none. */
     cubed_status (*restore)(struct cubed_array *x, const struct cb_node *n, cubed_error *err);
-    /* Sets, for each axis of an array of this kind, the origin of its chunks (`chunks_from`), and whether the lengths of its
-     * chunks were given by a user or a source (`listed`). */
+    /* Sets, for each axis of an array of this kind, the origin of its chunks (`chunks_from`), and whether a user or a source gave
+     * the lengths of its chunks (`listed`). The caller then clears the bits of `listed` of axes with regular chunks. */
     void (*find_chunks_from)(struct cubed_array *x);
     /* Marks the axes of a node and of its inputs that may not grow, so that existing elements keep their values if only other
      * axes grow. `fixed` has an entry for each node. NULL: no axis of the node or its inputs may grow. */
