@@ -55,7 +55,7 @@ typedef cubed_status (*cb_eccodes_fn)(const cb_eccodes *e, void *ctx, cubed_erro
  * Afterwards the library's state is unknown, so this process does not use the library again.
  *
  * Errors: CUBED_E_UNSUPPORTED if the machine does not have the library; the message names the package to install. CUBED_E_FORMAT
- * if an assertion failed. */
+ * if an assertion failed in this call, and CUBED_E_UNSUPPORTED if one failed in an earlier call. */
 CUBED_MUST_CHECK cubed_status cb_eccodes_run(cb_eccodes_fn fn, void *ctx, cubed_error *err);
 /* Unpacks the values of a message in scan order to `out`, which has room for n; NaN if missing. Call it in cb_eccodes_run.
  * CUBED_E_FORMAT if the message does not have n values. */

@@ -38,8 +38,8 @@ typedef struct cb_map_costs {
     atomic_uint_least64_t bytes, ns;
 } cb_map_costs;
 
-/* Returns true if the next bytes should be mapped instead of copied. Tries both methods on some bytes first, then chooses the
- * method that used less processor time per byte. */
+/* Returns true if the next bytes should be mapped instead of copied. Tries both methods on 8 MiB each first. Then returns true if
+ * mapping used at most 0.42 of the processor time that copying used per byte, because reading mapped bytes costs further time. */
 bool cb_map_pays(const cb_map_costs *mapped, const cb_map_costs *copied);
 
 #endif
