@@ -18,8 +18,8 @@ int64_t cb_load_extent(const cubed_plan *p, const cb_load *load, int d, const in
  * that the block needs. If chunks are decoded piecewise, the buffer holds one piece. It also has room for the rest of the
  * previous piece, for vectors that cross the border between two pieces. */
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
-/* Returns the size in bytes of a load's tile for a block with these extents. A tile is a dense copy of the elements that the block
- * needs; if the load has a reshape, of all elements from the first to the last needed element along each axis. */
+/* Returns the size in bytes of a load's tile for a block with these extents. A tile is a dense copy of the elements that the
+ * block needs; if the load has a reshape, of all elements from the first to the last needed element along each axis. */
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);
 
 #endif
