@@ -175,10 +175,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        cubed_plan **out, cubed_error *err);
 /* Checks that several computations, which will run one after another, fit the same limits. Writes nothing.
  *
- * targets  the targets of all computations, those of the first computation first; `options->remake` makes the arrays of all
- *          of them
+ * targets  the targets of all computations, those of the first computation first. If `options->remake` is set, it gets the
+ *          arrays of all these targets at once.
  * counts   the number of targets of each computation
- * nplans   the number of computations; the groups of `options` belong to the last one
+ * nplans   the number of computations
+ * options  limits for each computation. `options->groups` are created by the last one.
  *
  * Errors: those of cubed_plan_new for the first computation that is refused. The advice of CUBED_E_BUDGET (err->enough_mem)
  * is sufficient for all computations. */
@@ -386,8 +387,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan 
  * per second of one worker. */
 #define CUBED_ASSUMED_REPLY      0.03
 #define CUBED_ASSUMED_WORKER_NET 8e7
-/* Requests of a run to the stores of one scheme on other machines, from the opening of its arrays to its end. The numbers are
- * upper bounds, unless failed or slow requests are repeated. */
+/* Requests of a run to all stores of one scheme, such as s3://. A run's first requests open its arrays. Only schemes whose stores
+ * are on other machines are counted. The numbers are upper bounds; only repeated requests (after a failure, or because a reply is
+ * late) are not included. */
 typedef struct cubed_store_traffic {
     const char *scheme; /* "s3" */
     uint64_t gets, heads;

@@ -10,7 +10,7 @@ typedef struct cb_known_lines {
     cb_steps *s;
     cubed_array *x;
     uint32_t
-        reduced; /* bit d: axis d of x is reduced; the reduced axes together form the axis of lines */
+        reduced; /* bit d: axis d of x is reduced. The elements along all reduced axes form one line. */
     bool keepdims;
     int axis;            /* the axis of each line */
     cubed_array *sorted; /* the sorted lines */

@@ -436,7 +436,7 @@ static cubed_status call_tensordot(const cb_call *c)
 static const cubed_choice matrix_norms[] = {
     {"fro", CUBED_NORM_FRO}, {"nuc", CUBED_NORM_NUC}, {NULL, 0}};
 
-/* Gets the order of a norm at position i, which is a choice or a number. None means `missing`. */
+/* Gets the order of a norm, argument i: a name such as "fro", or a number. Sets `missing` if the argument is None. */
 static cubed_status get_matrix_ord(const cb_call *c, int i, cubed_matrix_norm_ord missing,
                                    cubed_matrix_norm_ord *out)
 {

@@ -45,7 +45,7 @@ extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_apply_usage, cmd_plot
     cmd_worker_usage, cmd_submit_usage, cmd_status_usage, cmd_attach_usage, cmd_cancel_usage,
     cmd_executors_usage, cmd_lambda_package_usage, cmd_demo_usage;
 
-/* Runs `cubed eval` on behalf of another verb, argv[0]. `command` is the command line for the attribute `history`; the function
+/* Runs `cubed eval` for another subcommand, argv[0]. `command` is the command line for the attribute `history`; the function
  * takes ownership of it. */
 int cli_evaluate(int argc, char **argv, char *command);
 /* Builds the first result of a `cubed eval` with these arguments as a lazy array, without computing it. If `dim` is not NULL,

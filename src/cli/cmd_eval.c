@@ -288,8 +288,9 @@ static cubed_status array_of_numbers(const eval *e, const cubed_array *x, int64_
     return st;
 }
 
-/* Computes the numbers that shapes depend on, and sets *last to the last one. If the expression is only planned, uses zeros
- * instead, and sets *last to the known length, or else to `most`. */
+/* Computes x: int64 numbers of which the last one is the length of a later result, for functions such as unique_values. Sets
+ * *last to it. If the command only makes a plan, nothing is computed: the numbers are zeros, and *last is the length from an
+ * earlier evaluation, or else `most`, the maximum. */
 static cubed_status count_now(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                               int64_t *last, cubed_error *err)
 {

@@ -51,7 +51,7 @@ static const cli_option own[] = {
      "input; reports go to the standard output",
      KEY_MESSAGE},
     {"task-timeout", "SECONDS", "time limit of a task (default: no limit)", KEY_TIMEOUT},
-    {"serve", "FD", "serve the executor `processes` of the command that started this one",
+    {"serve", "FD", "run tasks for the command that started this process (executor `processes`)",
      KEY_SERVE},
     {"lambda", NULL, "run as the runtime of an AWS Lambda function", KEY_LAMBDA},
     {"http", "PORT|env",

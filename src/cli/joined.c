@@ -187,7 +187,7 @@ static bool differs(const json_t *a, const json_t *b, const char *name)
 }
 
 /* Returns true if the attributes of both packings are equal as JSON, as cubed_array_open_parts requires. */
-static bool is_spelled_alike(const json_t *a, const json_t *b)
+static bool has_same_packing(const json_t *a, const json_t *b)
 {
     static const char *const names[] = {"scale_factor",  "add_offset", "_FillValue",
                                         "missing_value", "_Unsigned",  "dtype"};
@@ -204,7 +204,7 @@ static bool is_packed_alike(const parts *p, int a, const cubed_cf_packing *of_a,
     if (cubed_array_dtype(p->x[a]) != cubed_array_dtype(p->x[b]) || !of_a != !of_b) return false;
     return !of_a ||
            (cubed_cf_packing_equal(of_a, of_b) && of_a->has_own_fill == of_b->has_own_fill &&
-            is_spelled_alike(p->attrs[a], p->attrs[b]));
+            has_same_packing(p->attrs[a], p->attrs[b]));
 }
 
 /* Sets *same if stored elements have the same meaning in all files. */

@@ -17,8 +17,8 @@ CUBED_MUST_CHECK cubed_status referred_keep(cubed_array **x, referred_have_fn ha
                                             cubed_error *err);
 
 typedef const char *(*referred_name_fn)(void *ctx, const char *name);
-/* Replaces names of variables in these attributes, and of dimensions in `cell_methods`. `fn` returns the new name; NULL: the
- * name is kept. */
+/* Replaces names of variables in the attributes of referred_each, and names of dimensions in `cell_methods`. `fn` returns the new
+ * name; NULL: the name is kept. */
 void referred_rename(json_t *attrs, referred_name_fn fn, void *ctx);
 
 #endif

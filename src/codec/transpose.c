@@ -127,7 +127,7 @@ static cubed_status check(const cubed_codec_call *call, cubed_error *err)
     int64_t n = 0;
     if (cb_count(ctx->ndim, ctx->shape, &n) || (size_t)n * ctx->item_size != call->src_size ||
         call->src_size > call->dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected %zu", call->src_size,
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk has %zu bytes, expected %zu", call->src_size,
                        call->dst_cap);
     return CUBED_OK;
 }

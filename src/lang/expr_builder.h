@@ -31,8 +31,8 @@ struct expr_builder {
     int nbuilt;
     struct {
         cubed_array *array; /* decoded values; NULL if the node is not built, or is a literal */
-        cubed_array
-            *stored; /* stored elements of packed values that were only moved; NULL if not packed */
+        cubed_array *
+            stored; /* packed values before decoding, if the node only selects or moves elements; else NULL */
         const cubed_cf_packing
             *packing; /* packing of `stored`; while a node is built: packing of its result */
         expr_reduced reduced;

@@ -600,7 +600,7 @@ static cubed_status check_operands(expr_builder *b, const arguments *a)
 }
 
 /* Names the first axis of the result if the values of a list label it, as for quantiles and percentiles. The coordinate of the
- * axis is the list divided by the parameter's maximum. */
+ * axis is the list, divided by 100 for percentiles (by the maximum that the catalogue states for the parameter). */
 static cubed_status name_labels(expr_builder *b, const arguments *a, cubed_array **made)
 {
     for (int i = 0; i < a->call->n; i++) {

@@ -203,7 +203,7 @@
         .summary = WHAT " of the elements at all times, as in CDO." MISSING, .body = (BODY),       \
         .rule = CUBED_ATTRS_##RULE, .method = (METHOD)                                             \
     }
-/* The range of the elements in each period: the difference of two statistics of a family. */
+/* The range of the elements in each period: FAMILY max minus FAMILY min, such as monmax minus monmin. */
 #define RANGE(FAMILY, WHERE)                                                                       \
     {                                                                                              \
         .name = FAMILY "range", .arrays = {"x"},                                                   \

@@ -46,7 +46,8 @@ cubed_status cubed_array_ramp(cubed_context *ctx, cubed_dtype type, const cubed_
     cubed_array *k = NULL, *c = NULL, *scaled = NULL, *made = NULL;
     const bool whole = type == CUBED_INT64;
     if (type != CUBED_INT64 && type != CUBED_FLOAT64)
-        return cb_fail(err, CUBED_E_TYPE, "arange: computed in type %d, expected int64 or float64",
+        return cb_fail(err, CUBED_E_TYPE,
+                       "arange: the type of computation is %d, expected int64 or float64",
                        (int)type);
     CB_TRY(check_numbers(dtype, err));
     cubed_status st = CUBED_OK;

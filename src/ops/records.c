@@ -96,8 +96,8 @@ static bool add_pieces(pieces *p, const cb_field *f, size_t at)
     return true;
 }
 
-/* Copies pieces of records to a result of type `dtype`, which has `more` axes after those of x. `fields` describes the result if
- * it has records. */
+/* Copies pieces (byte ranges) of x's records to a result of type `dtype`, which has the axes of x and `more` further axes.
+ * `fields` describes the result's records; NULL if it has none. */
 static cubed_status pick(cubed_array *x, const pieces *p, cubed_dtype dtype, int more,
                          const int64_t *extents, const json_t *fields, cubed_array **out,
                          cubed_error *err)

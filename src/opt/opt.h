@@ -13,7 +13,8 @@
  *                   and rechunk_tile.c the sizes of their tasks. rechunk_judge.c determines costs if the first pass computes
  *                   something
  *   last_pass.c     lets functions on whole blocks read the last intermediate of a rechunk
- *   advice.c        finds the memory that a refusal advises, and whether somewhat more memory would help much (plan_request.h)
+ *   advice.c        finds the memory that the error of a refused plan recommends,
+ *                   and whether slightly more memory would help much
  *   build.c         calls all steps in their order
  *   new_plan.c      cubed_plan_new and cubed_plan_check
  *

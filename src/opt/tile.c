@@ -84,7 +84,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
                      .min_tasks = 4 * (int64_t)p->max_workers};
     cb_tile t;
     cb_stage trial;
-    /* If even one chunk per task does not fit, keep this number. The error is reported after planning. */
+    /* If even one chunk per task does not fit, keep the stage as it is. The error is reported after planning. */
     if (cb_tile_choose(&in, &t, NULL) != CUBED_OK) return CUBED_OK;
     cb_stage base = *s;
     base.coop = t.coop;

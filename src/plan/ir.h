@@ -43,7 +43,7 @@ typedef struct cb_node {
         };
         struct {
             const cb_map *map; /* for VIEW and RESHAPE: map to the input; see cb_map_own */
-            /* For RESHAPE: the shape before the reshape, from which the map leads to the input. */
+            /* For RESHAPE: the shape before the reshape. `map` translates positions in this shape to positions in the input. */
             const int64_t *from;
         };
         struct {                    /* MEMORY */

@@ -104,7 +104,7 @@ typedef struct cb_program {
     cubed_dtype *types; /* types of the results */
     int nbranches;
     cb_branch *branches; /* the branches, whose disjoint boxes cover the domain */
-    int cut; /* axis along which the branches follow one another; -1 if there is only one branch */
+    int cut; /* axis along which the domain is divided into branches; -1 if there is only one branch */
     int nreads,
         *reads; /* sorted numbers of the nodes, stored or in memory, that the program loads */
     int nregs;  /* maximum number of registers that a branch uses */

@@ -104,8 +104,8 @@ static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_exte
     if (out->head > x->head)
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are not an encoded chunk", x->head);
     if (x->e->size != out->total)
-        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", x->e->size,
-                       out->total);
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk has %" PRIu64 " bytes, expected %zu",
+                       x->e->size, out->total);
     return CUBED_OK;
 }
 

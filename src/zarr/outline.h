@@ -23,7 +23,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_outline(cubed_store *store, const cha
                                                    cubed_error *err);
 
 /* The functions below copy all objects of an array without decoding them, the metadata last. If the copy has another Zarr format,
- * they fail with CUBED_E_UNSUPPORTED, unless the elements are strings or byte sequences of any length. */
+ * they fail with CUBED_E_UNSUPPORTED. Exception: elements that are strings or byte sequences of any length have the same objects
+ * in both formats. */
 
 /* Fails if the array at PATH cannot be copied. *largest receives the size in bytes of its largest object. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_copy(cubed_store *from, const char *path, int to_format,

@@ -34,8 +34,8 @@ typedef struct cb_zarr_chunk {
     const int64_t *shape;
 } cb_zarr_chunk;
 
-/* Iterator over the runs of a part of a chunk. A run is contiguous in the stored order of the elements, in which axes may be
- * permuted. All arrays of this structure are indexed by stored axis. */
+/* Iterator over the runs of a part of a chunk. A run is a range of bytes that is contiguous in the stored order of the elements,
+ * in which axes may be permuted. All arrays of this structure are indexed by stored axis. */
 typedef struct cb_zarr_runs {
     int ndim;
     size_t item, size; /* size in bytes of an element, and of a run */
@@ -44,7 +44,7 @@ typedef struct cb_zarr_runs {
     /* first element and extent of the part, and extent of the chunk */
     int64_t first[CUBED_MAX_NDIM], extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
     int64_t stride[CUBED_MAX_NDIM]; /* strides of the result in bytes */
-    int64_t at[CUBED_MAX_NDIM];     /* index of the next run */
+    int64_t at[CUBED_MAX_NDIM];     /* index of the next run's first element */
     int64_t put[CUBED_MAX_NDIM];    /* index of the next element to move */
     bool more;                      /* there is a next run */
 } cb_zarr_runs;

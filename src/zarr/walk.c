@@ -26,7 +26,7 @@ static cubed_status add(walk_state *w, const char *path, cubed_error *err)
                                 : cb_fail(err, CUBED_E_NOMEM, "no memory to list a store");
 }
 
-/* Skips folders and files of runs next to their results, whatever they contain. */
+/* Returns whether a key is a file or folder that a run keeps next to its results. The walk skips these. */
 static bool is_of_run(const char *key)
 {
     const char *slash = strrchr(key, '/');

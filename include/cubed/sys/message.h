@@ -95,8 +95,8 @@ typedef struct cubed_worker cubed_worker;
 typedef struct cubed_worker_options {
     size_t struct_size;
     bool allow_code; /* accepts plans with code: see cubed_plan_load_code */
-    /* Maximum size in bytes of the reports of one message; 0: no limit. Raised objects that do not fit are left out. See
-     * cubed_executor_caps. */
+    /* Maximum size in bytes of the reports of one message; 0: no limit. Exceptions of Python functions that
+     * do not fit are left out. See cubed_executor_caps. */
     uint64_t max_message_bytes;
     /* Skips tasks that workers of the run have recorded as done. There are no reports of these tasks. For callers that read
      * only the last report, such as a batch system that restarts a job. */

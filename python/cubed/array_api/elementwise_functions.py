@@ -40,8 +40,8 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     -------
     Array
         The broadcast shape and promoted type of all arguments. Python scalars take the type of `x`.
-        A Python integer beyond the range of that type limits nothing if no element can be beyond
-        it. Lazy.
+        If a limit is a Python integer outside of the range of that type, and all elements must be
+        within it, the limit has no effect. Lazy.
 
     Raises
     ------

@@ -190,7 +190,7 @@ def normal(
     loc : float, default 0.0
         The mean.
     scale : float, default 1.0
-        The standard deviation; of `exponential` the mean.
+        The standard deviation.
     size : int or tuple of int or None
         Shape of the result.
     dtype : dtype or None, default np.float64
@@ -233,7 +233,7 @@ def exponential(
     Parameters
     ----------
     scale : float, default 1.0
-        The standard deviation; of `exponential` the mean.
+        The mean.
     size : int or tuple of int or None
         Shape of the result.
     dtype : dtype or None, default np.float64

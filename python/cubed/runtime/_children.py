@@ -135,7 +135,7 @@ class Child:
             (self._group / "cgroup.procs").write_text(str(self.process.pid))
 
     def call(self, message: bytes, limit_ms: int) -> bytes:
-        """Returns the reply to a message; b"?" if another child must perform the message.
+        """Returns the reply to a message; b"?" if another child must handle the message.
 
         Raises
         ------

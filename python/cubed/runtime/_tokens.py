@@ -23,7 +23,7 @@ _LIFE, _PAUSE = 3600, 60
 _MOST_DOCUMENT, _TIMEOUT = 1 << 20, 10
 _MOST_TOKEN = 16 << 10
 _LEAST_BITS = 2048
-#: Claims by which a caller is named.
+#: Fields of a token that name the caller.
 _SUBJECTS = ("sub", "email", "azp", "appid")
 
 

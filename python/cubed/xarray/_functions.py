@@ -2870,7 +2870,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -2889,7 +2889,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -2908,7 +2908,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -2927,7 +2927,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -2948,7 +2948,7 @@ class Functions:
         q : float or list of float
             Percentile, from 0 to 100, or a list of percentiles.
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -2965,7 +2965,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -2984,7 +2984,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -3003,7 +3003,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -3022,7 +3022,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -3041,7 +3041,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -3060,7 +3060,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -4057,7 +4057,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4086,7 +4086,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4115,7 +4115,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4144,7 +4144,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4177,7 +4177,7 @@ class Functions:
         q : float or list of float
             Percentile, from 0 to 100, or a list of percentiles.
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4205,7 +4205,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4234,7 +4234,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4263,7 +4263,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4292,7 +4292,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4321,7 +4321,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4350,7 +4350,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         offset : int, default 0
             Number of times before the first set.
         skip : int, default 0
@@ -4908,7 +4908,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -4928,7 +4928,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -4948,7 +4948,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -4968,7 +4968,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -4990,7 +4990,7 @@ class Functions:
         q : float or list of float
             Percentile, from 0 to 100, or a list of percentiles.
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -5010,7 +5010,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -5030,7 +5030,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -5050,7 +5050,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -5070,7 +5070,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 
@@ -5090,7 +5090,7 @@ class Functions:
         Parameters
         ----------
         length : int
-            Number of times in a window or a set.
+            Number of times in a window (run*), or in a set of consecutive times (timsel*).
         dim : str, default "time"
             Dimension of the times.
 

@@ -270,7 +270,7 @@ static void place(const copier *c, const int64_t *source_idx, const cb_pinned *p
     } while (cb_odometer_next(into, idx));
 }
 
-/* Returns the maximum number of output chunks that one member of a task holds. */
+/* Returns the maximum number of output chunks that one of the workers of a cooperative task holds. */
 static int64_t share_of(const cb_stage *s)
 {
     size_t chunks = 1;

@@ -236,9 +236,10 @@ static cubed_status has_remains(cb_ready *r, int stage, int64_t task, bool known
 
 /* --- Preparation before the run ----------------------------------------------------------------------- */
 
-/* Decides whether to find the tasks of a stage that have to run before the run starts: *look is set if tasks of the stage wait
- * for chunks, or if other tasks wait for their chunks. Prepares the records of the existing chunks, so that only reads of tasks
- * that have to run are counted. Tasks of other stages are examined when they are next. */
+/* Decides whether the driver finds a stage's unfinished tasks before the run starts, and sets *look. It must do so if tasks of
+ * the stage wait for chunks of other stages, or if other tasks wait for chunks of this stage. Prepares the records of
+ * existing chunks, so that only reads of unfinished tasks are counted. For other stages, the driver looks for unfinished
+ * tasks when it reaches them. */
 static cubed_status note_outputs(cb_ready *r, const cb_stage *s, bool *look, cubed_error *err)
 {
     *look = s->level > 0;

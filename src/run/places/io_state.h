@@ -21,7 +21,7 @@ typedef struct target_io {
     bool exists;       /* updates: the array exists */
     bool updates;      /* tasks replace some chunks of the array in place */
     bool late; /* processes of the run from which the claim was taken may still write there */
-    /* `late`, and the store can open a directory independently of its name: the array is written to a new directory */
+    /* The array is written to a new directory: `late` is set, and the store can keep a directory open under another name. */
     bool may_write;
     cb_stage_place beside;
     /* Directory to which the array is written, independently of its name (cb_store_anchor). NULL if the store has no such

@@ -644,7 +644,7 @@ static void remove_chunks(const cb_io *io, int i)
 }
 
 /* Removes the metadata of a target whose run failed. Returns false on failure. */
-static bool retract(const cb_io *io, int i)
+static bool remove_metadata(const cb_io *io, int i)
 {
     static const char *const keys[] = {"zarr.json", ".zarray", ".zattrs"};
     const target_io *t = io->nodes[i].target;
@@ -686,7 +686,7 @@ static void abandon(const cb_io *io, int i)
     }
     /* If the run failed at one of several targets, other targets may have been committed before. */
     const bool may_have_metadata = io->nodes[i].array && (t->tried_commit || t->resumed);
-    const bool gone = !may_have_metadata || retract(io, i);
+    const bool gone = !may_have_metadata || remove_metadata(io, i);
     if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
         ignored = cb_claim_say(&t->claim, CB_RUN_LEFT, NULL);
     } else if (gone && cb_claim_close(&t->claim, NULL) == CUBED_OK) {

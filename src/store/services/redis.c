@@ -391,7 +391,7 @@ static cubed_status put(cubed_store *store, cubed_store_request *r, cubed_error 
     uint64_t random;
     char version[VERSION + 1];
     if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
-        return cb_fail(err, CUBED_E_IO, "the system gives no random numbers");
+        return cb_fail(err, CUBED_E_IO, "the operating system returned no random numbers");
     snprintf(version, sizeof version, "%016" PRIx64, random);
     r->store_data = version;
     cubed_status st = exchange(store, r, do_put, "put", err);
@@ -415,7 +415,7 @@ static cubed_status do_delete(redis_store *s, cb_resp *c, cubed_store_request *r
     CB_TRY(cb_resp_send(c, args, 6, err));
     CB_TRY(expect(c, ':', &reply, err));
     return reply.number < 0 ? cb_fail(err, CUBED_E_EXISTS,
-                                      "%s has another version than expected, or exists", r->guard)
+                                      "%s was changed or created by another process", r->guard)
                             : CUBED_OK;
 }
 

@@ -14,7 +14,7 @@ enum { ABANDONED_SECONDS = 24 * 3600 };
 
 typedef struct sweeper {
     cb_zone *zone;
-    int64_t before; /* uploads that began earlier are abandoned */
+    int64_t before; /* uploads that began before this time are abandoned */
     /* told: number of listed uploads, including uploads that are not collected */
     size_t n, cap, told;
     const char **keys, **ids;

@@ -9,7 +9,7 @@ typedef struct cb_resp {
     struct cb_resp *next; /* next connection in the owner's list */
     int fd, timeout_ms;
     unsigned sharing; /* number of connections in use */
-    cb_pace pace;     /* pace of the current request */
+    cb_pace pace;     /* measures the speed of the current request */
     uint64_t moved;   /* bytes sent and received by the request */
     size_t at, n;     /* unread bytes of `ahead` */
     char ahead[16 << 10];

@@ -385,7 +385,7 @@ class Engine(ABC):
         return future.result()
 
     def failure(self, error: BaseException) -> str:
-        """Returns the kind of failure for an exception of a call, by the names of
+        """Returns the kind of failure of a call that raised `error`: a result of the C function
         ``cubed_failure_str``.
         """
         if isinstance(error, worker.TaskTimeoutError):
