@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 from conftest import cases, check, run
 from test_calendar_statistics import make
-from test_climate_indices import by_cdo, put, with_holes
+from test_climate_indices import by_cdo, evaluated, put, with_holes
 
 PAGE = Path(__file__).parents[3] / "docs/coming-from/cdo-operators.md"
 CALENDARS = ["standard", "noleap", "360_day"]
@@ -137,6 +137,42 @@ def test_operators_that_are_marked_equal(tmp_path, calendar):
             have = np.squeeze(got.v)
             message = f"{operator}, {grid}"
             np.testing.assert_allclose(have, want, rtol=3e-4, atol=2e-3, err_msg=message)
+
+
+#: What to write in place of operators that are not there: x and y are variables of files.
+REMEDIES = [
+    ("timsort", ["full.nc"], 'sort(x, dim="time")'),
+    ("deltat", ["t.nc"], "diff(x, axis=0)"),
+    ("timederivative", ["t.nc"], "diff(x, axis=0) / 86400"),
+    ("timminidx", ["full.nc"], 'argmin(x, dim="time")'),
+    ("timmaxidx", ["full.nc"], 'argmax(x, dim="time")'),
+    ("yearminidx", ["full.nc"], 'argmin(x, dim="time")'),
+    ("yearmaxidx", ["full.nc"], 'argmax(x, dim="time")'),
+    ("shiftx,1,cyclic", ["t.nc"], "roll(x, 1, axis=2)"),
+    ("shifty,1,cyclic", ["t.nc"], "roll(x, 1, axis=1)"),
+    ("gridweights", ["t.nc"], "gridarea(x) / sum(gridarea(x))"),
+    ("bottomvalue", ["levels.nc"], "x[:, 0]"),
+    ("topvalue", ["levels.nc"], "x[:, 1]"),
+    ("vertcum", ["levels.nc"], 'cumulative_sum(x, dim="lev")'),
+    ("selgridcell,2", ["t.nc"], "x[..., 0, 1]"),
+    ("invertlatdata", ["t.nc"], 'flip(x, dim="lat")'),
+    ("invertlondata", ["t.nc"], 'flip(x, dim="lon")'),
+    ("mod,7", ["t.nc"], "x % 7"),
+    ("duplicate,2", ["t.nc"], "concat((x, x))"),
+    ("setmiss", ["t.nc", "full.nc"], "where(x == x, x, y)"),
+    ("eca_pd,5", ["p.nc"], "eca_rr1(x, 5)"),
+]
+
+
+@needs_cdo
+def test_remedies(tmp_path):
+    make_inputs(tmp_path, "standard")
+    full = 280 + np.random.default_rng(2).normal(0, 9, (360, 2, 3))
+    put(tmp_path / "full.nc", full, "standard", "K")
+    for operator, files, text in REMEDIES:
+        want = np.squeeze(by_cdo(tmp_path, operator, *files))
+        [got] = evaluated(tmp_path, [text], **dict(zip("xy", files, strict=False)))
+        np.testing.assert_allclose(np.squeeze(got), want, rtol=1e-5, atol=1e-3, err_msg=operator)
 
 
 #: Operators whose results differ from CDO's only for missing values.
