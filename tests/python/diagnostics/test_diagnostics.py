@@ -425,7 +425,7 @@ def test_a_kernel_shows_progress_without_errors_stream():
         "float(x.sum().compute(callbacks=[ProgressBar()]))"
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    nbclient.NotebookClient(notebook, timeout=60).execute()
+    nbclient.NotebookClient(notebook, timeout=60, startup_timeout=300).execute()
     shown, value = notebook.cells[0].outputs
     assert shown.output_type == "display_data" and value.output_type == "execute_result"
     assert "tasks, done in" in shown["data"]["text/html"]

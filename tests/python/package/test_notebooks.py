@@ -25,7 +25,10 @@ def outputs(tmp_path_factory):
     ids = [c.id for c in whole.cells]
     assert len(set(ids)) == len(ids)
     client = nbclient.NotebookClient(
-        whole, timeout=60, resources={"metadata": {"path": str(tmp_path_factory.mktemp("empty"))}}
+        whole,
+        timeout=60,
+        startup_timeout=300,
+        resources={"metadata": {"path": str(tmp_path_factory.mktemp("empty"))}},
     )
     client.execute()
     return {

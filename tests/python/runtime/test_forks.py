@@ -67,7 +67,9 @@ def total(folder):
 
 def test_a_pool_of_processes_computes(tmp_path):
     total(tmp_path)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
+    # A library of an earlier test may handle SIGTERM, by which a pool ends its processes.
+    unhandled = (signal.SIGTERM, signal.SIG_DFL)
+    with multiprocessing.get_context("fork").Pool(2, signal.signal, unhandled) as pool:
         results = pool.map_async(total, [tmp_path] * 6).get(timeout=60)
     assert results == [EXPECTED.sum()] * 6
 
