@@ -7,15 +7,16 @@
 #include "ops/shapes.h"
 #include "ops/steps.h"
 
-static cubed_status check_numbers(const char *name, const cubed_array *x, cubed_error *err)
+static cubed_status check_numbers(const char *who, const char *name, const cubed_array *x,
+                                  cubed_error *err)
 {
     if (cubed_dtype_kind(x->node.dtype) <= CUBED_KIND_FLOAT) return CUBED_OK;
-    return cb_fail(err, CUBED_E_TYPE, "setmisstodis: %s is %s, expected real numbers", name,
+    return cb_fail(err, CUBED_E_TYPE, "%s: %s is %s, expected real numbers", who, name,
                    cubed_dtype_name(x->node.dtype));
 }
 
 /* Checks the shapes of the coordinates. *naxes receives the number of axes of x that are cells. */
-static cubed_status check_cells(const cubed_array *x, const cubed_array *lat,
+static cubed_status check_cells(const char *who, const cubed_array *x, const cubed_array *lat,
                                 const cubed_array *lon, bool regular, int *naxes, cubed_error *err)
 {
     char own[CB_SHAPE_TEXT_CAP], of_lat[CB_SHAPE_TEXT_CAP], of_lon[CB_SHAPE_TEXT_CAP];
@@ -29,11 +30,12 @@ static cubed_status check_cells(const cubed_array *x, const cubed_array *lat,
     for (int d = 0; d < n && fits && !regular; d++)
         fits = x->shape[first + d] == lat->shape[d] && x->shape[first + d] == lon->shape[d];
     if (fits) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG,
-                   "setmisstodis: x has shape %s, lat %s and lon %s; expected the last two axes of "
-                   "x for axes of a regular grid, or its last axes with the shape of lat and lon, "
-                   "which are those of cells if they have two dimensions or `unstructured` is true",
-                   cb_shape_text(x, own), cb_shape_text(lat, of_lat), cb_shape_text(lon, of_lon));
+    return cb_fail(
+        err, CUBED_E_ARG,
+        "%s: x has shape %s, lat %s and lon %s; expected the last two axes of x for axes "
+        "of a regular grid, or its last axes with the shape of lat and lon, which are "
+        "those of cells if they have two dimensions or `unstructured` is true",
+        who, cb_shape_text(x, own), cb_shape_text(lat, of_lat), cb_shape_text(lon, of_lon));
 }
 
 /* Calls the function "fill_missing" on planes of x. */
@@ -75,11 +77,12 @@ cubed_status cubed_fill_missing(cubed_array *x, cubed_array *lat, cubed_array *l
     if (o.neighbours < 1 || o.neighbours > CB_MOST_NEIGHBOURS)
         return cb_fail(err, CUBED_E_ARG, "setmisstodis: neighbours is %d, expected 1 to %d",
                        o.neighbours, CB_MOST_NEIGHBOURS);
-    CB_TRY(check_numbers("x", x, err));
-    CB_TRY(check_numbers("lat", lat, err));
-    CB_TRY(check_numbers("lon", lon, err));
+    const char *who = CB_FILL_NAME(o.neighbours);
+    CB_TRY(check_numbers(who, "x", x, err));
+    CB_TRY(check_numbers(who, "lat", lat, err));
+    CB_TRY(check_numbers(who, "lon", lon, err));
     const bool regular = lat->node.grid->ndim == 1 && !o.unstructured;
-    CB_TRY(check_cells(x, lat, lon, regular, &naxes, err));
+    CB_TRY(check_cells(who, x, lat, lon, regular, &naxes, err));
     cb_steps s = {.ctx = x->ctx, .err = err};
     const cubed_dtype own = x->node.dtype;
     /* Integers and bools have no missing elements. */

@@ -131,7 +131,8 @@ static bool fill_plane(const cubed_block_call *call, const fill *f, const cb_spa
     return true;
 }
 
-static cubed_status check_degrees(const cubed_block *x, bool is_lon, cubed_error *err)
+static cubed_status check_degrees(const char *who, const cubed_block *x, bool is_lon,
+                                  cubed_error *err)
 {
     const double *v = x->data, most = is_lon ? CB_MOST_LON : CB_MOST_LAT;
     const int64_t n = count_of(x, 0, x->ndim);
@@ -139,7 +140,7 @@ static cubed_status check_degrees(const cubed_block *x, bool is_lon, cubed_error
         char cell[160];
         if (!isfinite(v[i]) || fabs(v[i]) <= most) continue;
         cb_block_position(x, i, cell, sizeof cell);
-        return cb_fail(err, CUBED_E_ARG, "setmisstodis: %s %s%s%s is %g, " CB_DEGREES_EXPECTED,
+        return cb_fail(err, CUBED_E_ARG, "%s: %s %s%s%s is %g, " CB_DEGREES_EXPECTED, who,
                        is_lon ? "longitude" : "latitude", x->ndim > 1 ? "(" : "", cell,
                        x->ndim > 1 ? ")" : "", v[i], most, most);
     }
@@ -169,8 +170,8 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     cb_space_index index;
     bool has_index = false;
     (void)ctx;
-    CB_TRY(check_degrees(&call->in[1], false, err));
-    CB_TRY(check_degrees(&call->in[2], true, err));
+    CB_TRY(check_degrees(CB_FILL_NAME(p->neighbours), &call->in[1], false, err));
+    CB_TRY(check_degrees(CB_FILL_NAME(p->neighbours), &call->in[2], true, err));
     if (!call->out[0].data || f.cells == 0) return CUBED_OK;
     for (int64_t i = 0; i < planes; i++) {
         char *to = (char *)call->out[0].data + (size_t)i * bytes;

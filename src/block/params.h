@@ -101,6 +101,8 @@ typedef struct cb_fill_params {
     int32_t neighbours; /* 1 to CB_MOST_NEIGHBOURS */
 } cb_fill_params;
 enum { CB_MOST_NEIGHBOURS = 64 };
+/* The function that errors name: users know the nearest neighbour by a name of its own. */
+#define CB_FILL_NAME(neighbours) ((neighbours) == 1 ? "setmisstonn" : "setmisstodis")
 
 /* "histogram": counts elements in bins, or sums their weights (a second input). bins + 1 non-descending edges follow as doubles.
  * "bincount": counts each integer, or sums its weights; no parameters. */
