@@ -5,6 +5,7 @@ import subprocess
 
 import cubed
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from conftest import check, run
@@ -59,6 +60,49 @@ def test_arithmetic_by_cdo(tmp_path, calendar):
             np.testing.assert_allclose(got.v, want.v, rtol=1e-4, atol=1e-4, err_msg=family)
             assert got.v.units == "K"
             assert "cell_methods" not in got.v.attrs
+
+
+@needs_cdo
+def test_arithmetic_of_seasons_by_cdo(tmp_path):
+    """CDO refuses dates of its own yseasmean, which follow each other in any order."""
+    make(tmp_path / "a.nc", "standard", 900, 24)
+    by_cdo(tmp_path, "settaxis,2001-01-15,12:00:00,90days", "-yseasmean", "a.nc")
+    (tmp_path / "want.nc").rename(tmp_path / "c.nc")
+    for name in ("yseasadd", "yseassub", "yseasmul", "yseasdiv"):
+        want = by_cdo(tmp_path, name, "a.nc", "c.nc")
+        got = by_us(tmp_path, name, "a.nc", "c.nc")
+        np.testing.assert_allclose(got.v, want.v, rtol=1e-6, atol=1e-5, err_msg=name)
+        np.testing.assert_array_equal(got.time, want.time)
+
+
+@needs_cdo
+@pytest.mark.parametrize(
+    ("family", "n", "freq"),
+    [("hour", 200, "10min"), ("day", 120, "h"), ("mon", 800, "D"), ("seas", 800, "D"),
+     ("year", 800, "D"), ("timsel", 100, "D")],
+)  # fmt: skip
+def test_percentiles_by_cdo(tmp_path, monkeypatch, family, n, freq):
+    """CDO counts many values of a period in 101 bins, unless it is told to have more."""
+    monkeypatch.setenv("CDO_PCTL_NBINS", "10001")
+    rng = np.random.default_rng(n)
+    v = rng.normal(size=(n, 2, 3))
+    v[rng.random(v.shape) < 0.1] = np.nan
+    v[:, 1, 2] = np.nan
+    times = {"units": "minutes since 2001-01-01", "dtype": "i4"}
+    data = xr.Dataset(
+        {"v": (("time", "y", "x"), v)}, {"time": pd.date_range("2001", periods=n, freq=freq)}
+    )
+    data.to_netcdf(tmp_path / "a.nc", encoding={"v": {"_FillValue": -9e33}, "time": times})
+    of = ",7" if family == "timsel" else ""
+    for q in (10, 90):
+        words = [f"{family}pctl,{q}{of}", "a.nc"]
+        bounds = [f"-{family}{end}{of}" for end in ("min", "max")]
+        want = by_cdo(tmp_path, "-b", "F64", *words, bounds[0], "a.nc", bounds[1], "a.nc").v
+        got = by_us(tmp_path, *words).v
+        least, most = (by_cdo(tmp_path, "-b", "F64", b[1:], "a.nc").v for b in bounds)
+        # CDO has no result where all values of a period are equal.
+        np.testing.assert_array_equal(np.isnan(want), np.isnan(got) | (least == most).values)
+        np.testing.assert_allclose(np.where(np.isnan(want), np.nan, got), want, rtol=0, atol=1e-3)
 
 
 @needs_cdo
