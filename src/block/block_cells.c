@@ -15,14 +15,6 @@ static cubed_status mismatch(cubed_error *err)
                    "the types, shapes or parameters do not match the function");
 }
 
-/* Returns the product of the extents of the first ndim axes. */
-static int64_t count_of(const cubed_block *x, int ndim)
-{
-    int64_t n = 1;
-    for (int d = 0; d < ndim; d++) n *= x->shape[d];
-    return n;
-}
-
 /* --- Areas of cells ------------------------------------------------------------------------------------ */
 
 /* Maximum number of corners of a cell. */
@@ -127,15 +119,6 @@ static bool are_finite(const double *v, int64_t n)
     return true;
 }
 
-/* Returns the first corner whose coordinate is outside of -most to most, or -1. */
-static int64_t find_far(const double *v, int64_t n, double most)
-{
-    for (int64_t i = 0; i < n; i++) {
-        if (fabs(v[i]) > most) return i;
-    }
-    return -1;
-}
-
 /* Checks finite corners of cell `at` of the block. */
 static cubed_status check_cell(const cubed_block_call *call, int64_t at, const double *lat,
                                const double *lon, int64_t n, cubed_error *err)
@@ -143,8 +126,8 @@ static cubed_status check_cell(const cubed_block_call *call, int64_t at, const d
     const cubed_block *y = &call->out[0];
     cb_vec *corner = call->scratch;
     char cell[160];
-    const int64_t far_lat = find_far(lat, n, CB_MOST_LAT);
-    const int64_t far_lon = far_lat < 0 ? find_far(lon, n, CB_MOST_LON) : -1;
+    const int64_t far_lat = cb_degrees_find_far(lat, n, CB_MOST_LAT);
+    const int64_t far_lon = far_lat < 0 ? cb_degrees_find_far(lon, n, CB_MOST_LON) : -1;
     if (far_lat >= 0 || far_lon >= 0) {
         const int64_t k = far_lat >= 0 ? far_lat : far_lon;
         const double most = far_lat >= 0 ? CB_MOST_LAT : CB_MOST_LON;
@@ -168,7 +151,7 @@ static cubed_status check_cell(const cubed_block_call *call, int64_t at, const d
 static cubed_status run_areas(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cubed_block *y = &call->out[0];
-    const int64_t n = call->in[0].shape[y->ndim], count = count_of(y, y->ndim);
+    const int64_t n = call->in[0].shape[y->ndim], count = cb_block_extents(y, 0, y->ndim);
     const double *lat = call->in[0].data, *lon = call->in[1].data;
     double *area = y->data;
     (void)ctx;
@@ -239,15 +222,13 @@ static cubed_status run_degrees(const cubed_block_call *call, void *ctx, cubed_e
     const cb_degrees_params *p = call->params;
     const cubed_block *x = &call->in[0];
     const double *v = x->data, most = p->is_lon ? CB_MOST_LON : CB_MOST_LAT;
-    const int64_t n = count_of(x, x->ndim);
+    const int64_t n = cb_block_extents(x, 0, x->ndim);
     (void)ctx;
-    for (int64_t i = 0; i < n; i++) {
-        if (isfinite(v[i]) && fabs(v[i]) > most)
-            return cb_fail(err, CUBED_E_ARG,
-                           "gridarea: %s%s %" PRId64 " is %g, " CB_DEGREES_EXPECTED,
-                           p->is_bound ? "bound of " : "", p->is_lon ? "longitude" : "latitude",
-                           p->is_bound ? i + x->offset[0] * x->shape[1] : i, v[i], most, most);
-    }
+    const int64_t i = cb_degrees_find_far(v, n, most);
+    if (i >= 0)
+        return cb_fail(err, CUBED_E_ARG, "gridarea: %s%s %" PRId64 " is %g, " CB_DEGREES_EXPECTED,
+                       p->is_bound ? "bound of " : "", p->is_lon ? "longitude" : "latitude",
+                       p->is_bound ? i + x->offset[0] * x->shape[1] : i, v[i], most, most);
     if (!p->is_bound) CB_TRY(check_order(v, n, p->is_lon, err));
     if (call->out[0].data) memcpy(call->out[0].data, v, (size_t)n * sizeof *v);
     return CUBED_OK;

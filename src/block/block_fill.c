@@ -21,13 +21,6 @@ typedef struct fill {
     const void *plane;
 } fill;
 
-/* Returns the product of the extents, or -1 if it overflows. */
-static int64_t count_of(const cubed_block *x, int first, int end)
-{
-    int64_t n = 0;
-    return cb_count(end - first, x->shape + first, &n) ? -1 : n;
-}
-
 /* Returns the number of axes of x that are cells. */
 static int cell_axes(const cubed_block_call *call)
 {
@@ -64,7 +57,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         return cb_fail(err, CUBED_E_FORMAT,
                        "the types, shapes or parameters do not match the function");
     const int64_t cells =
-        count_of(&call->in[0], call->in[0].ndim - cell_axes(call), call->in[0].ndim);
+        cb_block_extents(&call->in[0], call->in[0].ndim - cell_axes(call), call->in[0].ndim);
     if (cells < 0 || cells > INT32_MAX)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "fields have %" PRId64 " cells, expected at most %d", cells, INT32_MAX);
@@ -76,7 +69,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     const cubed_block *x = &call->in[0];
     (void)ctx;
     return (cubed_block_need){
-        .scratch = cb_space_points_bytes(count_of(x, x->ndim - cell_axes(call), x->ndim))};
+        .scratch = cb_space_points_bytes(cb_block_extents(x, x->ndim - cell_axes(call), x->ndim))};
 }
 
 /* Returns the position of a cell; NaN if its coordinates are not finite. */
@@ -135,16 +128,13 @@ static cubed_status check_degrees(const char *who, const cubed_block *x, bool is
                                   cubed_error *err)
 {
     const double *v = x->data, most = is_lon ? CB_MOST_LON : CB_MOST_LAT;
-    const int64_t n = count_of(x, 0, x->ndim);
-    for (int64_t i = 0; i < n; i++) {
-        char cell[160];
-        if (!isfinite(v[i]) || fabs(v[i]) <= most) continue;
-        cb_block_position(x, i, cell, sizeof cell);
-        return cb_fail(err, CUBED_E_ARG, "%s: %s %s%s%s is %g, " CB_DEGREES_EXPECTED, who,
-                       is_lon ? "longitude" : "latitude", x->ndim > 1 ? "(" : "", cell,
-                       x->ndim > 1 ? ")" : "", v[i], most, most);
-    }
-    return CUBED_OK;
+    const int64_t i = cb_degrees_find_far(v, cb_block_extents(x, 0, x->ndim), most);
+    char cell[160];
+    if (i < 0) return CUBED_OK;
+    cb_block_position(x, i, cell, sizeof cell);
+    return cb_fail(err, CUBED_E_ARG, "%s: %s %s%s%s is %g, " CB_DEGREES_EXPECTED, who,
+                   is_lon ? "longitude" : "latitude", x->ndim > 1 ? "(" : "", cell,
+                   x->ndim > 1 ? ")" : "", v[i], most, most);
 }
 
 static int64_t count_missing(const fill *f)
@@ -159,8 +149,8 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     const cb_fill_params *p = call->params;
     const cubed_block *x = &call->in[0];
     const int first = x->ndim - cell_axes(call);
-    const int64_t planes = count_of(x, 0, first);
-    fill f = {.cells = count_of(x, first, x->ndim),
+    const int64_t planes = cb_block_extents(x, 0, first);
+    fill f = {.cells = cb_block_extents(x, first, x->ndim),
               .across = x->shape[x->ndim - 1],
               .regular = p->regular,
               .lat = call->in[1].data,

@@ -31,12 +31,7 @@ static cubed_status check_operands(const cubed_block_call *call, cubed_dtype dty
                           "the type or shape of the weights does not match the function");
 }
 
-static int64_t count_of(const cubed_block *x)
-{
-    int64_t n = 1;
-    for (int d = 0; d < x->ndim; d++) n *= x->shape[d];
-    return n;
-}
+static int64_t count_of(const cubed_block *x) { return cb_block_extents(x, 0, x->ndim); }
 
 /* Adds one element or its weight. Sums of integers are modulo 2**64. */
 static void add(const cubed_block_call *call, int64_t bin, int64_t element)

@@ -390,12 +390,7 @@ static interpolation *begin(const cubed_block_call *call)
     return c;
 }
 
-static int64_t count(const cubed_block *x)
-{
-    int64_t n = 1;
-    for (int d = 0; d < x->ndim; d++) n *= x->shape[d];
-    return n;
-}
+static int64_t count(const cubed_block *x) { return cb_block_extents(x, 0, x->ndim); }
 
 static void set_position(interpolation *c, const int64_t *index)
 {

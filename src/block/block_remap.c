@@ -148,8 +148,7 @@ static cubed_status copy_largest(const cubed_block_call *call, const matrix *m, 
 /* Returns the product of the last n extents, or -1 if it overflows. */
 static int64_t last_extents(const cubed_block *b, int n)
 {
-    int64_t count = 0;
-    return cb_count(n, b->shape + b->ndim - n, &count) ? -1 : count;
+    return cb_block_extents(b, b->ndim - n, b->ndim);
 }
 
 static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)

@@ -2,7 +2,15 @@
 #ifndef CB_BLOCK_FUNCTIONS_H
 #define CB_BLOCK_FUNCTIONS_H
 
+#include "base/checked.h"
 #include "cubed/sys/block.h"
+
+/* Returns the product of the extents of the axes from `first` to end - 1, or -1 if it overflows. */
+static inline int64_t cb_block_extents(const cubed_block *x, int first, int end)
+{
+    int64_t n = 0;
+    return cb_count(end - first, x->shape + first, &n) ? -1 : n;
+}
 
 extern const cubed_block_fn cb_block_sort;
 extern const cubed_block_fn cb_block_argsort;

@@ -34,8 +34,8 @@ CUBED_MUST_CHECK cubed_status cb_space_sort(cb_zone *zone, const cb_space_box *b
 /* Returns the bytes of memory for cb_space_points. */
 size_t cb_space_points_bytes(int64_t n);
 /* Builds the index of points without allocating memory. `at` returns the position of point i; the index has no point whose
- * position is NaN. `memory`, of cb_space_points_bytes(n) bytes and aligned to 8 bytes, must live as long as the index. All points may be
- * found until cb_space_use has been called. */
+ * position is NaN. `memory`, of cb_space_points_bytes(n) bytes and aligned to 8 bytes, must live as long as the index. All points
+ * may be found until cb_space_use has been called. */
 void cb_space_points(void *memory, int64_t n, cb_vec (*at)(const void *ctx, int64_t i),
                      const void *ctx, cb_space_index *out);
 /* Lets cb_space_nearest find only points i for which is_usable(ctx, i) returns true. The index is of cb_space_points. Returns the

@@ -14,6 +14,14 @@
 #include <math.h>
 #include <stddef.h>
 
+int64_t cb_degrees_find_far(const double *v, int64_t n, double most)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (isfinite(v[i]) && fabs(v[i]) > most) return i;
+    }
+    return -1;
+}
+
 cb_vec cb_vec_of(double lat, double lon)
 {
     const double c = cos(lat * CB_DEGREE);

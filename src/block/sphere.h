@@ -20,6 +20,9 @@
 #define CB_CORNERS_EXPECTED                                                                        \
     "expected bounds in the order of the corners around the cell; change their order"
 
+/* Returns the position of the first finite number outside of -most to most, or -1. */
+int64_t cb_degrees_find_far(const double *v, int64_t n, double most);
+
 typedef struct cb_vec {
     double x, y, z;
 } cb_vec;

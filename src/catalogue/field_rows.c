@@ -1,4 +1,5 @@
-/* Rows of functions of fields on grids: areas of cells, missing elements, and statistics over horizontal and vertical axes under CDO's names. */
+/* Rows of functions of fields on grids: areas of cells, missing elements, and statistics over horizontal and vertical axes under
+ * CDO's names. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "cubed/fields.h"
