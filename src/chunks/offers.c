@@ -1,6 +1,9 @@
 #include "chunks/offers.h"
 
+#include <limits.h>
+
 #include "base/error.h"
+#include "base/pool.h"
 #include "chunks/state.h"
 
 /* Minimum size of a chunk that is offered to other workers. A smaller chunk is decoded faster than another worker wakes up. */
@@ -16,14 +19,30 @@ bool cb_node_is_offered(const cubed_plan *p, int node)
            !cb_codec_chain_is_raw(&s->meta.codecs);
 }
 
-cubed_status cb_chunks_begin_offers(cb_chunks *c, unsigned workers, cb_mutex *lock,
-                                    cb_cond *changed, cubed_error *err)
+/* Returns the maximum number of workers that execute tasks or decode chunks for others. More than the processors would only
+ * interrupt each other, unless they wait for a store. A worker that executes a task alone gets help even on one processor. */
+static unsigned most_active(const cubed_plan *p)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (cb_node_is_offered(p, i) && cb_node_waits_for(p, i)) return UINT_MAX;
+    }
+    const unsigned processors = cb_cpu_count();
+    return processors < 2 ? 2 : processors;
+}
+
+cubed_status cb_chunks_begin_offers(cb_chunks *c, unsigned workers, cb_offer_sync sync,
+                                    cubed_error *err)
 {
     const cubed_allocator *a = &c->plan->ctx->alloc;
     cb_helper *all = cb_alloc_zero(a, workers * sizeof *all);
     if (!all) return cb_fail(err, CUBED_E_NOMEM, "no memory for %u workers", workers);
-    c->offers =
-        (cb_offers){.chunks = c, .n = workers, .workers = all, .lock = lock, .changed = changed};
+    c->offers = (cb_offers){.chunks = c,
+                            .n = workers,
+                            .workers = all,
+                            .most = most_active(c->plan),
+                            .lock = sync.lock,
+                            .idle = sync.idle,
+                            .decoded = sync.decoded};
     for (unsigned i = 0; i < workers; i++) all[i] = (cb_helper){.offers = &c->offers, .stage = -1};
     return CUBED_OK;
 }
@@ -37,6 +56,18 @@ void cb_chunks_end_offers(cb_chunks *c)
 cb_helper *cb_chunks_helper(const cb_chunks *c, unsigned index)
 {
     return c->offers.workers ? &c->offers.workers[index] : NULL;
+}
+
+static bool may_decode(const cb_offers *all) CB_REQUIRES(all->lock)
+{
+    return all->active < all->most;
+}
+
+/* Wakes one idle worker, because there may be a chunk to decode, or memory for one. If it finds a chunk, it wakes the next. */
+static void wake_one(cb_offers *all) CB_REQUIRES(all->lock)
+{
+    all->passed = 0;
+    if (may_decode(all)) cb_cond_signal(all->idle);
 }
 
 /* --- Workers with a task ------------------------------------------------------------------------------ */
@@ -58,10 +89,11 @@ void cb_offers_begin(cb_helper *w, int stage, int64_t task)
 {
     cb_mutex_lock(w->offers->lock);
     w->stage = stage;
+    w->offers->active++;
     w->task = task;
     w->step = 0;
     w->node = -1;
-    cb_cond_broadcast(w->offers->changed);
+    wake_one(w->offers);
     cb_mutex_unlock(w->offers->lock);
 }
 
@@ -72,7 +104,7 @@ void cb_offers_step(cb_helper *w, int64_t step)
     w->step = step;
     w->node = -1;
     withdraw(w, step);
-    cb_cond_broadcast(w->offers->changed);
+    wake_one(w->offers);
     cb_mutex_unlock(w->offers->lock);
 }
 
@@ -81,8 +113,9 @@ void cb_offers_end(cb_helper *w)
     if (w->stage < 0) return;
     cb_mutex_lock(w->offers->lock);
     w->stage = -1;
+    w->offers->active--;
     withdraw(w, INT64_MAX);
-    cb_cond_broadcast(w->offers->changed);
+    wake_one(w->offers);
     cb_mutex_unlock(w->offers->lock);
 }
 
@@ -105,7 +138,8 @@ static void give_back(void *offers, void *offer)
     cb_mutex_lock(all->lock);
     o->state = CB_OFFER_NONE;
     o->to = NULL;
-    cb_cond_broadcast(all->changed);
+    cb_cond_broadcast(all->decoded);
+    wake_one(all);
     cb_mutex_unlock(all->lock);
 }
 
@@ -123,7 +157,7 @@ cubed_status cb_chunks_take_offer(cb_chunks *c, const cb_chunk_reader *r, const 
     w->node = node;
     w->chunk = chunk;
     while ((o = find(w, node, chunk)) != NULL && o->state == CB_OFFER_MADE)
-        cb_cond_wait(all->changed, all->lock);
+        cb_cond_wait(all->decoded, all->lock);
     if (o && o->state != CB_OFFER_READY) o = NULL;
     if (o) o->state = CB_OFFER_USED;
     cb_mutex_unlock(all->lock);
@@ -261,11 +295,19 @@ static bool bring(cb_chunks *c, cb_offer *o, cb_arena *arena)
 bool cb_offers_make(cb_helper *w, cb_arena *arena)
 {
     search s = {.node = -1};
+    if (!may_decode(w->offers)) return false;
     for (unsigned i = 0; i < w->offers->n && s.node < 0; i++) {
         if (w->offers->workers[i].stage >= 0) (void)find_wanted(&w->offers->workers[i], &s);
     }
-    cb_offer *o = s.node < 0 ? NULL : free_offer(w, arena, s.node);
-    if (!o) return false;
+    if (s.node < 0) return false;
+    cb_offer *o = free_offer(w, arena, s.node);
+    if (!o) {
+        /* If this worker has room for no chunk at all, no other worker has, because all arenas have one size. */
+        if (w->nheld > 0 && w->offers->passed++ < w->offers->n) cb_cond_signal(w->offers->idle);
+        return false;
+    }
+    w->offers->active++;
+    wake_one(w->offers);
     o->state = CB_OFFER_MADE;
     o->to = s.of;
     o->node = s.node;
@@ -274,18 +316,22 @@ bool cb_offers_make(cb_helper *w, cb_arena *arena)
     cb_mutex_unlock(w->offers->lock);
     const bool there = bring(w->offers->chunks, o, arena);
     cb_mutex_lock(w->offers->lock);
+    w->offers->active--;
     if (!o->to)
         o->state = CB_OFFER_NONE;
     else
         o->state = there ? CB_OFFER_READY : CB_OFFER_FAILED;
-    cb_cond_broadcast(w->offers->changed);
+    cb_cond_broadcast(w->offers->decoded);
     return true;
 }
 
 void cb_offers_leave(cb_helper *w)
 {
     for (int k = 0; k < CB_OFFERS_EACH; k++) {
-        while (w->held[k].state == CB_OFFER_USED) cb_cond_wait(w->offers->changed, w->offers->lock);
+        while (w->held[k].state == CB_OFFER_USED) {
+            cb_cond_signal(w->offers->idle); /* another worker may take the task that is waiting */
+            cb_cond_wait(w->offers->decoded, w->offers->lock);
+        }
         w->held[k].state = CB_OFFER_NONE;
         w->held[k].to = NULL;
     }

@@ -37,13 +37,26 @@ typedef struct cb_offer {
     cb_task_count count; /* counts of the data that loading the chunk moved */
 } cb_offer;
 
+/* The executor's lock and conditions, which the offers use. */
+typedef struct cb_offer_sync {
+    cb_mutex *lock;
+    cb_cond *idle;    /* idle workers wait for it */
+    cb_cond *decoded; /* no other code waits for it */
+} cb_offer_sync;
+
 /* State of the offers among the workers of an executor. */
 struct cb_offers {
     cb_chunks *chunks;
     unsigned n;         /* number of workers */
     cb_helper *workers; /* one for each worker */
     cb_mutex *lock;
-    cb_cond *changed; /* signalled when an offer or a worker's task changes */
+    cb_cond *idle;    /* signalled when an idle worker may find a chunk to decode */
+    cb_cond *decoded; /* signalled when a chunk was decoded, or is no longer used */
+    unsigned
+        active; /* workers that execute a task that accepts help, or decode a chunk for another worker */
+    unsigned most; /* maximum of `active` with which another worker may decode a chunk */
+    /* number of workers without memory for a chunk that have woken another one since a task or an offer last changed */
+    unsigned passed;
 };
 
 /* State of one worker: its current task, and the chunks that it decoded for other workers. */
@@ -63,9 +76,9 @@ struct cb_helper {
  * are encoded, and so large that decoding takes longer than waking another worker. Only for tasks that read whole chunks. */
 bool cb_node_is_offered(const cubed_plan *p, int node);
 /* Allows offers among the `workers` workers of an executor. The executor must call cb_chunks_end_offers before it destroys its
- * lock and condition. Requires cb_chunks_options.visit. */
-CUBED_MUST_CHECK cubed_status cb_chunks_begin_offers(cb_chunks *c, unsigned workers, cb_mutex *lock,
-                                                     cb_cond *changed, cubed_error *err);
+ * lock and conditions. Requires cb_chunks_options.visit. */
+CUBED_MUST_CHECK cubed_status cb_chunks_begin_offers(cb_chunks *c, unsigned workers,
+                                                     cb_offer_sync sync, cubed_error *err);
 void cb_chunks_end_offers(cb_chunks *c);
 /* Returns the state of a worker, by its index in the executor; NULL if offers are not allowed. */
 cb_helper *cb_chunks_helper(const cb_chunks *c, unsigned index);

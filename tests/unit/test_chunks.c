@@ -240,7 +240,7 @@ static void test_offers_follow_the_order_of_the_task(void **state)
 {
     fixture f;
     cb_mutex lock;
-    cb_cond changed;
+    cb_cond wake, decoded;
     cubed_error err = CUBED_ERROR_INIT;
     void *buffer;
     (void)state;
@@ -254,15 +254,21 @@ static void test_offers_follow_the_order_of_the_task(void **state)
                                  .open = no_folder};
     must(cb_chunks_new(f.plan, &o, &f.chunks, &err), &err);
     assert_true(cb_mutex_init(&lock));
-    assert_true(cb_cond_init(&changed));
+    assert_true(cb_cond_init(&wake));
+    assert_true(cb_cond_init(&decoded));
+    const cb_offer_sync sync = {.lock = &lock, .idle = &wake, .decoded = &decoded};
     assert_null(cb_chunks_helper(f.chunks, 0));
-    must(cb_chunks_begin_offers(f.chunks, 2, &lock, &changed, &err), &err);
+    must(cb_chunks_begin_offers(f.chunks, 2, sync, &err), &err);
     cb_helper *busy = cb_chunks_helper(f.chunks, 0), *idle = cb_chunks_helper(f.chunks, 1);
     cb_arena *arena = new_arena(), *others = new_arena();
     assert_int_equal(cb_arena_alloc(arena, chunk_size, "chunk", &buffer, NULL), CUBED_OK);
     const size_t mark = cb_arena_mark(arena), unused = cb_arena_mark(others);
     cb_offers_begin(busy, 0, 0);
     cb_mutex_lock(idle->offers->lock);
+    const unsigned most = idle->offers->most;
+    idle->offers->most = 1; /* one processor, which the task uses */
+    assert_false(cb_offers_make(idle, others));
+    idle->offers->most = most;
     for (int i = 0; i < 2; i++) assert_true(cb_offers_make(idle, others));
     /* no third offer: chunk 2 is left to the task itself */
     assert_false(cb_offers_make(idle, others));
@@ -291,7 +297,8 @@ static void test_offers_follow_the_order_of_the_task(void **state)
     cb_arena_free(others);
     cb_chunks_end_offers(f.chunks);
     assert_null(cb_chunks_helper(f.chunks, 0));
-    cb_cond_destroy(&changed);
+    cb_cond_destroy(&decoded);
+    cb_cond_destroy(&wake);
     cb_mutex_destroy(&lock);
     tear_down(&f);
 }

@@ -25,9 +25,9 @@ typedef struct threads {
     cb_arena **arenas; /* one per worker */
     bool has_offers;   /* workers decode chunks for each other */
     cb_mutex lock;
-    /* work: a range arrived, or the state of helpers changed. done: a report arrived. room: reports were fetched. complete: all
-     * members have joined. */
-    cb_cond work, done, room, complete;
+    /* work: a range arrived, or an idle worker may find a chunk to decode. done: a report arrived. room: reports were fetched.
+     * complete: all members have joined. decoded: a chunk was decoded for another worker, or is no longer used. */
+    cb_cond work, done, room, complete, decoded;
     bool stop CB_GUARDED_BY(&lock);
     cb_coop coop;
     bool has_coop;                     /* `coop` was initialised, and must be destroyed */
@@ -208,7 +208,7 @@ static cubed_status threads_submit(cubed_executor *ex, const cubed_task_range *r
     bool room = t->range_n < t->range_cap;
     if (room) {
         t->ranges[(t->range_at + t->range_n++) % t->range_cap] = *range;
-        if (t->has_offers || is_shared(t, range->stage))
+        if (is_shared(t, range->stage))
             cb_cond_broadcast(&t->work);
         else
             cb_cond_signal(&t->work);
@@ -263,6 +263,7 @@ static void threads_free(threads *t) CB_UNCHECKED_LOCKS
     cb_cond_destroy(&t->done);
     cb_cond_destroy(&t->room);
     cb_cond_destroy(&t->complete);
+    cb_cond_destroy(&t->decoded);
     cb_mutex_destroy(&t->lock);
     cb_free(a, t, sizeof *t);
 }
@@ -278,7 +279,7 @@ static void threads_close(cubed_executor *ex)
 static bool init_conditions(threads *t)
 {
     return cb_mutex_init(&t->lock) && cb_cond_init(&t->work) && cb_cond_init(&t->done) &&
-           cb_cond_init(&t->room) && cb_cond_init(&t->complete);
+           cb_cond_init(&t->room) && cb_cond_init(&t->complete) && cb_cond_init(&t->decoded);
 }
 
 static bool is_one_task(const cubed_plan *p)
@@ -328,7 +329,8 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
         t->arenas[i]->cancel = t->env.cancel;
     }
     if (n > 1 && cb_plan_is_helped(args->plan)) {
-        CB_GO(cb_chunks_begin_offers(cb_io_chunks(t->env.io), n, &t->lock, &t->work, err));
+        const cb_offer_sync sync = {.lock = &t->lock, .idle = &t->work, .decoded = &t->decoded};
+        CB_GO(cb_chunks_begin_offers(cb_io_chunks(t->env.io), n, sync, err));
         t->has_offers = true;
     }
     CB_GO(cb_pool_start(a, n, worker, stop_workers, t, &t->pool, err));
