@@ -239,6 +239,21 @@ static bool add_operation(apply *a, const content *c, const variable *v, const o
     return true;
 }
 
+/* Returns true if a result has the dimension of pieces. Functions before the selection may have removed the dimension. */
+static bool has_pieces(apply *a, const content *c, const variable *v, const char *name,
+                       const char *value)
+{
+    operator_axes axes = content_axes_of(c, v);
+    cubed_array *built = NULL;
+    bool has = false;
+    if (!a->piece || !a->piece_dim || a->code != EXIT_SUCCESS) return a->piece != NULL;
+    if (strcmp(value, name) != 0) a->code = apply_find_axes(a, c, v, name, value, &axes, &built);
+    for (int d = 0; d < axes.ndim && a->code == EXIT_SUCCESS; d++)
+        has = has || strcmp(axes.name[d], a->piece_dim) == 0;
+    cubed_array_unref(built);
+    return has;
+}
+
 /* Returns "op1(op2(x, ...), ...)" with the operations that apply to the variable, and sets *n to their number. `second` is
  * the second argument of the outermost function, or NULL without a second input. */
 char *apply_call(apply *a, const content *c, const variable *v, const char *first,
@@ -248,7 +263,10 @@ char *apply_call(apply *a, const content *c, const variable *v, const char *firs
     *n = 0;
     for (int i = a->noperations - 1; i >= 0; i--)
         *n += add_operation(a, c, v, &a->operations[i], first, i == 0 ? second : NULL, &all);
-    if (a->piece) *n += add_operation(a, c, v, a->piece, first, NULL, &all);
+    if (has_pieces(a, c, v, first, all) && add_operation(a, c, v, a->piece, first, NULL, &all)) {
+        a->npieces++;
+        ++*n;
+    }
     return all;
 }
 
@@ -397,6 +415,7 @@ int apply_write(apply *a)
     int applied = 0, variables = 0;
     for (int i = 0; i < a->ninputs; i++) cli_free(a->inputs[i]);
     a->ninputs = 0;
+    a->npieces = 0;
     cli_free(a->text);
     cli_free(a->copied);
     a->text = cli_strdup("");
@@ -432,6 +451,11 @@ int apply_write(apply *a)
         computes = computes || is_computed(kind);
     }
     if (variables == 0) return cli_usage_error("apply", "%s has no such variable", a->in[0]);
+    if (a->piece && a->piece_dim && a->npieces == 0)
+        return cli_usage_error("apply",
+                               "%s: no result has the dimension \"%s\", so all pieces would be "
+                               "equal, expected a variable with this dimension",
+                               a->operations[0].name, a->piece_dim);
     if (computes && applied == 0)
         return cli_usage_error("apply", "%s has no variable that %s applies to, expected numbers%s",
                                a->in[0], a->operations[0].name,

@@ -25,6 +25,8 @@ typedef struct apply {
     content *content; /* content of each input */
     int ncontents;
     const operation *piece; /* selection of a piece, applied last; may be NULL */
+    const char *piece_dim;  /* dimension of the pieces; may be NULL */
+    int npieces;            /* number of variables of which a->text selects a piece */
     const char *only;       /* the only variable of the result; NULL if it has all */
     char *wrong;            /* first error in an operator's arguments */
     int code;               /* not EXIT_SUCCESS after a reported error in an operator */

@@ -265,7 +265,8 @@ int apply_find_pieces(apply *a, cubed_context *ctx, pieces *p)
     if (!dim || dim[strspn(dim, operation_name_characters)])
         return cli_usage_error("apply", "%s: %s has no dimension of %s", name, a->in[0],
                                levels ? "levels" : "time");
-    if (levels) return split_levels(a, ctx, dim, p);
     if (strcmp(name, "splitsel") == 0) return split_steps(a, p);
+    a->piece_dim = dim;
+    if (levels) return split_levels(a, ctx, dim, p);
     return split_times(a, ctx, dim, p);
 }

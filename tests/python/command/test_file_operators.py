@@ -236,6 +236,8 @@ def test_splits(here, tmp_path):
         want = here.sel(time=here.time.dt.year == year)
         np.testing.assert_array_equal(values(f"y_{year}.nc").u, want.u)
         np.testing.assert_array_equal(values(f"y_{year}.nc").time, want.time)
+        # As in CDO, each file has the variables without times.
+        np.testing.assert_array_equal(values(f"y_{year}.nc").mask, here.mask)
     # Functions leave some of the years and months.
     cubed("splityear", "-selyear,2021", "in.nc", "z_")
     assert parts("z_") == ["z_2021.nc"]
@@ -283,6 +285,10 @@ def test_copy_of_several_files(here):
         (["enspctl,101", "in.nc", "in.nc", "out.nc"], "expected a number from 0 to 100"),
         (["mergetime", "-monmean", "in.nc", "out.nc"], "mergetime must be the last function"),
         (["sqrt", "-splityear", "in.nc", "out.nc"], "splityear must be the first function"),
+        (["splityear", "-selname,mask", "in.nc", "o_"], 'no result has the dimension "time"'),
+        (["splitmon", "-timmean", "in.nc", "o_"], 'no result has the dimension "time"'),
+        (["splitlevel", "-selname,t2m", "in.nc", "o_"], 'no result has the dimension "lev"'),
+        (["splitsel,9", "-timmean", "in.nc", "o_"], "has nothing to split"),
         (["maskindexbox,1,9,1,2", "in.nc", "out.nc"], "x2 is 9, expected 1 to"),
         (["maskindexbox,0,1,1,2", "in.nc", "out.nc"], "x1 is 0, expected 1 to"),
         (["maskindexbox,1,2,1.5,2", "in.nc", "out.nc"], "y1 is 1.5, expected 1 to"),
