@@ -391,6 +391,7 @@ static cubed_status call_insert(const cb_call *c)
     else
         values = cubed_array_ref(cb_call_array(c, 2));
     if (st == CUBED_OK) st = cubed_insert(x, p.at, p.n, values, axis, c->out, c->err);
+    if (st == CUBED_E_INDEX) st = cb_call_blame(c, 1, st);
     free_positions(c, &p);
     cubed_array_unref(values);
     cubed_array_unref(x);
