@@ -161,18 +161,87 @@ REMEDIES = [
     ("duplicate,2", ["t.nc"], "concat((x, x))"),
     ("setmiss", ["t.nc", "full.nc"], "where(x == x, x, y)"),
     ("eca_pd,5", ["p.nc"], "eca_rr1(x, 5)"),
+    (
+        "fdns",
+        ["cold.nc", "snow.nc"],
+        'where(any(x == x, dim="time") & any(y == y, dim="time"), '
+        'sum(where((x <= 273.15) & (y <= 0.01), 1, 0), dim="time"), nan)',
+    ),
+    (
+        "tstepcount,2",
+        ["small.nc"],
+        'where(any(x == 2, dim="time"), argmax(x == 2, dim="time") + 1, nan)',
+    ),
+    ("sortlevel", ["levels.nc"], "x"),
+    ("sortlevel", ["unsorted.nc"], "x"),
+    ("delday,15", ["a.nc"], "selday(x, (1, 14), (16, 31))"),
+    ("delday,29feb", ["a.nc"], "del29feb(x)"),
 ]
+
+#: Operators of CDO, and operators that have the same results inside of the input's outermost
+#: centres.
+INSIDE = [("intgrid", "remapbil"), ("intgridbil", "remapbil")]
+INSIDE += [("intgriddis", "remapdis"), ("intgridnn", "remapnn")]
+
+
+def make_inputs_of_remedies(folder, calendar):
+    """A series without holes, minimum temperatures and snow, and levels that are not sorted."""
+    rng = np.random.default_rng(2)
+    make_inputs(folder, calendar)
+    put(folder / "full.nc", 280 + rng.normal(0, 9, (360, 2, 3)), calendar, "K")
+    for name, values, units in (
+        ("cold", rng.choice([270, 273, 273.15, 280], (8, 2, 3)), "K"),
+        ("snow", rng.choice([0, 0.01, 0.02], (8, 2, 3)), "m"),
+    ):
+        values = with_holes(rng, values, 0.2)
+        values[:, 0, 1 if name == "snow" else 0] = np.nan
+        put(folder / f"{name}.nc", values, calendar, units)
+    with xr.open_dataset(folder / "levels.nc", decode_times=False) as ds:
+        lev = ds.lev.copy(data=[500.0, 1000.0]) * 0.7
+        unsorted = xr.concat([ds, ds.assign_coords(lev=lev)], "lev", data_vars="minimal")
+        unsorted.lev.attrs = ds.lev.attrs
+        unsorted.to_netcdf(folder / "unsorted.nc", format="NETCDF3_CLASSIC")
 
 
 @needs_cdo
-def test_remedies(tmp_path):
-    make_inputs(tmp_path, "standard")
-    full = 280 + np.random.default_rng(2).normal(0, 9, (360, 2, 3))
-    put(tmp_path / "full.nc", full, "standard", "K")
+@pytest.mark.parametrize("calendar", CALENDARS)
+def test_remedies(tmp_path, calendar):
+    make_inputs_of_remedies(tmp_path, calendar)
     for operator, files, text in REMEDIES:
         want = np.squeeze(by_cdo(tmp_path, operator, *files))
         [got] = evaluated(tmp_path, [text], **dict(zip("xy", files, strict=False)))
         np.testing.assert_allclose(np.squeeze(got), want, rtol=1e-5, atol=1e-3, err_msg=operator)
+
+
+@needs_cdo
+@pytest.mark.parametrize(("operator", "words"), INSIDE)
+def test_remedies_of_interpolations(tmp_path, operator, words):
+    rng = np.random.default_rng(2)
+    full = 280 + rng.normal(0, 9, (20, 2, 3))
+    put(tmp_path / "full.nc", full, "standard", "K")
+    full[rng.random(full.shape) < 0.1] = np.nan
+    put(tmp_path / "holes.nc", full, "standard", "K")
+    axes = "gridtype = lonlat\nxsize = {}\nysize = {}\nxfirst = {}\nxinc = {}\n"
+    (tmp_path / "inside.txt").write_text(axes.format(5, 4, 0.5, 4.3) + "yfirst = 1\nyinc = 2.1\n")
+    (tmp_path / "wide.txt").write_text(axes.format(9, 4, 0.5, 6.1) + "yfirst = -8\nyinc = 8.7\n")
+
+    def both(name, grid):
+        want = np.squeeze(by_cdo(tmp_path, f"{operator},{grid}.txt", name))
+        out = tmp_path / "got.nc"
+        words_of_grid = f"{words},{tmp_path / grid}.txt"
+        check(run(words_of_grid, tmp_path / name, out, "--overwrite", "--progress", "none"))
+        with xr.open_dataset(out, decode_times=False) as got:
+            return np.squeeze(got.v).values, want.values
+
+    # Missing values: remapbil uses the other three cells, and CDO refuses such a cell.
+    for name in ["full.nc"] if words == "remapbil" else ["full.nc", "holes.nc"]:
+        np.testing.assert_allclose(*both(name, "inside"), rtol=1e-5)
+    got, want = both("full.nc", "wide")
+    lat, lon = -8 + 8.7 * np.arange(4), 0.5 + 6.1 * np.arange(9)
+    inside = ((lat >= 0) & (lat <= 10))[:, None] & (lon <= 20)
+    assert inside.any() and not inside.all()
+    np.testing.assert_array_equal(np.isnan(want), np.broadcast_to(~inside, want.shape))
+    np.testing.assert_allclose(got[:, inside], want[:, inside], rtol=1e-5)
 
 
 #: Operators whose results differ from CDO's only for missing values.
