@@ -76,7 +76,8 @@ CUBED_API bool cubed_time_span_parse(const char *text, cubed_calendar c, int64_t
 CUBED_API bool cubed_time_of_float(const cubed_time_axis *a, double number, int64_t *us);
 CUBED_API bool cubed_time_of_int(const cubed_time_axis *a, int64_t number, int64_t *us);
 #define CUBED_TIME_TEXT_CAP 48
-/* Writes a time as "2020-01-05T12:00:00", without microseconds, and returns `text`. */
+/* Writes a time as "2020-01-05T12:00:00", and returns `text`. Fractions of a second have three digits, or six if three are not
+ * exact. */
 CUBED_API const char *cubed_time_text(cubed_calendar c, int64_t us, char text[CUBED_TIME_TEXT_CAP]);
 
 /* Returns a / b, rounded towards minus infinity. */

@@ -317,9 +317,15 @@ bool cubed_time_of_int(const cubed_time_axis *a, int64_t number, int64_t *us)
 const char *cubed_time_text(cubed_calendar c, int64_t us, char text[CUBED_TIME_TEXT_CAP])
 {
     const int64_t days = cubed_floor_div(us, CUBED_US_PER_DAY);
-    const int64_t s = (us - days * CUBED_US_PER_DAY) / 1000000;
+    const int64_t of_day = us - days * CUBED_US_PER_DAY, s = of_day / 1000000;
+    const int fraction = (int)(of_day % 1000000);
     const cubed_date d = cubed_calendar_date(c, days);
-    snprintf(text, CUBED_TIME_TEXT_CAP, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", d.year, d.month,
-             d.day, (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
+    const int n =
+        snprintf(text, CUBED_TIME_TEXT_CAP, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", d.year,
+                 d.month, d.day, (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
+    if (fraction % 1000 != 0)
+        snprintf(text + n, CUBED_TIME_TEXT_CAP - (size_t)n, ".%06d", fraction);
+    else if (fraction != 0)
+        snprintf(text + n, CUBED_TIME_TEXT_CAP - (size_t)n, ".%03d", fraction / 1000);
     return text;
 }
