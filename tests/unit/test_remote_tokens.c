@@ -44,14 +44,12 @@ static int teardown(void **state)
     return remove_dir(root);
 }
 
-/* Gets the token of an endpoint, with options "NAME=VALUE|NAME=VALUE". "%s" in values is the folder of files, "%d" the port of
- * the server. */
-static cubed_status get_token(const char *url, const char *options, cb_keys *keys, cubed_error *err)
+/* Finds the credentials of an endpoint, with options "NAME=VALUE|NAME=VALUE". "%s" in values is the folder of files, "%d" the
+ * port of the server. */
+static cubed_status find_credentials(cubed_context *ctx, const char *url, const char *options,
+                                     cb_credentials **out, cubed_error *err)
 {
-    cubed_context *ctx;
-    cb_credentials *c;
     char text[512];
-    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
     for (const char *at = options; *at; at += *at == '|') {
         const size_t n = strcspn(at, "|"), name = strcspn(at, "=");
         char *value = strndup(at + name + 1, n - name - 1);
@@ -68,10 +66,26 @@ static cubed_status get_token(const char *url, const char *options, cb_keys *key
         free(value);
         at += n;
     }
-    cubed_status st = cb_credentials_find(&ctx->stores.net, url, cb_look_for_oidc, &c, err);
+    return cb_credentials_find(&ctx->stores.net, url, cb_look_for_oidc, out, err);
+}
+
+static void wait_for_keys(cb_credentials *c, cb_http_call *call, cb_keys *keys)
+{
+    const struct timespec turn = {.tv_nsec = 1000000};
+    while (cb_credentials_get(c, call, keys) == CB_HTTP_WAIT) nanosleep(&turn, NULL);
+}
+
+static cubed_status get_token(const char *url, const char *options, cb_keys *keys, cubed_error *err)
+{
+    cubed_context *ctx;
+    cb_credentials *c;
+    cb_http_call call = {.error = CUBED_ERROR_INIT};
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    cubed_status st = find_credentials(ctx, url, options, &c, err);
     if (st == CUBED_OK) {
-        const struct timespec turn = {.tv_nsec = 1000000};
-        while (cb_credentials_get(c, keys, &st, err) == CB_HTTP_WAIT) nanosleep(&turn, NULL);
+        wait_for_keys(c, &call, keys);
+        st = call.status;
+        *err = call.error;
     }
     cubed_context_unref(ctx);
     return st;
@@ -147,10 +161,45 @@ static void test_refusals(void **state)
     object_server_forgive(server);
 }
 
+/* A server rejects two calls with the same token. The second reply arrives when the token has been renewed. */
+static void test_late_rejection(void **state)
+{
+    cubed_context *ctx;
+    cb_credentials *c;
+    cubed_error err = CUBED_ERROR_INIT;
+    cb_http_call first = {.error = CUBED_ERROR_INIT}, late = first, next = first;
+    cb_keys keys;
+    char runs[128];
+    (void)state;
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    write_text_file(root, "tell", "echo >> \"$(dirname \"$0\")/runs\"; echo " LATER "\n");
+    assert_int_equal(find_credentials(ctx, HERE, "token_command=sh %s/tell", &c, &err), CUBED_OK);
+    wait_for_keys(c, &first, &keys);
+    assert_int_equal(cb_credentials_get(c, &late, &keys), CB_HTTP_GO);
+    assert_true(cb_credentials_renew(c, &first));
+    assert_int_equal(cb_credentials_get(c, &next, &keys), CB_HTTP_WAIT);
+    wait_for_keys(c, &next, &keys);
+    assert_true(cb_credentials_renew(c, &late));
+    assert_int_equal(cb_credentials_get(c, &late, &keys), CB_HTTP_GO);
+    snprintf(runs, sizeof runs, "%s/runs", root);
+    FILE *f = fopen(runs, "r");
+    assert_non_null(f);
+    assert_int_equal(fgetc(f), '\n');
+    assert_int_equal(fgetc(f), '\n');
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+    /* the new token is rejected, too */
+    assert_true(cb_credentials_renew(c, &next));
+    assert_int_equal(cb_credentials_get(c, &next, &keys), CB_HTTP_WAIT);
+    wait_for_keys(c, &next, &keys);
+    cubed_context_unref(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_tokens, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_refusals, setup, teardown)};
+        cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_late_rejection, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static cb_http_ready prepare(cb_http_call *c)
 {
     const cb_invoker *x = ((cb_invocation *)c)->of;
     cb_keys keys;
-    const cb_http_ready ready = cb_credentials_get(x->who, &keys, &c->status, &c->error);
+    const cb_http_ready ready = cb_credentials_get(x->who, c, &keys);
     cb_buf_puts(&c->url, x->target);
     cb_http_put_header(c, "content-type", "application/octet-stream");
     if (ready == CB_HTTP_GO) {
@@ -60,7 +60,7 @@ static cb_http_verdict judge(cb_http_call *c)
     cb_invocation *i = (cb_invocation *)c;
     char what[304];
     if (c->code == 200) return CB_HTTP_DONE;
-    if (c->code == 401 && !i->renewed && cb_credentials_renew(i->of->who)) {
+    if (c->code == 401 && !i->renewed && cb_credentials_renew(i->of->who, c)) {
         i->renewed = true;
         return CB_HTTP_AGAIN;
     }

@@ -85,7 +85,7 @@ static cb_http_ready prepare(cb_http_call *c)
     const cb_invoker *x = ((cb_invocation *)c)->of;
     cb_keys keys;
     cb_buf path, to_sign;
-    const cb_http_ready ready = cb_credentials_get(x->who, &keys, &c->status, &c->error);
+    const cb_http_ready ready = cb_credentials_get(x->who, c, &keys);
     if (ready != CB_HTTP_GO) return ready;
     cb_buf_init(&path, x->alloc);
     cb_buf_init(&to_sign, x->alloc);
@@ -136,7 +136,7 @@ static cb_http_verdict judge(cb_http_call *c)
     if (c->code == 200 && !own) return CB_HTTP_DONE;
     cb_invoke_text(c, keys, what, sizeof what);
     if (c->code == 403 && !i->renewed && strstr(what, "expired") &&
-        cb_credentials_renew(i->of->who)) {
+        cb_credentials_renew(i->of->who, c)) {
         i->renewed = true;
         return CB_HTTP_AGAIN;
     }

@@ -53,6 +53,7 @@ static void fetch_one(cb_fetcher *f, cb_credentials *c) CB_REQUIRES(&f->lock)
     c->wanted = false;
     if (st == CUBED_OK) {
         c->keys = keys;
+        c->fetched++;
         c->ends = ends ? ends : INT64_MAX;
         c->status = CUBED_OK;
     } else {
@@ -112,29 +113,30 @@ static cubed_status want(cb_fetcher *f, cb_credentials *c, cubed_error *err)
     return CUBED_OK;
 }
 
-cb_http_ready cb_credentials_get(cb_credentials *c, cb_keys *out, cubed_status *st,
-                                 cubed_error *err)
+cb_http_ready cb_credentials_get(cb_credentials *c, cb_http_call *call, cb_keys *out)
 {
     cb_fetcher *f = c->fetcher;
     cb_http_ready ready = CB_HTTP_GO;
-    *st = CUBED_OK;
+    cubed_status st = CUBED_OK;
     cb_mutex_lock(&f->lock);
     const int64_t left = c->ends == INT64_MAX ? INT64_MAX : c->ends - now();
     const bool paused = c->status != CUBED_OK && now() - c->failed < PAUSE;
-    if (c->fetch && left < EARLY && !c->wanted && !paused) *st = want(f, c, err);
+    if (c->fetch && left < EARLY && !c->wanted && !paused) st = want(f, c, &call->error);
     if (left > LAST) {
         *out = c->keys;
-        *st = CUBED_OK;
+        call->keys_fetched = c->fetched;
+        st = CUBED_OK;
     } else if (c->wanted) {
         ready = CB_HTTP_WAIT;
     } else {
         ready = CB_HTTP_NO;
-        if (*st == CUBED_OK) {
-            *st = c->status;
-            *err = c->why;
+        if (st == CUBED_OK) {
+            st = c->status;
+            call->error = c->why;
         }
     }
     cb_mutex_unlock(&f->lock);
+    call->status = st;
     return ready;
 }
 
@@ -148,18 +150,18 @@ void cb_put_bearer(cb_http_call *call, const char *token)
 cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call)
 {
     cb_keys keys;
-    const cb_http_ready ready = cb_credentials_get(c, &keys, &call->status, &call->error);
+    const cb_http_ready ready = cb_credentials_get(c, call, &keys);
     if (ready == CB_HTTP_GO) cb_put_bearer(call, keys.token);
     explicit_bzero(&keys, sizeof keys);
     return ready;
 }
 
-bool cb_credentials_renew(cb_credentials *c)
+bool cb_credentials_renew(cb_credentials *c, const cb_http_call *call)
 {
     cb_mutex_lock(&c->fetcher->lock);
-    /* Until the new keys arrive, further calls in flight that used the old keys request no second renewal. */
+    /* Many calls with the old keys may be in flight when a server begins to reject them. The first one renews the keys. */
     const bool can = c->fetch && c->ends != INT64_MAX;
-    if (can) c->ends = 0;
+    if (can && call->keys_fetched == c->fetched) c->ends = 0;
     cb_mutex_unlock(&c->fetcher->lock);
     return can;
 }

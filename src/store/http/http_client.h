@@ -90,6 +90,7 @@ struct cb_http_call {
 
     /* Set by prepare: header lines "name: value", each with its terminating NUL. */
     cb_buf url, headers;
+    uint64_t keys_fetched; /* which credentials the headers have (store/auth/credentials.h) */
 
     /* The reply. `total` is the size of the object, UINT64_MAX if unknown. */
     int code;     /* 0: no reply */

@@ -334,7 +334,8 @@ static bool is_whole(const cb_remote_call *c)
 static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_remote_fault *f)
 {
     const azure_store *s = (azure_store *)remote;
-    if (c->http.code == 401 && s->who && cb_credentials_renew(s->who)) return CB_HTTP_AGAIN;
+    if (c->http.code == 401 && s->who && cb_credentials_renew(s->who, &c->http))
+        return CB_HTTP_AGAIN;
     /* the service returns this code if a condition requires that the object does not exist, but it exists */
     if (strcmp(f->code, "BlobAlreadyExists") == 0 && c->if_none_match) c->http.code = 412;
     return CB_HTTP_DONE;

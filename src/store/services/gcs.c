@@ -242,8 +242,9 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
 {
     gcs_store *s = (gcs_store *)remote;
     (void)f;
-    return c->http.code == 401 && !s->anonymous && cb_credentials_renew(s->who) ? CB_HTTP_AGAIN
-                                                                                : CB_HTTP_DONE;
+    if (c->http.code == 401 && !s->anonymous && cb_credentials_renew(s->who, &c->http))
+        return CB_HTTP_AGAIN;
+    return CB_HTTP_DONE;
 }
 
 /* Continues a copy. Large objects are copied in several calls, and each call returns a token for the next. */

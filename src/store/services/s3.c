@@ -256,7 +256,7 @@ static cb_http_ready sign(s3_store *s, cb_remote_call *c, const s3_learned *know
     cb_keys keys;
     if (!leased) cb_buf_puts(signed_query, query);
     if (s->anonymous) return CB_HTTP_GO;
-    const cb_http_ready ready = cb_credentials_get(s->who, &keys, &h->status, &h->error);
+    const cb_http_ready ready = cb_credentials_get(s->who, h, &keys);
     if (ready != CB_HTTP_GO) return ready;
     const cb_sigv4 who = {.id = keys.id,
                           .secret = keys.secret,
@@ -427,7 +427,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
     if ((code == 301 || code == 307 || code == 400 || code == 403) && learn_region(s, c))
         return CB_HTTP_AGAIN;
     if ((strcmp(f->code, "ExpiredToken") == 0 || strcmp(f->code, "InvalidToken") == 0) &&
-        !s->anonymous && cb_credentials_renew(s->who))
+        !s->anonymous && cb_credentials_renew(s->who, &c->http))
         return CB_HTTP_AGAIN;
     if (strcmp(f->code, "OperationAborted") == 0 ||
         strcmp(f->code, "ConditionalRequestConflict") == 0)
