@@ -29,7 +29,7 @@ struct cb_credentials {
     const char *resource;                 /* audience of tokens; NULL: the stores of the service */
     /* Guarded by the fetcher's lock. */
     cb_keys keys;
-    int64_t ends; /* time when the keys expire; 0: no keys yet; INT64_MAX: no expiry */
+    int64_t ends;     /* time when the keys expire; 0: no keys yet; INT64_MAX: no expiry */
     uint64_t fetched; /* number of times that keys were fetched */
     bool wanted;
     int64_t failed;
