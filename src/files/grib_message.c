@@ -322,7 +322,8 @@ cubed_status cb_grib_packing_of(const cb_grib_source *s, const cb_grib_field *f,
     if (n < 11) return bad(err, "the length of section 5");
     CB_TRY(get(s, f->section[5].offset, b, n < sizeof b ? (size_t)n : sizeof b, err));
     const uint64_t template = cb_grib_number(b + 9, 2);
-    if (template == 4 && n >= 12) out->bits = b[11] == 1 ? 32 : b[11] == 2 ? 64 : 128;
+    /* The mantissas of IEEE formats. */
+    if (template == 4 && n >= 12) out->bits = b[11] == 1 ? 24 : b[11] == 2 ? 53 : 113;
     if (n < 21 || template == 4) return CUBED_OK;
     out->bits = b[19];
     out->simple = template == 0 && b[19] <= 32;

@@ -47,11 +47,32 @@ def message(values=None, sample="regular_ll_pl_grib2", **keys):
             x = np.where(np.isnan(x), -1e30, x)
         data = x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
         _check(_lib.codes_set_double_array(h, b"values", data, ctypes.c_size_t(x.size)), "values")
+    return _finished(h)
+
+
+def _finished(h):
     at, n = ctypes.c_void_p(), ctypes.c_size_t()
     _check(_lib.codes_get_message(h, ctypes.byref(at), ctypes.byref(n)), "message")
     out = ctypes.string_at(at, n.value)
     _lib.codes_handle_delete(h)
     return out
+
+
+def repacked(data, packing):
+    """Returns a message with the same values in another packing.
+
+    Some packings, such as second order, can be set only after the values.
+    """
+    _lib.codes_handle_new_from_message_copy.restype = ctypes.c_void_p
+    size = ctypes.c_size_t(len(data))
+    h = ctypes.c_void_p(_lib.codes_handle_new_from_message_copy(None, data, size))
+    n = ctypes.c_size_t(len(packing))
+    _check(_lib.codes_set_string(h, b"packingType", packing.encode(), ctypes.byref(n)), packing)
+    name, n = ctypes.create_string_buffer(64), ctypes.c_size_t(64)
+    _check(_lib.codes_get_string(h, b"packingType", name, ctypes.byref(n)), "packingType")
+    if name.value.decode() != packing:
+        raise ValueError(f"the packing is {name.value.decode()}, expected {packing}")
+    return _finished(h)
 
 
 def lat_lon(nj, ni, **keys):

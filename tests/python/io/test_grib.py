@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import check, run
-from grib_files import lat_lon, message, needs_eccodes, with_fields
+from grib_files import lat_lon, message, needs_eccodes, repacked, with_fields
 
 pytestmark = needs_eccodes
 
@@ -88,6 +88,52 @@ def test_packings(tmp_path, packing, holes, bits):
     np.testing.assert_array_equal(np.isnan(got), np.isnan(x))
 
 
+#: Packings of each edition that ecCodes writes only from values of another packing.
+REPACKED = [(1, f"grid_second_order{how}") for how in ("", "_no_SPD", "_SPD1", "_SPD3")]
+REPACKED += [(2, f"grid_{how}") for how in ("complex", "complex_spatial_differencing")]
+REPACKED += [(2, f"grid_{how}") for how in ("jpeg", "png", "ccsds", "simple_log_preprocessing")]
+
+
+@pytest.mark.parametrize(("edition", "packing"), REPACKED)
+@pytest.mark.parametrize("holes", [False, True])
+def test_packings_of_library(tmp_path, edition, packing, holes):
+    rng = np.random.default_rng(0)
+    x = field(rng, (31, 40), holes) + 50 * np.linspace(-1, 1, 40)
+    where = lat_lon(
+        31, 40, latitudeOfLastGridPointInDegrees=-60.0, jDirectionIncrementInDegrees=4.0
+    )
+    sample = f"regular_ll_pl_grib{edition}"
+    simple = message(x, sample, **where, shortName="t", bitsPerValue=12)
+    path = tmp_path / "a.grib"
+    try:
+        path.write_bytes(repacked(simple, packing))
+    except ValueError as e:
+        pytest.skip(f"ecCodes does not write {packing}: {e}")
+    cdo("-f", "nc4", "-b", "F64", "copy", path, tmp_path / "cdo.nc")
+    with xr.open_dataset(tmp_path / "cdo.nc") as ds:
+        (expected,) = (v.values.reshape(31, 40) for v in ds.data_vars.values() if v.ndim > 2)
+    got = read(path, "t")
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(got, expected.astype(np.float32))
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(x))
+    # The steps of 12 bits are 0.06, of logarithms 0.2.
+    np.testing.assert_allclose(got, x, atol=0.2)
+
+
+@pytest.mark.parametrize("edition", [1, 2])
+@pytest.mark.parametrize("holes", [False, True])
+def test_floating_point_values(tmp_path, edition, holes):
+    rng = np.random.default_rng(0)
+    x = field(rng, (5, 8), holes)
+    path = tmp_path / "a.grib"
+    keys = lat_lon(5, 8, shortName="t", packingType="grid_ieee")
+    path.write_bytes(message(x, f"regular_ll_pl_grib{edition}", **keys))
+    got = read(path, "t")
+    # 32 bits of IEEE are a float32 without loss.
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(got, x.astype(np.float32))
+
+
 def test_values_of_more_than_24_bits_are_float64(tmp_path):
     x = np.linspace(0, 1, 40)
     path = tmp_path / "a.grb2"
@@ -108,25 +154,38 @@ def test_constant_and_missing_fields(tmp_path):
     assert np.isnan(got[1]).all()
 
 
+@pytest.mark.parametrize("edition", [1, 2])
 @pytest.mark.parametrize("columns", [0, 1])
 @pytest.mark.parametrize("serpents", [0, 1])
 @pytest.mark.parametrize("north", [0, 1])
-def test_orders_of_points(tmp_path, columns, serpents, north):
+@pytest.mark.parametrize("west", [0, 1])
+def test_orders_of_points(tmp_path, edition, columns, serpents, north, west):
+    if edition == 1 and serpents:
+        pytest.skip("edition 1 has no rows of alternating direction")
     x = np.arange(15.0).reshape(5, 3)
     stored = (x.T if columns else x).copy()
     if serpents:
         stored[1::2] = stored[1::2, ::-1].copy()
-    where = lat_lon(5, 3)
+    where = lat_lon(5, 3, shortName="t")
+    where["longitudeOfLastGridPointInDegrees"] = 40.0
+    where["iDirectionIncrementInDegrees"] = 20.0
     if north:
         where["latitudeOfFirstGridPointInDegrees"] = 20.0
         where["latitudeOfLastGridPointInDegrees"] = 60.0
-    flags = {"jPointsAreConsecutive": columns, "alternativeRowScanning": serpents}
+    if west:
+        where["longitudeOfFirstGridPointInDegrees"] = 40.0
+        where["longitudeOfLastGridPointInDegrees"] = 0.0
+    flags = {"jPointsAreConsecutive": columns, "iScansNegatively": west}
+    if edition == 2:
+        flags["alternativeRowScanning"] = serpents
     path = tmp_path / "a.grib"
-    path.write_bytes(message(stored, **where, jScansPositively=north, **flags))
+    sample = f"regular_ll_pl_grib{edition}"
+    path.write_bytes(message(stored, sample, **where, jScansPositively=north, **flags))
     np.testing.assert_array_equal(read(path, "t"), x)
     latitudes = [20, 30, 40, 50, 60] if north else [60, 50, 40, 30, 20]
     np.testing.assert_array_equal(read(path, "latitude"), latitudes)
-    np.testing.assert_array_equal(read(path, "longitude"), [0, 120, 240])
+    longitudes = [40, 20, 0] if west else [0, 20, 40]
+    np.testing.assert_array_equal(read(path, "longitude"), longitudes)
 
 
 SAMPLES = {
@@ -340,6 +399,27 @@ def test_values_that_are_missing_from_a_message(tmp_path):
     path = tmp_path / "a.grib"
     path.write_bytes(whole)
     with pytest.raises((ValueError, NotImplementedError), match=r"a\.grib"):
+        read(path, "t")
+
+
+@pytest.mark.parametrize("edition", [1, 2])
+def test_predefined_bitmaps_are_refused(tmp_path, edition):
+    x = field(np.random.default_rng(0), 40, True)
+    sample = f"regular_ll_pl_grib{edition}"
+    whole = bytearray(message(x, sample, **lat_lon(5, 8, shortName="t")))
+    if edition == 1:  # section 3 is after the sections 1 and 2
+        at = 8
+        for _ in range(2):
+            at += int.from_bytes(whole[at : at + 3], "big")
+        whole[at + 4 : at + 6] = (7).to_bytes(2, "big")
+    else:
+        at = 16
+        while whole[at + 4] != 6:
+            at += int.from_bytes(whole[at : at + 4], "big")
+        whole[at + 5] = 7
+    path = tmp_path / "a.grib"
+    path.write_bytes(whole)
+    with pytest.raises(NotImplementedError, match="uses .* predefined bitmap .*of its centre"):
         read(path, "t")
 
 
