@@ -90,7 +90,8 @@ static void reduce_part(cb_steps *s, const cb_grouping *g, int cut, int64_t star
         params.start[cut - g->axis] = start;
         cubed_status st = cubed_slice_array(g->x, slices, &part, s->err);
         part = cb_step(s, st, &part);
-        if (part) st = cubed_slice_array(g->codes, slices + g->axis, &codes, s->err);
+        if (!part) return;
+        st = cubed_slice_array(g->codes, slices + g->axis, &codes, s->err);
         codes = cb_step(s, st, &codes);
     }
     if (s->st != CUBED_OK) return;
