@@ -234,7 +234,7 @@ static void look(const source *s, const int *fds)
         all[n++] = settings[i];
     }
     for (size_t i = 0; i < 5 && s->settings[i]; i++) all[n++] = s->settings[i];
-    require(cb_net_init(&net, &cb_system_allocator, NULL) == CUBED_OK);
+    cb_net_init(&net, &cb_system_allocator);
     require(cb_net_set_variables(&net, all, NULL) == CUBED_OK);
     const cubed_status st = cb_credentials_find(&net, s->url, s->look, &c, &err);
     require((st == CUBED_OK) == (err.message[0] == 0));

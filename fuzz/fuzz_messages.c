@@ -114,7 +114,7 @@ static void read_told(const uint8_t *data, size_t size)
     text[size] = 0;
     if (worked(cb_told_read(text, size, &told, &err), &err)) {
         require(told.work_dir >= text && told.options <= text + size);
-        require(cb_net_init(&net, &cb_system_allocator, NULL) == CUBED_OK);
+        cb_net_init(&net, &cb_system_allocator);
         const cubed_status st = cb_net_take_options(&net, told.options, &err);
         require((st == CUBED_OK) == (err.message[0] == 0));
         cb_net_free(&net);

@@ -54,7 +54,7 @@ static void open_services(void)
     static cb_net net;
     cubed_error err = CUBED_ERROR_INIT;
     require(cb_curl_load(NULL) == CUBED_OK); /* it parses dates */
-    require(cb_net_init(&net, &cb_system_allocator, NULL) == CUBED_OK);
+    cb_net_init(&net, &cb_system_allocator);
     require(cb_net_set_variables(&net, variables, NULL) == CUBED_OK);
     require(cb_net_set_option(&net, "gs://hmac", "access_key_id", "id", NULL) == CUBED_OK);
     require(cb_net_set_option(&net, "gs://hmac", "secret_access_key", "secret", NULL) == CUBED_OK);

@@ -168,7 +168,7 @@ cubed_status cb_pool_each(const cubed_allocator *a, size_t n, unsigned threads, 
     each e = {.fn = fn, .ctx = ctx, .n = n, .failed = n, .err = CUBED_ERROR_INIT};
     const unsigned others = n < threads ? (unsigned)n - (n > 0) : threads - (threads > 0);
     cb_pool *pool = NULL;
-    if (!cb_mutex_init(&e.lock)) return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    cb_mutex_init(&e.lock);
     cubed_status st = others ? cb_pool_start(a, others, run_each, NULL, &e, &pool, err) : CUBED_OK;
     if (st == CUBED_OK) run_each(&e, 0);
     cb_pool_join(pool);

@@ -39,17 +39,12 @@ cb_cache *cb_cache_new(const cubed_allocator *a, size_t limit, cb_budget *shared
 {
     cb_cache *c = cb_alloc_zero(a, sizeof *c);
     if (!c) return NULL;
-    if (!cb_mutex_init(&c->lock)) goto no_lock;
-    if (!cb_cond_init(&c->changed)) goto no_condition;
+    cb_mutex_init(&c->lock);
+    cb_cond_init(&c->changed);
     c->alloc = a;
     c->shared = shared;
     cb_budget_init(&c->used, limit);
     return c;
-no_condition:
-    cb_mutex_destroy(&c->lock);
-no_lock:
-    cb_free(a, c, sizeof *c);
-    return NULL;
 }
 
 static entry **bucket_of(cb_cache *c, cb_cache_key key) CB_REQUIRES(&c->lock)

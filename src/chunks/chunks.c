@@ -21,12 +21,13 @@ cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *opti
     c->options = *options;
     c->nodes = cb_alloc_zero(a, (size_t)plan->ir.nnodes * sizeof *c->nodes);
     c->kept = cb_alloc_zero(a, (size_t)plan->ir.nnodes * sizeof *c->kept);
-    if (!c->nodes || !c->kept || !cb_mutex_init(&c->lock)) {
+    if (!c->nodes || !c->kept) {
         cb_free(a, c->nodes, (size_t)plan->ir.nnodes * sizeof *c->nodes);
         cb_free(a, c->kept, (size_t)plan->ir.nnodes * sizeof *c->kept);
         cb_free(a, c, sizeof *c);
         return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     }
+    cb_mutex_init(&c->lock);
     cb_budget_init(&c->spare, options->spare);
     cb_budget_init(&c->intermediates, SIZE_MAX);
     for (int i = 0; i < plan->ir.nnodes; i++) {

@@ -56,14 +56,6 @@ struct cb_fetcher {
     cb_fetch **all CB_GUARDED_BY(&lock);
 };
 
-static bool init_locks(cb_fetcher *f)
-{
-    if (!cb_mutex_init(&f->lock)) return false;
-    const bool ok = cb_cond_init(&f->came);
-    if (!ok) cb_mutex_destroy(&f->lock);
-    return ok;
-}
-
 /* Takes no lock: the pool is not yet shared with other threads. */
 cb_fetcher *cb_fetcher_new(const cubed_allocator *a, unsigned buffers,
                            size_t limit) CB_UNCHECKED_LOCKS
@@ -73,11 +65,14 @@ cb_fetcher *cb_fetcher_new(const cubed_allocator *a, unsigned buffers,
     f->alloc = a;
     f->cap = buffers;
     f->all = cb_alloc_zero(a, buffers * sizeof(cb_fetch *));
+    if (!f->all) {
+        cb_free(a, f, sizeof *f);
+        return NULL;
+    }
     cb_budget_init(&f->used, limit);
-    if (f->all && init_locks(f)) return f;
-    cb_free(a, f->all, buffers * sizeof(cb_fetch *));
-    cb_free(a, f, sizeof *f);
-    return NULL;
+    cb_mutex_init(&f->lock);
+    cb_cond_init(&f->came);
+    return f;
 }
 
 const cb_budget *cb_fetcher_used(const cb_fetcher *f) { return &f->used; }

@@ -33,11 +33,7 @@ cubed_status cubed_context_new(const cubed_context_options *options, cubed_conte
     }
     atomic_init(&ctx->refs, 1);
     ctx->alloc = *a;
-    cubed_status st = cb_stores_init(&ctx->stores, &ctx->alloc, err);
-    if (st != CUBED_OK) {
-        cb_free(a, ctx, sizeof *ctx);
-        return st;
-    }
+    cb_stores_init(&ctx->stores, &ctx->alloc);
     ctx->stores.open_file = cb_file_open_allowed;
     ctx->machine_memory = cb_machine_memory();
     *out = ctx;

@@ -353,11 +353,12 @@ cubed_status cb_file_open_allowed(cb_stores *stores, cubed_store *within, const 
     char snapshot[CB_ICECHUNK_KEY] = "";
     cubed_status st = cb_zone_new(within->alloc, &zone, err);
     cb_file *f = st == CUBED_OK ? cb_zone_alloc(zone, sizeof *f) : NULL;
-    if (!f || !cb_mutex_init(&f->lock)) {
+    if (!f) {
         cb_store_close(within);
         cb_zone_free(zone);
         return st == CUBED_OK ? cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url) : st;
     }
+    cb_mutex_init(&f->lock);
     f->zone = zone;
     f->within = within;
     f->stores = stores;

@@ -376,7 +376,7 @@ static cubed_status do_all(cubed_store *s, cubed_store_request *r, size_t n, cub
     cubed_error why[AT_ONCE];
     cb_store_queue q;
     cubed_status st = CUBED_OK;
-    CB_TRY(cb_store_queue_init(&q, err));
+    cb_store_queue_init(&q);
     for (size_t i = 0; i < n; i++) {
         why[i] = (cubed_error)CUBED_ERROR_INIT;
         r[i].err = &why[i];

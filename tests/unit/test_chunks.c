@@ -253,9 +253,9 @@ static void test_offers_follow_the_order_of_the_task(void **state)
                                  .visit = visit_backwards,
                                  .open = no_folder};
     must(cb_chunks_new(f.plan, &o, &f.chunks, &err), &err);
-    assert_true(cb_mutex_init(&lock));
-    assert_true(cb_cond_init(&wake));
-    assert_true(cb_cond_init(&decoded));
+    cb_mutex_init(&lock);
+    cb_cond_init(&wake);
+    cb_cond_init(&decoded);
     const cb_offer_sync sync = {.lock = &lock, .idle = &wake, .decoded = &decoded};
     assert_null(cb_chunks_helper(f.chunks, 0));
     must(cb_chunks_begin_offers(f.chunks, 2, sync, &err), &err);

@@ -125,15 +125,13 @@ static cubed_status read_file(void *ctx, const cubed_allocator *a, cubed_error *
     reader r = {.hash = XXH3_createState()};
     assert_non_null(r.hash);
     XXH3_64bits_reset(r.hash);
-    cubed_status st = cb_stores_init(&stores, a, err);
+    cb_stores_init(&stores, a);
+    cubed_status st = open_file(in, &stores, a, &r.file, err);
     if (st == CUBED_OK) {
-        st = open_file(in, &stores, a, &r.file, err);
-        if (st == CUBED_OK) {
-            st = cb_store_list(r.file, "", read_object, &r, err);
-            cb_store_close(r.file);
-        }
-        cb_stores_free(&stores);
+        st = cb_store_list(r.file, "", read_object, &r, err);
+        cb_store_close(r.file);
     }
+    cb_stores_free(&stores);
     if (st == CUBED_OK) {
         const uint64_t hash = XXH3_64bits_digest(r.hash);
         if (in->found && hash != in->hash)

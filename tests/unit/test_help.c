@@ -253,7 +253,7 @@ static void test_failures(void **state)
 
 int main(void)
 {
-    if (!cb_cond_init(&here.changed)) return 1;
+    cb_cond_init(&here.changed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_task, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failures, setup, teardown),

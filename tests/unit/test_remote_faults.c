@@ -212,9 +212,8 @@ static cubed_status use_service(void *ctx, const cubed_allocator *a, cubed_error
     cb_stores stores;
     cubed_store *s;
     snprintf(url, sizeof url, x->url, object_server_port(server));
-    cubed_status st = cb_stores_init(&stores, a, err);
-    if (st != CUBED_OK) return st;
-    st = set_variables(&stores, x->variables, err);
+    cb_stores_init(&stores, a);
+    cubed_status st = set_variables(&stores, x->variables, err);
     if (st == CUBED_OK) st = cb_store_open(&stores, url, false, &s, err);
     if (st == CUBED_OK) {
         st = use_store(s, err);

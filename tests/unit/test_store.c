@@ -631,7 +631,7 @@ static void test_opening(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     char url[PATH_MAX + 8];
     cb_stores stores;
-    assert_int_equal(cb_stores_init(&stores, &cb_system_allocator, NULL), CUBED_OK);
+    cb_stores_init(&stores, &cb_system_allocator);
     put(s, "k", "durable");
     snprintf(url, sizeof url, "%s", below("store"));
     assert_int_equal(cb_store_open(&stores, url, false, &other, NULL), CUBED_OK);

@@ -471,7 +471,7 @@ static cubed_status scatter(const cb_task *t, int64_t task, cubed_error *err)
     cb_box chunks;
     cb_stage_task_chunks(t->stage, task, &chunks);
     if (t->coop) return scatter_together(t, t->coop, &chunks, err);
-    CB_TRY(cb_coop_init(&alone, &self, err));
+    cb_coop_init(&alone, &self);
     cb_coop_begin(&alone, 1);
     cubed_status st = scatter_together(t, &alone, &chunks, err);
     cb_coop_destroy(&alone);

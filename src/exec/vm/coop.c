@@ -4,14 +4,12 @@
 
 #include "base/error.h"
 
-cubed_status cb_coop_init(cb_coop *t, cb_member *members, cubed_error *err)
+void cb_coop_init(cb_coop *t, cb_member *members)
 {
     memset(t, 0, sizeof *t);
     t->members = members;
-    if (!cb_mutex_init(&t->lock)) return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
-    if (cb_cond_init(&t->met)) return CUBED_OK;
-    cb_mutex_destroy(&t->lock);
-    return cb_fail(err, CUBED_E_NOMEM, "no memory for a condition");
+    cb_mutex_init(&t->lock);
+    cb_cond_init(&t->met);
 }
 
 void cb_coop_destroy(cb_coop *t)

@@ -32,7 +32,7 @@ typedef struct cb_coop {
 } cb_coop;
 
 /* Initialises a team. The caller keeps ownership of `members`, which must live as long as the team. */
-CUBED_MUST_CHECK cubed_status cb_coop_init(cb_coop *t, cb_member *members, cubed_error *err);
+void cb_coop_init(cb_coop *t, cb_member *members);
 void cb_coop_destroy(cb_coop *t);
 /* Prepares the team for a new task with `size` members, and removes the error of the previous task. Call it before any member
  * begins the task. */

@@ -30,7 +30,6 @@ typedef struct threads {
     cb_cond work, done, room, complete, decoded;
     bool stop CB_GUARDED_BY(&lock);
     cb_coop coop;
-    bool has_coop;                     /* `coop` was initialised, and must be destroyed */
     cb_member *members;                /* one per worker */
     bool forming CB_GUARDED_BY(&lock); /* a cooperative task waits for members */
     unsigned joined CB_GUARDED_BY(&lock);
@@ -255,7 +254,7 @@ static void threads_free(threads *t) CB_UNCHECKED_LOCKS
     if (t->has_offers) cb_chunks_end_offers(cb_io_chunks(t->env.io));
     for (unsigned i = 0; t->arenas && i < t->head.workers; i++) cb_arena_free(t->arenas[i]);
     cb_free(a, t->arenas, t->head.workers * sizeof *t->arenas);
-    if (t->has_coop) cb_coop_destroy(&t->coop);
+    cb_coop_destroy(&t->coop);
     cb_free(a, t->members, t->head.workers * sizeof *t->members);
     cb_free(a, t->ranges, t->range_cap * sizeof *t->ranges);
     cb_free(a, t->reports, t->report_cap * sizeof *t->reports);
@@ -276,10 +275,15 @@ static void threads_close(cubed_executor *ex)
     threads_free(t);
 }
 
-static bool init_conditions(threads *t)
+static void init_locks(threads *t)
 {
-    return cb_mutex_init(&t->lock) && cb_cond_init(&t->work) && cb_cond_init(&t->done) &&
-           cb_cond_init(&t->room) && cb_cond_init(&t->complete) && cb_cond_init(&t->decoded);
+    cb_mutex_init(&t->lock);
+    cb_cond_init(&t->work);
+    cb_cond_init(&t->done);
+    cb_cond_init(&t->room);
+    cb_cond_init(&t->complete);
+    cb_cond_init(&t->decoded);
+    cb_coop_init(&t->coop, t->members);
 }
 
 static bool is_one_task(const cubed_plan *p)
@@ -307,22 +311,17 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
     t->head =
         (cubed_executor){.vt = &cb_executor_threads, .slots = RANGES_PER_WORKER * n, .workers = n};
     t->env = ((const cb_executor_args *)args)->env;
-    if (!init_conditions(t)) {
-        cb_free(a, t, sizeof *t);
-        return cb_fail(err, CUBED_E_NOMEM, "no memory for locks");
-    }
     t->range_cap = t->head.slots;
     t->report_cap = (size_t)REPORTS_PER_WORKER * n;
     t->ranges = cb_alloc_zero(a, t->range_cap * sizeof *t->ranges);
     t->reports = cb_alloc_zero(a, t->report_cap * sizeof *t->reports);
     t->arenas = cb_alloc_zero(a, n * sizeof *t->arenas);
     t->members = cb_alloc_zero(a, n * sizeof *t->members);
+    init_locks(t);
     if (!t->ranges || !t->reports || !t->arenas || !t->members) {
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for %u workers", n);
         goto out;
     }
-    CB_GO(cb_coop_init(&t->coop, t->members, err));
-    t->has_coop = true;
     for (unsigned i = 0; i < n; i++) {
         CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
         /* also used when the worker decodes chunks before its first task */

@@ -88,12 +88,12 @@ static cubed_status get_fetcher(cb_net *net, cb_fetcher **out, cubed_error *err)
     cb_mutex_lock(&net->lock);
     if (!net->fetcher) {
         cb_fetcher *f = cb_alloc_zero(net->alloc, sizeof *f);
-        if (f && cb_mutex_init(&f->lock)) {
+        if (f) {
+            cb_mutex_init(&f->lock);
             cb_cond_init(&f->wanted);
             f->net = net;
             net->fetcher = f;
         } else {
-            cb_free(net->alloc, f, sizeof *f);
             st = cb_fail(err, CUBED_E_NOMEM, "no memory for credentials");
         }
     }

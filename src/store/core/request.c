@@ -5,14 +5,11 @@
 
 /* --- Queues ------------------------------------------------------------------------------------------- */
 
-cubed_status cb_store_queue_init(cb_store_queue *q, cubed_error *err)
+void cb_store_queue_init(cb_store_queue *q)
 {
     *q = (cb_store_queue){.first = NULL};
-    if (!cb_mutex_init(&q->lock))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory for a queue of requests");
-    if (cb_cond_init(&q->came)) return CUBED_OK;
-    cb_mutex_destroy(&q->lock);
-    return cb_fail(err, CUBED_E_NOMEM, "no memory for a queue of requests");
+    cb_mutex_init(&q->lock);
+    cb_cond_init(&q->came);
 }
 
 void cb_store_queue_free(cb_store_queue *q)
@@ -130,7 +127,7 @@ cubed_status cb_store_do_until(cubed_store *s, cubed_store_request *r, const cub
         s->vt->submit(s, &r, 1);
         return r->status;
     }
-    CB_TRY(cb_store_queue_init(&q, err));
+    cb_store_queue_init(&q);
     r->complete = append;
     r->data = &q;
     s->vt->submit(s, &r, 1);

@@ -46,7 +46,7 @@ typedef struct cb_store_queue {
         *last CB_GUARDED_BY(&lock); /* completed, not yet returned by cb_store_poll */
 } cb_store_queue;
 
-CUBED_MUST_CHECK cubed_status cb_store_queue_init(cb_store_queue *q, cubed_error *err);
+void cb_store_queue_init(cb_store_queue *q);
 /* Requires that no request submitted through the queue is in flight. */
 void cb_store_queue_free(cb_store_queue *q);
 /* Submits requests through a queue. cb_store_poll returns each request after its completion. Sets the members `complete` and

@@ -16,10 +16,10 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-cubed_status cb_hedge_init(cb_hedge *h, cubed_error *err)
+void cb_hedge_init(cb_hedge *h)
 {
     *h = (cb_hedge){.n = 0};
-    return cb_mutex_init(&h->lock) ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    cb_mutex_init(&h->lock);
 }
 
 void cb_hedge_free(cb_hedge *h) { cb_mutex_destroy(&h->lock); }

@@ -28,7 +28,7 @@ typedef struct cb_hedge {
         &lock); /* duration after which a second request is sent; 0: too few replies so far */
 } cb_hedge;
 
-CUBED_MUST_CHECK cubed_status cb_hedge_init(cb_hedge *h, cubed_error *err);
+void cb_hedge_init(cb_hedge *h);
 void cb_hedge_free(cb_hedge *h);
 /* Records that a request is sent for the first time. CB_HEDGE_EVERY such requests allow one second request. */
 void cb_hedge_ask(cb_hedge *h);

@@ -920,11 +920,11 @@ cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_hedge *hedg
     if (getrandom(&h->random, sizeof h->random, 0) != (ssize_t)sizeof h->random || !h->random)
         h->random = (uint64_t)cb_clock_ns() | 1;
     h->multi = curl_multi_init();
-    if (!h->multi || curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)h->transfers) != 0 ||
-        !cb_mutex_init(&h->lock)) {
+    if (!h->multi || curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)h->transfers) != 0) {
         if (h->multi) curl_multi_cleanup(h->multi);
         CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
     }
+    cb_mutex_init(&h->lock);
     st = cb_sockets_new(a, h->multi, h->transfers, &h->sockets, err);
     if (st == CUBED_OK) st = cb_pool_start(a, 1, run, NULL, h, &h->thread, err);
     if (st != CUBED_OK) {

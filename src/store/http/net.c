@@ -10,13 +10,11 @@
 #include "store/core/file_kind.h"
 #include "store/core/uri.h"
 
-cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, cubed_error *err)
+void cb_net_init(cb_net *n, const cubed_allocator *a)
 {
     *n = (cb_net){.alloc = a};
-    CB_TRY(cb_hedge_init(&n->hedge, err));
-    if (cb_mutex_init(&n->lock)) return CUBED_OK;
-    cb_hedge_free(&n->hedge);
-    return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    cb_hedge_init(&n->hedge);
+    cb_mutex_init(&n->lock);
 }
 
 static void free_setting(const cb_net *n, cb_setting *s)

@@ -35,7 +35,7 @@ typedef struct cb_net {
     bool keeps_secrets CB_GUARDED_BY(&lock); /* memory with secrets is excluded from core dumps */
 } cb_net;
 
-CUBED_MUST_CHECK cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, cubed_error *err);
+void cb_net_init(cb_net *n, const cubed_allocator *a);
 /* Requires that no store is open, and that cb_credentials_free has run if credentials were used. */
 void cb_net_free(cb_net *n);
 /* Returns this process's client with the fewest calls. All calls of one request use the same client. */

@@ -24,11 +24,10 @@ typedef struct memory_store {
     char root[]; /* prefix of this store's keys in `objects`; may be "" */
 } memory_store;
 
-cubed_status cb_memory_init(cb_memory *m, const cubed_allocator *a, cubed_error *err)
+void cb_memory_init(cb_memory *m, const cubed_allocator *a)
 {
     *m = (cb_memory){.alloc = a};
-    return cb_rwlock_init(&m->lock) ? CUBED_OK
-                                    : cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    cb_rwlock_init(&m->lock);
 }
 
 static void free_object(const cb_memory *m, object *o)
@@ -389,11 +388,7 @@ cubed_status cb_store_open_memory(const cubed_allocator *a, const char *name, cu
 {
     memory_store *s = NULL;
     CB_TRY(new_store(a, name, "", &s, err));
-    cubed_status st = cb_memory_init(&s->own, a, err);
-    if (st != CUBED_OK) {
-        cb_free(a, s, s->size);
-        return st;
-    }
+    cb_memory_init(&s->own, a);
     s->objects = &s->own;
     *out = &s->head;
     return CUBED_OK;

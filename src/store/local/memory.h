@@ -20,8 +20,7 @@ typedef struct cb_memory {
     uint64_t puts CB_GUARDED_BY(&lock);
 } cb_memory;
 
-CUBED_MUST_CHECK cubed_status cb_memory_init(cb_memory *m, const cubed_allocator *a,
-                                             cubed_error *err);
+void cb_memory_init(cb_memory *m, const cubed_allocator *a);
 void cb_memory_free(cb_memory *m);
 /* Opens memory://NAME/PATH as a store: its objects are those of `m` whose keys begin with NAME/PATH. The URL is percent-encoded,
  * keys are not. `m` must outlive the store. */

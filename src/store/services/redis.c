@@ -711,10 +711,11 @@ cubed_status cb_redis_open(cb_net *net, const char *url, cubed_store **out, cube
     CB_TRY(cb_zone_new(net->alloc, &zone, err));
     redis_store *s = cb_zone_alloc(zone, sizeof *s);
     const char *name = cb_zone_strdup(zone, url);
-    if (!s || !name || !cb_mutex_init(&s->lock)) {
+    if (!s || !name) {
         cb_zone_free(zone);
         return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", url);
     }
+    cb_mutex_init(&s->lock);
     s->head = (cubed_store){&cb_redis_vtable, net->alloc, name};
     s->zone = zone;
     s->net = net;

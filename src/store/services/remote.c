@@ -893,10 +893,8 @@ cubed_status cb_remote_do(cb_remote *s, cb_remote_what what, cubed_store_request
     cubed_status st = CUBED_OK;
     adopt(s);
     waiting *x = cb_alloc_zero(s->head.alloc, sizeof *x);
-    if (!x || !cb_mutex_init(&x->lock)) {
-        cb_free(s->head.alloc, x, sizeof *x);
-        return cb_fail(err, CUBED_E_NOMEM, "no memory for requests");
-    }
+    if (!x) return cb_fail(err, CUBED_E_NOMEM, "no memory for requests");
+    cb_mutex_init(&x->lock);
     cb_cond_init(&x->over);
     cb_mutex_lock(&x->lock);
     x->left = n;
@@ -1048,10 +1046,11 @@ cubed_status cb_remote_open(cb_net *net, const cubed_store_vtable *vt, const cb_
     CB_TRY(cb_zone_new(net->alloc, &zone, err));
     cb_remote *s = cb_zone_alloc(zone, dialect->size);
     const char *name = cb_zone_strdup(zone, url);
-    if (!s || !name || !cb_mutex_init(&s->lock)) {
+    if (!s || !name) {
         cb_zone_free(zone);
         return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", url);
     }
+    cb_mutex_init(&s->lock);
     cb_cond_init(&s->idle);
     s->head = (cubed_store){vt, net->alloc, name};
     s->dialect = dialect;

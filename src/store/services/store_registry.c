@@ -40,16 +40,14 @@ static const struct {
     {"redis", &cb_redis_vtable, cb_redis_open, NULL},
     {NULL, NULL, NULL, NULL}};
 
-cubed_status cb_stores_init(cb_stores *s, const cubed_allocator *a, cubed_error *err)
+void cb_stores_init(cb_stores *s, const cubed_allocator *a)
 {
     s->alloc = a;
     s->open_file = NULL;
     atomic_init(&s->added, NULL);
     atomic_init(&s->files, NULL);
-    CB_TRY(cb_memory_init(&s->memory, a, err));
-    cubed_status st = cb_net_init(&s->net, a, err);
-    if (st != CUBED_OK) cb_memory_free(&s->memory);
-    return st;
+    cb_memory_init(&s->memory, a);
+    cb_net_init(&s->net, a);
 }
 
 static void free_list(cb_stores *s, cb_added_store *a)

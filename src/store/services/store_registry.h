@@ -36,8 +36,7 @@ typedef struct cb_stores {
 
 #define CB_STORE_BYTES ((size_t)512) /* Memory of an open store, in addition to its URL. */
 
-CUBED_MUST_CHECK cubed_status cb_stores_init(cb_stores *s, const cubed_allocator *a,
-                                             cubed_error *err);
+void cb_stores_init(cb_stores *s, const cubed_allocator *a);
 /* Requires that no store is open. */
 void cb_stores_free(cb_stores *s);
 CUBED_MUST_CHECK cubed_status cb_stores_add(cb_stores *s, const cubed_store_vtable *vt,
