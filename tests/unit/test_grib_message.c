@@ -10,37 +10,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "files/grib_message.h"
-
-enum { POINTS = 12, HOLE = 5, MOST = 512 };
-
-/* ecCodes 2.28, regular_ll with 2 rows and 6 columns, 12 bits per value: 270, 272.5, ..., 297.5 with a missing value at
- * HOLE, in base64. */
-static const char edition1[] =
-    "R1JJQgAAhAEAADSAYoD/wKdkA1IUAh0MAAEAAAAAAAAVAAAAAAAAAAAAAAAAAAAAAQECBAEwMDAxAAAAAAAgAP8AAA"
-    "YAAgDqYAAAAIAAw1AEk+DqYCcQAAAAAAAAAAgEAAD78AAAHASAB0MQ4AAMAAFAKAPAUAeAjAoAtAyA3AA3Nzc3";
-static const char edition2[] =
-    "R1JJQv//AAIAAAAAAAAAxgAAABUBAGIAAAQAAQfkAh0MAAAAAgAAAEgDAAAAAAwAAAAABv///////////////////w"
-    "AAAAYAAAACAAAAAP////8Dk4cAAAAAADAC+vCAEeGjAAOThwAAmJaAAAAAACIEAAAAAAAAAP+AAAAAAQAAAABkAAAB"
-    "TAj///////8AAAAVBQAAAAsAAEOHAACABwAADAAAAAAIBgD78AAAABYHAAFAKAPAUAeAjAoAtAyA3AA3Nzc3";
-
-typedef struct message {
-    /* the allocation has exactly `size` bytes, so that sanitizers detect reads beyond the end */
-    uint8_t *bytes;
-    size_t size;
-} message;
-
-static message decoded(const char *text)
-{
-    uint8_t bytes[MOST];
-    message m;
-    assert_true(cb_base64_decode(text, bytes, sizeof bytes, &m.size));
-    m.bytes = malloc(m.size);
-    assert_non_null(m.bytes);
-    memcpy(m.bytes, bytes, m.size);
-    return m;
-}
+#include "grib_test.h"
 
 static cubed_status read_bytes(void *ctx, uint64_t offset, void *dst, size_t n, cubed_error *err)
 {
@@ -90,7 +61,7 @@ static cubed_status unpack(message *m)
 
 static void test_values(void **state)
 {
-    const char *const texts[] = {edition1, edition2};
+    const char *const texts[] = {grib_edition1, grib_edition2};
     (void)state;
     for (int e = 0; e < 2; e++) {
         message m = decoded(texts[e]);
@@ -118,7 +89,7 @@ static void test_values(void **state)
 
 static void test_truncated_messages(void **state)
 {
-    const char *const texts[] = {edition1, edition2};
+    const char *const texts[] = {grib_edition1, grib_edition2};
     (void)state;
     for (int e = 0; e < 2; e++) {
         message whole = decoded(texts[e]);
@@ -136,7 +107,7 @@ static void test_truncated_messages(void **state)
 static void test_damaged_messages(void **state)
 {
     static const uint8_t bytes[] = {0, 1, 2, 5, 21, 127, 128, 254, 255};
-    const char *const texts[] = {edition1, edition2};
+    const char *const texts[] = {grib_edition1, grib_edition2};
     const int n = sizeof bytes / sizeof *bytes;
     (void)state;
     for (int e = 0; e < 2; e++) {
