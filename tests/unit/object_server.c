@@ -14,6 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "run/executors/told.h"
+
 enum { MOST = 256, PAGE = 3, NAME = 512, LOG = 4096 };
 
 typedef struct object {
@@ -548,18 +551,39 @@ static invocation *wait_for(object_server *s, int state)
     return NULL;
 }
 
-static void invoke(const connection *c, const request *r)
+/* Replies with the result of an invocation, or with its bytes if the request is for an endpoint. */
+static void reply_result(const connection *c, const request *r, const invocation *i, bool endpoint)
 {
-    object_server *s = c->s;
-    invocation *i = wait_for(s, FREE);
-    if (!i) return;
-    *i =
-        (invocation){.state = ASKED, .event = copy_of(r->body, r->body_size), .size = r->body_size};
-    pthread_cond_broadcast(&s->changed);
-    while (!s->closing && i->state != ANSWERED) pthread_cond_wait(&s->changed, &s->lock);
-    if (i->state == ANSWERED)
+    cb_buf bytes;
+    cb_buf_init(&bytes, &cb_system_allocator);
+    if (!endpoint)
         reply(c, r, 200, i->failed ? "x-amz-function-error: Unhandled\r\n" : "", i->result,
               i->result_size);
+    else if (i->failed || cb_told_take_json(i->result, i->result_size, &bytes, NULL) != CUBED_OK)
+        reply(c, r, 400, "", i->result, i->result_size);
+    else
+        reply(c, r, 200, "", bytes.data, bytes.size);
+    cb_buf_free(&bytes);
+}
+
+/* Passes a request to a runtime. Requests of endpoints have bytes instead of JSON. */
+static void invoke(const connection *c, const request *r, bool endpoint)
+{
+    object_server *s = c->s;
+    cb_buf event;
+    invocation *i = wait_for(s, FREE);
+    if (!i) return;
+    cb_buf_init(&event, &cb_system_allocator);
+    if (endpoint)
+        cb_told_put_json(&event, r->body, r->body_size);
+    else
+        cb_buf_put(&event, r->body, r->body_size);
+    if (event.failed) die("malloc");
+    *i = (invocation){.state = ASKED, .event = copy_of(event.data, event.size), .size = event.size};
+    cb_buf_free(&event);
+    pthread_cond_broadcast(&s->changed);
+    while (!s->closing && i->state != ANSWERED) pthread_cond_wait(&s->changed, &s->lock);
+    if (i->state == ANSWERED) reply_result(c, r, i, endpoint);
     free(i->event);
     free(i->result);
     *i = (invocation){.state = FREE};
@@ -597,7 +621,9 @@ static bool serve_function(const connection *c, const request *r, const char *fi
 {
     const char *at = strstr(first, "/runtime/invocation/");
     if (strstr(first, "/invocations "))
-        invoke(c, r);
+        invoke(c, r, false);
+    else if (strncmp(first, "POST /endpoint ", 15) == 0)
+        invoke(c, r, true);
     else if (at && strncmp(at + 20, "next", 4) == 0)
         give_next(c, r);
     else if (at)

@@ -1,6 +1,6 @@
 /* A server on this machine with the parts of the protocols that the library uses: S3, Google Cloud Storage (JSON, and XML for
  * HMAC keys), Azure blobs, plain HTTP and Redis; and AWS Lambda, whose functions run in the process that polls the runtime
- * interface. Signatures are not checked, because other tests check them. */
+ * interface. These functions also serve /endpoint, whose requests and replies are bytes. Signatures are not checked, because other tests check them. */
 #ifndef CUBED_OBJECT_SERVER_H
 #define CUBED_OBJECT_SERVER_H
 

@@ -266,6 +266,90 @@ static void test_functions_that_fail(void **state)
     }
 }
 
+static char *endpoint_name(char name[64])
+{
+    snprintf(name, 64, "http:http://127.0.0.1:%d/endpoint", object_server_port(server));
+    return name;
+}
+
+static void test_runs_of_endpoints(void **state)
+{
+    char name[64];
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    cubed_run_stats stats;
+    o.executor = endpoint_name(name);
+    cubed_plan *plan = new_plan(*state, "s3://bucket/e.zarr", NULL, false);
+    must(cubed_run(plan, &o, &stats, &err), &err);
+    assert_true(stats.num_tasks > 10);
+    cubed_plan_unref(plan);
+    expect_stored(*state, "s3://bucket/e.zarr");
+    assert_true(object_server_count(server, "POST /endpoint HTTP") > 3);
+    assert_true(object_server_count(server, "ontent-type: application/octet-stream") > 3);
+}
+
+static void test_endpoints_that_fail(void **state)
+{
+    static const struct {
+        int code;
+        const char *body, *says; /* says: a part of the expected error; NULL: the call succeeds */
+    } cases[] = {
+        {429, "", NULL},
+        {503, "", NULL},
+        {400, "{\"error\": \"no such range\"}", "the reply is 400: no such range"},
+        {401, "", "the reply is 401: check the token's source, its audience and its issuer"},
+        {403, "{\"message\": \"denied\"}", "the reply is 403: denied: the caller's identity may"},
+        {404, "<html>", "the reply is 404: check the URL"},
+        {408, "", "the reply is 408: the time limit of a request was over"},
+        {413, "", "the reply is 413: the worker's --max-body, or the service's limit, is lower"},
+        {504, "", "the reply is 504: the time limit of a request was over: raise it"},
+        {507, "{\"error\": \"memory\"}", "the reply is 507: memory"},
+        {200, "<html>hello</html>", "/endpoint is not a worker of this library"},
+        {200, "", "/endpoint is not a worker of this library"},
+    };
+    char name[64];
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    o.executor = endpoint_name(name);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        object_server_fail(server, "POST /endpoint ", cases[i].code, "", cases[i].body,
+                           cases[i].says ? 99 : 1);
+        cubed_plan *plan = new_plan(*state, "s3://bucket/f.zarr", NULL, true);
+        const cubed_status st = cubed_run(plan, &o, NULL, &err);
+        cubed_plan_unref(plan);
+        if (!cases[i].says) {
+            must(st, &err);
+            expect_stored(*state, "s3://bucket/f.zarr");
+        } else if (st == CUBED_OK || !strstr(err.message, cases[i].says)) {
+            fail_msg("case %zu: %s", i, err.message);
+        }
+        object_server_forgive(server);
+    }
+}
+
+static void test_what_is_no_endpoint(void **state)
+{
+    static const struct {
+        const char *name, *says;
+    } cases[] = {
+        {"http:", "executor \"http:\" names no endpoint, expected http:URL"},
+        {"http:http://127.0.0.1:9/run?token=secret",
+         "url is \"http://127.0.0.1:9/run?...\", expected no query: give a token as token_command"},
+        {"http:127.0.0.1/run", "url"},
+        {"http:ftp://127.0.0.1/run", "url"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+        o.executor = cases[i].name;
+        cubed_plan *plan = new_plan(*state, "s3://bucket/n.zarr", NULL, false);
+        assert_int_not_equal(cubed_run(plan, &o, NULL, &err), CUBED_OK);
+        if (!strstr(err.message, cases[i].says) || strstr(err.message, "secret"))
+            fail_msg("%s: %s", cases[i].name, err.message);
+        cubed_plan_unref(plan);
+    }
+}
+
 static void test_what_is_no_function(void **state)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -287,6 +371,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
         cmocka_unit_test_setup_teardown(test_functions_that_fail, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_no_function, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_runs_of_endpoints, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_endpoints_that_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_no_endpoint, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
