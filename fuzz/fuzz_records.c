@@ -88,6 +88,8 @@ static void read_sources(cubed_store *store, cb_zone *zone)
     require(cb_sources_record_read(store, "a", zone, &again, &found, &next, &err) == CUBED_OK);
     require(found && again.nsources == r.nsources && again.result.n == r.result.n);
     require(strcmp(again.goal, r.goal) == 0 && again.axes_size == r.axes_size);
+    require(strcmp(again.states, r.states) == 0 && again.states_size == r.states_size);
+    require(r.full_groups >= 0 && again.full_groups == r.full_groups);
 }
 
 /* A record of sources ends with a hash of the bytes before it, which mutations would never find. */

@@ -155,12 +155,17 @@ typedef struct cubed_plan_options {
      * until the plan is made. CUBED_E_BUDGET if the arrays need more than `allowed_mem`. */
     cubed_status (*remake)(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err);
     void *remake_ctx;
+    /* STORE or STORE::PATH of a Zarr group that keeps partial results of reductions, so that an update (cubed_run_options.update)
+     * after a reduced axis has grown reads only new elements; NULL: updates compute such reductions again. The plan replaces the
+     * arrays 0, 1, ... in the group. Only updates can run the plan. CUBED_E_ARG if the plan has no reduction over chunks of a
+     * stored array. */
+    const char *partials;
 } cubed_plan_options;
 #define CUBED_DEFAULT_RESERVED_MEM ((uint64_t)16 << 20)
 #define CUBED_PLAN_OPTIONS_INIT                                                                    \
     {                                                                                              \
         sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true, NULL, 0, true,   \
-            false, false, 0, 0, NULL, NULL, NULL, NULL                                             \
+            false, false, 0, 0, NULL, NULL, NULL, NULL, NULL                                       \
     }
 
 /* Makes a plan: decides stages and memory. Writes nothing. A target that exists and may not be overwritten is reported by the

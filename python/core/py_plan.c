@@ -207,16 +207,17 @@ static bool take_remaking(core_state *s, plan_call *c)
 /* Parses the arguments of a call. The caller must end the call in any case. Returns false with an exception set. */
 static bool take_call(core_state *s, PyObject *args, PyObject *kwargs, plan_call *c)
 {
-    static char *names[] = {
-        "targets",     "allowed_mem",       "reserved_mem",   "max_workers", "work_dir", "optimize",
-        "share_tasks", "reserve_a_quarter", "other_machines", "compile",     NULL};
+    static char *names[] = {"targets",        "allowed_mem", "reserved_mem", "max_workers",
+                            "work_dir",       "optimize",    "share_tasks",  "reserve_a_quarter",
+                            "other_machines", "compile",     "partials",     NULL};
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
     int optimize = 1, share = 0, quarter = 0, other_machines = 0;
     *c = (plan_call){.compile = {Py_None, NULL}};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzppppO", names, &PyTuple_Type, &c->list,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzppppOz", names, &PyTuple_Type, &c->list,
                                      &allowed, &reserved, &o.max_workers, &o.work_dir, &optimize,
-                                     &share, &quarter, &other_machines, &c->compile.function) ||
+                                     &share, &quarter, &other_machines, &c->compile.function,
+                                     &o.partials) ||
         !take_targets(s, c))
         return false;
     o.allowed_mem = allowed;

@@ -102,6 +102,7 @@ typedef struct cli_common {
     bool overwrite, durable, resume, update, take_over, optimize, plan_only, explain, json,
         through_bytes;
     cli_progress_mode progress;
+    const char *partials; /* STORE of a group for partial results; NULL: none are kept */
     const char *plan_svg, *prices, *save_plan, *events, *report, *status, *isa;
     const cli_picture *picture; /* how results are drawn; NULL: results are not drawn */
     /* Recreates the targets' arrays for another allowed_mem: cubed_plan_options.remake. NULL: not possible. */

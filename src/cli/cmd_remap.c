@@ -190,6 +190,7 @@ static int save_weights(const remap_words *w, cli_common common)
     /* These options apply to the run that follows, not to the computation of weights. */
     common.save_plan = common.report = common.plan_svg = common.events = NULL;
     common.plan_only = common.explain = common.json = common.resume = common.update = false;
+    common.partials = NULL;
     if (code == EXIT_SUCCESS) code = store_weights(ctx, w, built, &common);
     cubed_expr_results_free(built);
     inputs_free(&in);

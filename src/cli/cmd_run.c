@@ -67,6 +67,7 @@ static const char *not_for_saved(const cli_common *c)
     return c->durable     ? "--durable"
            : c->overwrite ? "--overwrite"
            : !c->optimize ? "--no-optimize"
+           : c->partials  ? "--partials"
                           : NULL;
 }
 

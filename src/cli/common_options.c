@@ -31,6 +31,10 @@ const cli_option cli_common_options[] = {
      "recompute only chunks whose sources have changed or grown since the same command with "
      "--update; implies --overwrite, for results that have to be recomputed as a whole",
      KEY_UPDATE},
+    {"partials", "STORE",
+     "with --update, keep partial results of reductions in this Zarr group: after sources have "
+     "grown along a reduced axis, the next update with --partials reads only new elements",
+     KEY_PARTIALS},
     {"overwrite", NULL, "replace an existing target", KEY_OVERWRITE},
     {CLI_TAKE_OVER_OPTION, NULL,
      "take the target from an unfinished run of another machine or container at once: make sure "

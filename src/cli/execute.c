@@ -449,6 +449,7 @@ static int execute(const cli_job *job, uint64_t mem_after, bool *ran, cubed_run_
     o.num_groups = job->ngroups;
     o.remake = c->remake;
     o.remake_ctx = c->remake_ctx;
+    o.partials = c->partials;
     if (!o.work_dir && !dry) o.work_dir = cli_temp_dir();
     st = cubed_plan_new(ctx, targets, job->ntargets, &o, &plan, &err);
     if (st == CUBED_OK && c->through_bytes) st = reload(ctx, targets, job->ntargets, &plan, &err);

@@ -81,6 +81,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_RETRIES: c->retries = (int)number(verb, "retries", optarg, 0, 255); break;
     case KEY_RESUME: c->resume = true; break;
     case KEY_UPDATE: c->update = true; break;
+    case KEY_PARTIALS: c->partials = optarg; break;
     case KEY_OVERWRITE: c->overwrite = true; break;
     case KEY_TAKE_OVER: c->take_over = true; break;
     case KEY_DURABLE: c->durable = true; break;
@@ -115,6 +116,8 @@ static void check_common(const char *verb, cli_common *c)
         wrong = "--prices is for the costs of a plan: give it with --plan";
     else if (c->plan_only && c->events)
         wrong = "--events describes a run: leave out --plan";
+    else if (c->partials && !c->update && !c->plan_only && !c->save_plan)
+        wrong = "--partials is for updates: give it with --update";
     if (wrong) exit(cli_usage_error(verb, "%s", wrong));
 }
 

@@ -109,6 +109,7 @@ static cubed_status build(cubed_plan *p, cb_request *q, bool through_copies, cub
     CB_TRY(cb_plan_find_places(p, err));
     CB_TRY(cb_plan_note_goal(p, err));
     CB_TRY(cb_plan_note_growth(p, err));
+    if (o->partials) CB_TRY(cb_opt_keep_partials(p, o->partials, err));
     CB_TRY(set_params(p, o, err));
     CB_TRY(cb_opt_sink_reshapes(p, through_copies, err));
     if (o->optimize) {

@@ -5,6 +5,7 @@
  *   fuse.c          decides which nodes are stored; all others are virtual
  *   divide.c        divides stages that would read more arrays than fit into memory
  *   block_inputs.c  chooses blocks of functions on whole blocks that fit into memory, and rechunks inputs for them
+ *   partials.c      stores the partial results of reductions for updates
  *   split.c         divides reductions with few tasks into partial reductions and a merge
  *   siblings.c      groups stored nodes into stages; nodes that read the same inputs share a stage
  *   tile.c          decides how many output chunks a task makes
@@ -47,6 +48,10 @@ CUBED_MUST_CHECK cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cube
 CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err);
 /* Stores more nodes if a stage would need more memory than a task may use. Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
+/* Stores the states of reductions over stored chunks in arrays of the group `url`, as further targets, so that updates can use the
+ * states again (cubed_plan_options.partials). Must follow cb_plan_note_growth. CUBED_E_ARG if the plan has no such reduction. */
+CUBED_MUST_CHECK cubed_status cb_opt_keep_partials(cubed_plan *p, const char *url,
+                                                   cubed_error *err);
 /* Splits reductions with too few tasks for all workers into partial reductions and a merge. Changes the list of nodes. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_reductions(cubed_plan *p, cubed_error *err);
 /* Makes the stages of the plan from the stored nodes: sets their outputs and the number of chunks per task (task_chunks). */

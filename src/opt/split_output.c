@@ -143,10 +143,22 @@ static bool leaves_states(const cubed_plan *p, const cb_stage *s)
            cb_node_leaves_states(&p->ir.nodes[s->outs[0].node]);
 }
 
+/* Returns true if the stage writes or merges states that are kept for updates. Their chunks must not depend on workers. */
+static bool keeps_states(const cubed_plan *p, const cb_stage *s)
+{
+    for (int r = 0; r < s->reduce->n; r++) {
+        const int node = s->reduce->list[r].node, states = s->reduce->list[r].states;
+        if (cb_plan_keeps_states(p, node) || (states >= 0 && cb_plan_keeps_states(p, states)))
+            return true;
+    }
+    return false;
+}
+
 static bool may_spread(const cubed_plan *p, const cb_stage *s)
 {
     if (!s->reduce || (!s->op->tiles && !leaves_states(p, s)) || s->reduce->body.nbranches > 1)
         return false;
+    if (keeps_states(p, s)) return false;
     if (s->ntasks == 0 || s->ntasks >= enough_tasks(p)) return false;
     /* A merge of states has no branches, because it loads stored states, which are unencoded. */
     if (s->reduce->body.nbranches == 0) return p->other_machines && s->reduce->list[0].states >= 0;

@@ -20,10 +20,23 @@ void cb_fix_no_axes(const cb_ir *ir, int node, cb_fixed_axes *fixed)
     (void)fixed;
 }
 
-static void fix_axes(const cb_ir *ir, cb_fixed_axes *fixed)
+/* Marks the axes of a reduction whose states are kept. Blocks are numbered in C order of the reduced axes. So if the first reduced
+ * axis grows, existing blocks and positions keep their numbers, and only groups from the last one on get more elements. */
+static void fix_axes_of_states(const cb_node *n, cb_fixed_axes *fixed)
+{
+    const uint32_t first = n->reduced & -n->reduced;
+    fixed[n->inputs[0]].exact |= n->reduced & ~first;
+    fixed[n->inputs[0]].not_one |= ~n->reduced | first;
+}
+
+static void fix_axes(const cb_ir *ir, bool states, cb_fixed_axes *fixed)
 {
     for (int i = 0; i < ir->nnodes; i++) {
         const cb_node *n = &ir->nodes[i];
+        if (states && n->kind == CB_NODE_REDUCE) {
+            fix_axes_of_states(n, fixed);
+            continue;
+        }
         if (cb_kinds[n->kind]->fix_axes) {
             cb_kinds[n->kind]->fix_axes(ir, i, fixed);
             continue;
@@ -72,6 +85,44 @@ static void put_chunks(cb_buf *b, const cb_ir *ir, const bool *is_free)
     }
 }
 
+/* Hashes a request without the extents of its arrays, and serialises the extents. `p` needs only nodes, places and targets.
+ *
+ * states  the reductions of the request are those whose states are kept
+ * zone    owns out->axes */
+static cubed_status note_growth(const cubed_plan *p, bool states, cb_zone *zone, cb_growth *out,
+                                cubed_error *err)
+{
+    const cubed_allocator *a = &p->ctx->alloc;
+    const size_t n = (size_t)p->ir.nnodes, size = n * sizeof(cb_fixed_axes);
+    XXH128_canonical_t hash;
+    cubed_status st;
+    cb_buf bytes, axes;
+    _Static_assert(sizeof hash == sizeof out->hash, "the bytes of a hash");
+    cb_fixed_axes *fixed = cb_alloc_zero(a, size);
+    bool *is_free = cb_alloc_zero(a, n * sizeof *is_free);
+    cb_buf_init(&bytes, a);
+    cb_buf_init(&axes, a);
+    if (!fixed || !is_free) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
+    fix_axes(&p->ir, states, fixed);
+    put_axes(&axes, &p->ir, fixed);
+    find_free_chunks(&p->ir, is_free);
+    CB_GO(cb_plan_write(p, CB_PLAN_FOR_GROWTH, &bytes, err));
+    put_chunks(&bytes, &p->ir, is_free);
+    if (bytes.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
+    XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes.data, bytes.size));
+    if (axes.size > 0) out->axes = cb_zone_memdup(zone, axes.data, axes.size);
+    if (axes.failed || (axes.size > 0 && !out->axes))
+        CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
+    memcpy(out->hash, hash.digest, sizeof hash.digest);
+    out->size = axes.size;
+out:
+    cb_free(a, fixed, size);
+    cb_free(a, is_free, n * sizeof *is_free);
+    cb_buf_free(&bytes);
+    cb_buf_free(&axes);
+    return st;
+}
+
 /* Returns true if the plan has something to update: a target and a source that are both in stores. */
 static bool has_stores(const cb_ir *ir)
 {
@@ -85,36 +136,54 @@ static bool has_stores(const cb_ir *ir)
 
 cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err)
 {
-    const cubed_allocator *a = &p->ctx->alloc;
-    const size_t size = (size_t)p->ir.nnodes * sizeof(cb_fixed_axes);
-    XXH128_canonical_t hash;
-    cubed_status st;
-    cb_buf bytes, axes;
-    _Static_assert(sizeof hash == sizeof p->growth.hash, "the bytes of a hash");
     p->growth = (cb_growth){.axes = NULL};
-    if (!has_stores(&p->ir)) return CUBED_OK;
-    cb_fixed_axes *fixed = cb_alloc_zero(a, size);
-    bool *is_free = cb_alloc_zero(a, (size_t)p->ir.nnodes * sizeof *is_free);
-    cb_buf_init(&bytes, a);
-    cb_buf_init(&axes, a);
-    if (!fixed || !is_free) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
-    fix_axes(&p->ir, fixed);
-    put_axes(&axes, &p->ir, fixed);
-    find_free_chunks(&p->ir, is_free);
-    CB_GO(cb_plan_write(p, CB_PLAN_FOR_GROWTH, &bytes, err));
-    put_chunks(&bytes, &p->ir, is_free);
-    if (bytes.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
-    XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes.data, bytes.size));
-    if (axes.size > 0) p->growth.axes = cb_zone_memdup(p->zone, axes.data, axes.size);
-    if (axes.failed || (axes.size > 0 && !p->growth.axes))
-        CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
-    memcpy(p->growth.hash, hash.digest, sizeof hash.digest);
-    p->growth.size = axes.size;
+    return has_stores(&p->ir) ? note_growth(p, false, p->zone, &p->growth, err) : CUBED_OK;
+}
+
+/* Copies the nodes with wanted[i] to part->ir, and their places to part->storage. */
+static cubed_status copy_part(const cubed_plan *p, const bool *wanted, cubed_plan *part,
+                              cubed_error *err)
+{
+    const size_t n = (size_t)p->ir.nnodes;
+    int *number = cb_zone_alloc(part->ir.zone, n * sizeof *number + 1);
+    part->storage = cb_zone_alloc(part->ir.zone, n * sizeof(cb_storage *) + 1);
+    if (!number || !part->storage) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        cb_node node = p->ir.nodes[i];
+        if (!wanted[i]) continue;
+        node.inputs = cb_zone_memdup(part->ir.zone, node.inputs,
+                                     (size_t)node.ninputs * sizeof(int) + (node.ninputs == 0));
+        if (node.ninputs > 0 && !node.inputs)
+            return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        for (int k = 0; k < node.ninputs; k++) node.inputs[k] = number[node.inputs[k]];
+        CB_TRY(cb_ir_add(&part->ir, &node, &number[i], err));
+        part->storage[number[i]] = p->storage[i];
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_plan_note_states_growth(cubed_plan *p, const bool *keeps, cubed_error *err)
+{
+    const cubed_allocator *a = &p->ctx->alloc;
+    const size_t n = (size_t)p->ir.nnodes;
+    cubed_plan part = *p;
+    cubed_status st;
+    part.ir = (cb_ir){0};
+    part.ntargets = 0;
+    bool *wanted = cb_alloc_zero(a, n * sizeof *wanted);
+    if (!wanted) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = p->ir.nnodes - 1; i >= 0; i--) {
+        wanted[i] = wanted[i] || keeps[i];
+        for (int k = 0; wanted[i] && k < p->ir.nodes[i].ninputs; k++)
+            wanted[p->ir.nodes[i].inputs[k]] = true;
+    }
+    CB_GO(cb_zone_new(a, &part.ir.zone, err));
+    CB_GO(cb_ir_reserve(&part.ir, p->ir.nnodes, err));
+    CB_GO(copy_part(p, wanted, &part, err));
+    st = note_growth(&part, true, p->zone, &p->states_growth, err);
 out:
-    cb_free(a, fixed, size);
-    cb_free(a, is_free, (size_t)p->ir.nnodes * sizeof *is_free);
-    cb_buf_free(&bytes);
-    cb_buf_free(&axes);
+    cb_zone_free(part.ir.zone);
+    cb_free(a, wanted, n * sizeof *wanted);
     return st;
 }
 

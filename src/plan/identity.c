@@ -60,24 +60,43 @@ cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err)
     return st;
 }
 
-static void put_all_contents(const cubed_plan *p, cb_buf *contents)
+/* Hashes the arrays in memory; if `wanted` is not NULL, only the nodes with wanted[i]. */
+static void put_all_contents(const cubed_plan *p, const bool *wanted, cb_buf *contents)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
-        if (p->ir.nodes[i].kind == CB_NODE_MEMORY) put_contents(contents, &p->ir.nodes[i]);
+        if (p->ir.nodes[i].kind == CB_NODE_MEMORY && (!wanted || wanted[i]))
+            put_contents(contents, &p->ir.nodes[i]);
     }
 }
 
-cubed_status cb_plan_identify_growth(const cubed_plan *p, char name[CB_PLAN_ID_CAP],
+/* Sets below[i] for each node at or below kept states. */
+static void find_below_states(const cubed_plan *p, bool *below)
+{
+    for (int i = p->ir.nnodes - 1; i >= 0; i--) {
+        below[i] = below[i] || cb_plan_keeps_states(p, i);
+        for (int k = 0; below[i] && k < p->ir.nodes[i].ninputs; k++)
+            below[p->ir.nodes[i].inputs[k]] = true;
+    }
+}
+
+cubed_status cb_plan_identify_growth(const cubed_plan *p, bool states, char name[CB_PLAN_ID_CAP],
                                      cubed_error *err)
 {
+    const cubed_allocator *a = &p->ctx->alloc;
+    const cb_growth *growth = states ? &p->states_growth : &p->growth;
+    const size_t n = (size_t)p->ir.nnodes;
     cb_buf contents, bytes;
     *name = 0;
-    if (p->growth.size == 0) return CUBED_OK;
-    cb_buf_init(&contents, &p->ctx->alloc);
-    cb_buf_init(&bytes, &p->ctx->alloc);
-    put_all_contents(p, &contents);
-    cb_buf_put(&bytes, p->growth.hash, sizeof p->growth.hash);
+    if (growth->size == 0) return CUBED_OK;
+    bool *below = cb_alloc_zero(a, n * sizeof *below);
+    if (!below) return cb_fail(err, CUBED_E_NOMEM, "no memory to name what is computed");
+    find_below_states(p, below);
+    cb_buf_init(&contents, a);
+    cb_buf_init(&bytes, a);
+    put_all_contents(p, states ? below : NULL, &contents);
+    cb_buf_put(&bytes, growth->hash, sizeof growth->hash);
     const cubed_status st = put_name(&bytes, &contents, name, err);
+    cb_free(a, below, n * sizeof *below);
     cb_buf_free(&contents);
     cb_buf_free(&bytes);
     return st;
@@ -95,7 +114,7 @@ cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char
     if (known && !goal) return CUBED_OK;
     cb_buf_init(&contents, &p->ctx->alloc);
     cb_buf_init(&bytes, &p->ctx->alloc);
-    put_all_contents(p, &contents);
+    put_all_contents(p, NULL, &contents);
     if (!known) {
         CB_GO(cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err));
         CB_GO(put_name(&bytes, &contents, id, err));

@@ -67,6 +67,12 @@ bool cb_plan_is_shared(const cb_node *n, size_t *size)
     return *size > CB_PLAN_EMBED_BYTES;
 }
 
+bool cb_plan_keeps_states(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    return n->is_target && cb_node_leaves_states(n);
+}
+
 bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size)
 {
     const cb_node *n = &p->ir.nodes[p->targets[target]];

@@ -92,6 +92,8 @@ struct cubed_plan {
         [CB_PLAN_ID_CAP]; /* ID of a fetched plan; "" for other plans, whose ID cb_plan_identify computes */
     uint8_t goal[16]; /* hash of the request without contents: see cb_plan_note_goal */
     cb_growth growth;
+    /* growth of the nodes at and below kept states alone: cb_plan_note_states_growth */
+    cb_growth states_growth;
     bool maps_sources;  /* the plan has mapped the memory that nodes read, and unmaps it */
     cb_need need;       /* memory of the largest task of any stage */
     uint64_t graph_mem; /* memory in bytes of the arrays that the plan was made from */
@@ -167,9 +169,17 @@ CUBED_MUST_CHECK cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err)
 /* Records the request without the extents of arrays, so that a later plan of the same request is recognised after its sources
  * have grown. Call it with the nodes before the optimiser changes them. */
 CUBED_MUST_CHECK cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err);
+/* Like cb_plan_note_growth, for the nodes at and below the reductions whose states are kept (keeps[i] for each node). The first
+ * axis that such a reduction reduces may grow. */
+CUBED_MUST_CHECK cubed_status cb_plan_note_states_growth(cubed_plan *p, const bool *keeps,
+                                                         cubed_error *err);
+/* Returns true if node number `node` has states of a reduction that the plan keeps for updates: a further target of the plan. */
+bool cb_plan_keeps_states(const cubed_plan *p, int node);
 /* Sets `name` to a hash of the request without extents, and of the contents of arrays in memory. Sets it to "" if the growth is
- * unknown (cb_growth). */
-CUBED_MUST_CHECK cubed_status cb_plan_identify_growth(const cubed_plan *p,
+ * unknown (cb_growth).
+ *
+ * states  of the nodes at and below kept states only (cb_plan_note_states_growth) */
+CUBED_MUST_CHECK cubed_status cb_plan_identify_growth(const cubed_plan *p, bool states,
                                                       char name[CB_PLAN_ID_CAP], cubed_error *err);
 /* Result of comparing the extents of two plans (cb_growth_compare). */
 typedef enum cb_grown {

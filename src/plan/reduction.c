@@ -43,6 +43,16 @@ int64_t cb_reduce_span(int64_t nblocks, int64_t ngroups)
     }
 }
 
+int64_t cb_reduce_full_groups(const cb_grid *in, uint32_t reduced)
+{
+    const cb_grid g = pick(in, reduced, true);
+    const int64_t count = cb_axis_count(&g.axis[0]), blocks = cb_grid_count(&g);
+    if (count == 0) return 0;
+    const int64_t last = cb_axis_hi(&g.axis[0], count - 1) - cb_axis_lo(&g.axis[0], count - 1);
+    const int64_t full = last == g.axis[0].chunk ? count : count - 1;
+    return full * (blocks / count) / CB_REDUCE_GROUP;
+}
+
 int cb_reduce_depth(int64_t span)
 {
     int depth = 0;

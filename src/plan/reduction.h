@@ -45,6 +45,9 @@ cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced);
 cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes, int64_t span);
 /* Returns the span (number of blocks per group) for which `nblocks` blocks form `ngroups` groups; 0 if there is no such span. */
 int64_t cb_reduce_span(int64_t nblocks, int64_t ngroups);
+/* Returns the number of groups of CB_REDUCE_GROUP blocks that keep their elements if the first reduced axis grows. It excludes
+ * groups with a block that is shorter than a chunk along that axis, and a group with fewer blocks. */
+int64_t cb_reduce_full_groups(const cb_grid *in, uint32_t reduced);
 /* Returns the number of levels of merges by which `span` blocks become one state; 0 if `span` is 1. */
 int cb_reduce_depth(int64_t span);
 /* Returns the number of levels of states for this many blocks, at least 1. */

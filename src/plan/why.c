@@ -26,6 +26,7 @@ const char *cb_why_text(cb_why why)
         [CB_WHY_FINER] =
             "in smaller blocks than its chunks: chunks do not fit, or workers would be idle",
         [CB_WHY_RESHAPE] = "read in another shape",
+        [CB_WHY_KEPT] = "partial results that are kept for updates",
     };
     return texts[why];
 }

@@ -30,6 +30,7 @@ typedef enum cb_why {
         15,              /* a copy in the blocks of its reader: block_inputs.c, or src/array_api */
     CB_WHY_FINER = 16,   /* a copy in smaller blocks than its chunks: block_inputs.c */
     CB_WHY_RESHAPE = 17, /* read in another shape: sink.c */
+    CB_WHY_KEPT = 18,    /* partial results of a reduction that are kept for updates: partials.c */
     CB_WHYS
 } cb_why;
 

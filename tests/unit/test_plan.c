@@ -383,6 +383,26 @@ static void test_arenas_and_libraries(void **state)
     cubed_context_unref(ctx);
 }
 
+/* Groups that keep their elements if the first reduced axis grows: those without a block that is not full along this axis. */
+static void test_full_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rows, columns; /* with chunks of 4 and 3 */
+        uint32_t reduced;
+        int64_t full;
+    } cases[] = {
+        {64, 3, 1, 1}, {63, 3, 1, 0},   {127, 3, 1, 1},  {128, 7, 1, 2},
+        {0, 3, 1, 0},  {64, 48, 3, 16}, {62, 48, 3, 15}, {62, 50, 3, 15},
+        {3, 60, 3, 0}, {5, 48, 2, 1},   {5, 47, 2, 0},   {64, 0, 3, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int64_t shape[] = {cases[i].rows, cases[i].columns}, chunks[] = {4, 3};
+        const cb_grid g = cb_grid_regular(2, shape, chunks);
+        assert_int_equal(cb_reduce_full_groups(&g, cases[i].reduced), cases[i].full);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_regions_are_not_read),
         cmocka_unit_test(test_arenas_and_libraries),
+        cmocka_unit_test(test_full_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -420,6 +420,7 @@ def store(
     resume: bool | None = None,
     take_over: bool = False,
     update: bool = False,
+    partials: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> None: ...
 @overload
@@ -437,6 +438,7 @@ def store(
     resume: bool | None = None,
     take_over: bool = False,
     update: bool = False,
+    partials: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> StoredArrays: ...
 @overload
@@ -454,6 +456,7 @@ def store(
     resume: bool | None = None,
     take_over: bool = False,
     update: bool = False,
+    partials: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> StoredArrays | None: ...
 def store(
@@ -470,6 +473,7 @@ def store(
     resume: bool | None = None,
     take_over: bool = False,
     update: bool = False,
+    partials: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> StoredArrays | None:
     """Writes arrays to Zarr arrays, in one plan.
@@ -510,6 +514,8 @@ def store(
     take_over : bool, default False
         As for :func:`cubed.compute`.
     update : bool, default False
+        As for :func:`cubed.compute`.
+    partials : str or path or None
         As for :func:`cubed.compute`.
     **kwargs : object
         As for :func:`cubed.compute`.
@@ -573,7 +579,8 @@ def store(
     ]
     options = RunOptions.of(
         {**kwargs, "executor": executor, "callbacks": callbacks, "optimize_graph": optimize_graph,
-         "resume": resume, "take_over": take_over, "update": update}
+         "resume": resume, "take_over": take_over, "update": update,
+         "partials": partials}
     )  # fmt: skip
     how = overwrite, write_empty_chunks
     return _write(arrays, places, parts, how, options if compute else None)
@@ -639,6 +646,7 @@ def to_zarr(
     resume: bool | None = None,
     take_over: bool = False,
     update: bool = False,
+    partials: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> None: ...
 @overload
@@ -657,6 +665,7 @@ def to_zarr(
     resume: bool | None = None,
     take_over: bool = False,
     update: bool = False,
+    partials: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> Array: ...
 @overload
@@ -675,6 +684,7 @@ def to_zarr(
     resume: bool | None = None,
     take_over: bool = False,
     update: bool = False,
+    partials: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> Array | None: ...
 def to_zarr(
@@ -692,6 +702,7 @@ def to_zarr(
     resume: bool | None = None,
     take_over: bool = False,
     update: bool = False,
+    partials: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> Array | None:
     """Computes x and writes it to the Zarr array at `path` of a store: :func:`cubed.store`.
@@ -727,6 +738,8 @@ def to_zarr(
         As for :func:`cubed.compute`.
     update : bool, default False
         As for :func:`cubed.compute`.
+    partials : str or path or None
+        As for :func:`cubed.compute`.
     **kwargs : object
         As for :func:`cubed.compute`.
 
@@ -752,7 +765,8 @@ def to_zarr(
     place = None if store is None else place_in(store, path, x._spec)
     options = RunOptions.of(
         {**kwargs, "executor": executor, "callbacks": callbacks, "optimize_graph": optimize_graph,
-         "resume": resume, "take_over": take_over, "update": update}
+         "resume": resume, "take_over": take_over, "update": update,
+         "partials": partials}
     )  # fmt: skip
     how = overwrite, write_empty_chunks
     later = _write([x], [place], [region], how, options if compute else None)

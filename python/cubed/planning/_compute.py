@@ -81,6 +81,7 @@ class _Maker:
         self.spec: Spec = spec or DEFAULT
         self.executor: Executor = executor
         self.optimize = options.optimize_graph
+        self.partials = None if options.partials is None else os.fspath(options.partials)
         f = options.compile_function
         self._compiler = None if f is None else _compiler_of(f)
         self.can = executor.capabilities
@@ -108,7 +109,11 @@ class _Maker:
         self._set_options()
         try:
             return _core.Plan(
-                targets, optimize=self.optimize, compile=self._compiler, **self._limits()
+                targets,
+                optimize=self.optimize,
+                compile=self._compiler,
+                partials=self.partials,
+                **self._limits(),
             )
         except MemoryError as error:
             add_origins(error)
@@ -586,6 +591,7 @@ def plan(
     optimize_graph: bool = True,
     optimize_function: Any = None,
     compile_function: Any = None,
+    partials: str | os.PathLike[str] | None = None,
 ) -> Plan:
     """Returns the plan of computing these arrays. Parameters as for :func:`compute`.
 
@@ -601,6 +607,8 @@ def plan(
         As for :func:`cubed.compute`.
     compile_function : callable or None
         As for :func:`compute`.
+    partials : str or path or None
+        As for :func:`compute`. Only ``execute(update=True)`` can run such a plan.
 
     Returns
     -------
@@ -619,6 +627,7 @@ def plan(
         optimize_graph=optimize_graph,
         optimize_function=optimize_function,
         compile_function=compile_function,
+        partials=partials,
     )
     waiting = lazy_writes(arrays)
     if waiting:
@@ -735,6 +744,7 @@ def compute(
     resume: bool | None = None,
     take_over: bool = False,
     update: bool = False,
+    partials: str | os.PathLike[str] | None = None,
     compile_function: Any = None,
     **kwargs: Any,
 ) -> tuple[NDArray, ...]:
@@ -772,6 +782,10 @@ def compute(
         (:func:`to_zarr` or :func:`store` with ``compute=False``), which must be whole arrays. If it
         is not certain that other chunks stay the same, everything is recomputed with a warning that
         says why. Not with `resume`.
+    partials : str or path or None
+        With `update`: a Zarr group, such as ``"partials.zarr"``, in which partial results of
+        reductions are kept. After sources have grown along a reduced axis, the next update with the
+        same group reads only new elements. None: such reductions are computed again.
     compile_function : callable or None
         Called with each user-defined function on blocks when the plan is made. Returns the function
         to run instead, with the same arguments: ``numba.njit``. Workers get the result pickled. A
@@ -815,6 +829,7 @@ def compute(
         resume=resume,
         take_over=take_over,
         update=update,
+        partials=partials,
         compile_function=compile_function,
         more=kwargs,
     )
@@ -823,7 +838,7 @@ def compute(
         others = [a for a in arrays if a._stored is None]
         values = iter(waiting[0].later(waiting).compute(options, others))
         there = [a._stored.written() for a in arrays if a._stored is not None]
-        read = iter(_values(there, options._replace(update=False)) if there else ())
+        read = iter(_values(there, options._replace(update=False, partials=None)) if there else ())
         return tuple(next(values if a._stored is None else read) for a in arrays)
     return _values(arrays, options)
 

@@ -60,6 +60,7 @@ class RunOptions(NamedTuple):
     resume: bool | None = None
     take_over: bool = False
     update: bool = False
+    partials: Any = None
     compile_function: Any = None
     #: Options of the executor.
     more: Mapping[str, Any] | None = None

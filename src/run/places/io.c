@@ -81,7 +81,10 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     }
     io->remember =
         detached || options->joined || options->resume || (options->keep & CUBED_KEEP_RECORD) != 0;
-    if (io->asks_update) CB_GO(cb_update_check(plan, err));
+    if (io->asks_update)
+        CB_GO(cb_update_check(plan, err));
+    else if (mode != CB_IO_WORKER && mode != CB_IO_FINISH)
+        CB_GO(cb_update_check_run(plan, err));
     if (mode != CB_IO_WORKER) CB_GO(cb_plan_check_places(plan, true, err));
     CB_GO(cb_zone_new(a, &io->zone, err));
     CB_GO(cb_run_self_init(plan, options->run,

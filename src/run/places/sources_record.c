@@ -9,7 +9,7 @@
 #include "plan/fields.h"
 
 #define MAGIC     "CUBEDSRC"
-#define VERSION   1
+#define VERSION   2
 #define HASH      ((size_t)CB_VERSION_BYTES)
 #define MAX_BYTES ((size_t)1 << 32)
 
@@ -69,6 +69,10 @@ static void get_record(cb_reader *r, cb_sources_record *out)
     out->growth = cb_get_string(r);
     out->axes_size = (size_t)cb_get_u(r);
     out->axes = cb_get_bytes(r, out->axes_size);
+    out->states = cb_get_string(r);
+    out->states_size = (size_t)cb_get_u(r);
+    out->states_axes = cb_get_bytes(r, out->states_size);
+    out->full_groups = (int64_t)cb_get_u(r);
     for (int i = 0; i < 2; i++) {
         if ((p = cb_get_bytes(r, HASH))) memcpy(out->documents[i].hash, p, HASH);
     }
@@ -79,7 +83,9 @@ static void get_record(cb_reader *r, cb_sources_record *out)
         r->bad ? NULL : cb_zone_alloc(r->zone, (size_t)out->nsources * sizeof *out->sources);
     if (!out->sources) r->bad = true;
     for (int i = 0; i < out->nsources && !r->bad; i++) get_array(r, &out->sources[i]);
-    if (!out->cubed || !out->plan || !out->goal || !out->growth || r->at != r->end) r->bad = true;
+    if (!out->cubed || !out->plan || !out->goal || !out->growth || !out->states ||
+        out->full_groups < 0 || r->at != r->end)
+        r->bad = true;
 }
 
 /* Returns true if the bytes are a whole record. */
@@ -137,6 +143,9 @@ cubed_status cb_sources_record_write(cubed_store *store, const char *path,
     cb_put_string(&b, r->goal);
     cb_put_string(&b, r->growth);
     cb_put_params(&b, r->axes, r->axes_size);
+    cb_put_string(&b, r->states);
+    cb_put_params(&b, r->states_axes, r->states_size);
+    cb_put_u(&b, (uint64_t)r->full_groups);
     for (int i = 0; i < 2; i++) cb_buf_put(&b, r->documents[i].hash, HASH);
     put_array(&b, &r->result);
     cb_buf_put(&b, r->valid, valid_bytes(r->result.n));

@@ -30,6 +30,11 @@ typedef struct cb_sources_record {
     const char *growth; /* hash of the requested computation without extents of axes; "": unknown */
     const void *axes;   /* serialised extents of the requested computation (cb_growth.axes) */
     size_t axes_size;
+    /* The same for the nodes at and below kept states of reductions (cubed_plan.states_growth). */
+    const char *states;
+    const void *states_axes;
+    size_t states_size;
+    int64_t full_groups; /* for kept states: cb_reduce_full_groups */
     /* Metadata documents that the array may have: before the run, and after it. */
     cb_chunk_version documents[2];
     cb_recorded_array result;

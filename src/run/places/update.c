@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "exec/plan/limits.h"
 #include "exec/plan/stage.h"
+#include "plan/reduction.h"
 #include "run/places/sources_record.h"
 
 /* State of an array that the plan reads or writes: a source, or a target. */
@@ -21,6 +22,8 @@ typedef struct array_state {
     cb_sources_record record; /* targets */
     bool found;               /* for targets: a record of sources exists */
     cb_chunk_version hash;    /* for targets: hash of the record's bytes */
+    /* For targets: chunks from this index along the first axis on are computed again, whatever their sources are. */
+    int64_t first_new;
 } array_state;
 
 struct cb_update {
@@ -34,6 +37,7 @@ struct cb_update {
     uint64_t **changed;
     size_t bytes;
     char plan_id[CB_PLAN_ID_CAP], goal[CB_PLAN_ID_CAP], growth[CB_PLAN_ID_CAP];
+    char states[CB_PLAN_ID_CAP]; /* growth of kept states; "": the plan keeps none */
     /* in_place: tasks write into the existing arrays. records: the contents of all sources can be compared */
     bool in_place, records;
     cubed_update report;
@@ -65,6 +69,18 @@ static void recompute(cb_update *u, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(u->report.why, sizeof u->report.why, fmt, args);
     va_end(args);
+}
+
+cubed_status cb_update_check_run(const cubed_plan *p, cubed_error *err)
+{
+    for (int t = 0; t < p->ntargets; t++) {
+        if (cb_plan_keeps_states(p, p->targets[t]))
+            return cb_fail(err, CUBED_E_ARG,
+                           "partials: the plan keeps partial results in %s, which only updates "
+                           "use: run it with update, or plan without partials",
+                           p->ir.nodes[p->targets[t]].url);
+    }
+    return CUBED_OK;
 }
 
 cubed_status cb_update_check(const cubed_plan *p, cubed_error *err)
@@ -155,11 +171,34 @@ static const cb_recorded_array *find(const cb_sources_record *r, const char *pla
 
 /* --- The record and the request --------------------------------------------------------------------------- */
 
-static void compare_request(cb_update *u, const cb_sources_record *r)
+/* Compares only the requests below kept states. If they are equal, or the sources have grown so that existing groups of blocks
+ * stay the same, all results are computed again from the states. Groups that may have gained elements are also computed again,
+ * even if no chunk of a source has another version: a source may have grown within a chunk. */
+static cb_grown compare_states(const cb_update *u, array_state *a)
 {
+    const cb_sources_record *r = &a->record;
+    if (!*u->states || strcmp(r->states, u->states) != 0) return CB_GROWN_UNKNOWN;
+    const cb_grown grown =
+        cb_growth_compare(r->states_axes, r->states_size, &u->plan->states_growth);
+    if (grown != CB_GROWN_SAME && grown != CB_GROWN_LONGER) return grown;
+    for (int d = 0; d < a->now.ndim && a->now.ndim == r->result.ndim; d++) {
+        if (a->now.shape[d] < r->result.shape[d]) return CB_GROWN_SHRUNK;
+    }
+    if (!cb_plan_keeps_states(u->plan, a->node))
+        a->first_new = 0;
+    else if (grown == CB_GROWN_LONGER)
+        a->first_new = r->full_groups;
+    return CB_GROWN_LONGER;
+}
+
+static void compare_request(cb_update *u, array_state *a)
+{
+    const cb_sources_record *r = &a->record;
     cb_grown grown = strcmp(r->goal, u->goal) == 0 ? CB_GROWN_SAME : CB_GROWN_UNKNOWN;
     if (grown == CB_GROWN_UNKNOWN && *u->growth && strcmp(r->growth, u->growth) == 0)
         grown = cb_growth_compare(r->axes, r->axes_size, &u->plan->growth);
+    if (grown != CB_GROWN_SAME && grown != CB_GROWN_LONGER && *u->states)
+        grown = compare_states(u, a);
     if (strcmp(r->cubed, CUBED_VERSION_STRING) != 0)
         recompute(u, "version %.32s of cubed computed the result, and this is version %s", r->cubed,
                   CUBED_VERSION_STRING);
@@ -180,7 +219,9 @@ static cubed_status compare_target(cb_io *io, cb_update *u, array_state *a, cube
     const cb_storage *s = u->plan->storage[a->node];
     cb_chunk_version document;
     CB_TRY(cb_versions_planned(&s->meta, false, u->alloc, &a->now.meta, err));
-    if (!t->exists)
+    if (!t->exists && cb_plan_keeps_states(u->plan, a->node))
+        recompute(u, "there are no partial results in %.120s", u->plan->ir.nodes[a->node].url);
+    else if (!t->exists)
         recompute(u, "%s", "");
     else if (*t->claim.record.staged)
         recompute(u, "an unfinished run was about to replace the result");
@@ -190,10 +231,12 @@ static cubed_status compare_target(cb_io *io, cb_update *u, array_state *a, cube
     CB_TRY(cb_sources_record_read(t->store, s->place.path, u->zone, &a->record, &a->found, &a->hash,
                                   err));
     if (!a->found) {
-        recompute(u, "the result has no record of its sources");
+        recompute(u, cb_plan_keeps_states(u->plan, a->node)
+                         ? "the partial results have no record of their sources"
+                         : "the result has no record of its sources");
         return CUBED_OK;
     }
-    compare_request(u, &a->record);
+    compare_request(u, a);
     if (!u->in_place) return CUBED_OK;
     if (!cb_chunk_version_equal(&a->now.meta, &a->record.result.meta) ||
         a->now.ndim != a->record.result.ndim)
@@ -280,6 +323,7 @@ static void mark_target(cb_update *u, const array_state *a)
         const int64_t before = cb_recorded_number(was, idx);
         bool keep = before >= 0 && a->record.valid[before / 8] >> (before % 8) & 1 &&
                     cb_chunk_version_equal(&was->versions[before], &a->versions[c]);
+        keep = keep && (g->ndim > 0 ? idx[0] : 0) < a->first_new;
         for (int d = 0; d < g->ndim && keep; d++) {
             const int64_t hi = cb_axis_hi(&g->axis[d], idx[d]);
             keep = cb_min_i64(hi, was->shape[d]) == cb_min_i64(hi, a->now.shape[d]);
@@ -420,14 +464,15 @@ static cubed_status decide(cb_io *io, cb_update *u, cubed_error *err)
         return CUBED_OK;
     }
     CB_TRY(cb_plan_identify(p, u->plan_id, u->goal, err));
-    CB_TRY(cb_plan_identify_growth(p, u->growth, err));
+    CB_TRY(cb_plan_identify_growth(p, false, u->growth, err));
+    CB_TRY(cb_plan_identify_growth(p, true, u->states, err));
     u->records = true;
     for (int i = 0; i < p->ir.nnodes; i++) {
         if (cb_node_has_chunks(&p->ir.nodes[i])) CB_TRY(look_at_source(u, i, err));
     }
     for (int i = 0; i < p->ntargets; i++) {
         array_state *a = &u->targets[u->ntargets++];
-        *a = (array_state){.node = p->targets[i]};
+        *a = (array_state){.node = p->targets[i], .first_new = INT64_MAX};
         CB_TRY(describe(u, a, err));
         CB_TRY(compare_target(io, u, a, err));
     }
@@ -457,6 +502,14 @@ cubed_status cb_update_decide(cb_io *io, const cubed_cancel *cancel, cubed_error
 
 /* --- The record ------------------------------------------------------------------------------------------- */
 
+static int64_t full_groups(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    return cb_plan_keeps_states(p, node)
+               ? cb_reduce_full_groups(cb_ir_reduced_grid(&p->ir, n), n->reduced)
+               : 0;
+}
+
 static cubed_status write_record(const cb_io *io, array_state *a, cubed_store *store,
                                  const char *path, const uint8_t *valid, bool complete,
                                  cubed_error *err)
@@ -471,6 +524,10 @@ static cubed_status write_record(const cb_io *io, array_state *a, cubed_store *s
                            .growth = u->growth,
                            .axes = *u->growth ? u->plan->growth.axes : NULL,
                            .axes_size = *u->growth ? u->plan->growth.size : 0,
+                           .states = u->states,
+                           .states_axes = *u->states ? u->plan->states_growth.axes : NULL,
+                           .states_size = *u->states ? u->plan->states_growth.size : 0,
+                           .full_groups = full_groups(u->plan, a->node),
                            .result = a->now,
                            .valid = valid,
                            .nsources = u->nsources};

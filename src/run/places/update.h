@@ -17,6 +17,8 @@ CUBED_MUST_CHECK cubed_status cb_update_decide(cb_io *io, const cubed_cancel *ca
 /* Fails with CUBED_E_ARG, before anything else, if the plan cannot be updated because it has a result in memory, a region, or
  * a group that is copied. */
 CUBED_MUST_CHECK cubed_status cb_update_check(const cubed_plan *p, cubed_error *err);
+/* Fails with CUBED_E_ARG if the plan keeps partial results, which a run without update would make invalid. */
+CUBED_MUST_CHECK cubed_status cb_update_check_run(const cubed_plan *p, cubed_error *err);
 /* Returns true if the update writes into the existing arrays; false if it computes everything and replaces the arrays. */
 bool cb_update_is_in_place(const cb_update *u);
 /* Returns true if the update keeps a chunk of a target, so that no task has to write it. `u` is a cb_update. */
