@@ -10,7 +10,9 @@
 #include "block/params.h"
 #include "block/space_index.h"
 
-enum { CELLS = 1024 }; /* number of cells between checks for cancellation */
+/* CELLS  number of cells between checks for cancellation
+ * ASIDE  cells on each side in which a bound of the distances is sought, in addition to the number of neighbours */
+enum { CELLS = 1024, ASIDE = 4 };
 
 /* The cells of a plane, and the plane that is filled. */
 typedef struct fill {
@@ -89,12 +91,30 @@ static double element(const fill *f, int64_t i)
 
 static bool is_there(const void *ctx, int64_t i) { return !isnan(element(ctx, i)); }
 
-/* Returns the mean of the k nearest usable elements. An element less than a micrometre (on the earth) away has the whole
- * weight. */
-static double mean_near(const fill *f, const cb_space_index *index, cb_vec at, int k)
+/* Returns a squared distance within which k elements can be used. Elements before and after a cell are near on most grids. */
+static double distance_bound(const fill *f, int64_t cell, cb_vec at, int k)
+{
+    const int64_t last = k + ASIDE;
+    double most = 0;
+    for (int64_t step = 1; step <= last; step++) {
+        for (int side = -1; side <= 1; side += 2) {
+            const int64_t i = cell + side * step;
+            if (i < 0 || i >= f->cells || !is_there(f, i)) continue;
+            const cb_vec v = position(f, i);
+            if (isnan(v.x)) continue;
+            most = fmax(most, cb_vec_distance2(v, at));
+            if (--k == 0) return most;
+        }
+    }
+    return CB_SPACE_FARTHEST;
+}
+
+/* Returns the mean of the k usable elements that are nearest to a cell at `at`. An element less than a micrometre (on the earth)
+ * away has the whole weight. */
+static double mean_near(const fill *f, const cb_space_index *index, int64_t cell, cb_vec at, int k)
 {
     cb_space_near found[CB_MOST_NEIGHBOURS];
-    const int n = cb_space_nearest(index, at, k, found);
+    const int n = cb_space_nearest_within(index, at, k, distance_bound(f, cell, at, k), found);
     double sum = 0, weights = 0;
     if (n > 0 && (n == 1 || found[0].distance2 < 1e-26)) return element(f, found[0].item);
     for (int i = 0; i < n; i++) {
@@ -115,7 +135,7 @@ static bool fill_plane(const cubed_block_call *call, const fill *f, const cb_spa
         if (is_there(f, i)) continue;
         const cb_vec at = position(f, i);
         if (isnan(at.x)) continue;
-        const double value = mean_near(f, index, at, p->neighbours);
+        const double value = mean_near(f, index, i, at, p->neighbours);
         if (f->dtype == CUBED_FLOAT32)
             ((float *)to)[i] = (float)value;
         else

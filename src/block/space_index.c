@@ -302,8 +302,16 @@ typedef struct search {
     const cb_space_index *s;
     cb_vec at;
     int k, n;
+    double most; /* squared distance within which there are k usable items */
     cb_space_near *out;
 } search;
+
+/* Returns the squared distance of the farthest box that can have one of the k nearest items. */
+static double reach(const search *q)
+{
+    const double most = q->n == q->k ? q->out[q->k - 1].distance2 : q->most;
+    return most * (1 + TIE) + 1e-28;
+}
 
 /* Visits children in the order of their distance. The recursion depth is at most CB_SPACE_LEVELS. */
 static void search_box(search *q, int level, int64_t i)
@@ -311,13 +319,15 @@ static void search_box(search *q, int level, int64_t i)
     const int64_t first = i * CB_SPACE_FAN, n = children(q->s, level, i);
     const cb_space_box *boxes = level > 0 ? q->s->level[level - 1] : q->s->items;
     const uint8_t *usable = level > 0 ? q->s->usable_of[level - 1] : q->s->usable;
+    const double most = reach(q);
     double far[CB_SPACE_FAN];
     int order[CB_SPACE_FAN], found = 0;
     for (int c = 0; c < (int)n; c++) {
         if (usable && !usable[first + c]) continue;
-        int k = found++;
         const double d = boxes ? distance2_to(&boxes[first + c], q->at)
                                : cb_vec_distance2(q->s->points[first + c], q->at);
+        if (d > most) continue;
+        int k = found++;
         for (; k > 0 && far[k - 1] > d; k--) {
             far[k] = far[k - 1];
             order[k] = order[k - 1];
@@ -326,8 +336,7 @@ static void search_box(search *q, int level, int64_t i)
         order[k] = c;
     }
     for (int c = 0; c < found; c++) {
-        const double most = q->n == q->k ? q->out[q->k - 1].distance2 : 8;
-        if (far[c] > most * (1 + TIE) + 1e-28) return;
+        if (far[c] > reach(q)) return;
         if (level > 0)
             search_box(q, level - 1, first + order[c]);
         else
@@ -335,9 +344,15 @@ static void search_box(search *q, int level, int64_t i)
     }
 }
 
-int cb_space_nearest(const cb_space_index *s, cb_vec at, int k, cb_space_near *out)
+int cb_space_nearest_within(const cb_space_index *s, cb_vec at, int k, double most,
+                            cb_space_near *out)
 {
-    search q = {.s = s, .at = at, .k = k, .out = out};
+    search q = {.s = s, .at = at, .k = k, .most = most, .out = out};
     if (s->n > 0) search_box(&q, s->nlevels - 1, 0);
     return q.n;
+}
+
+int cb_space_nearest(const cb_space_index *s, cb_vec at, int k, cb_space_near *out)
+{
+    return cb_space_nearest_within(s, at, k, CB_SPACE_FARTHEST, out);
 }

@@ -57,5 +57,11 @@ typedef struct cb_space_near {
 /* Finds the k nearest usable items, which are points, in the order of their distance. If distances are equal except for rounding,
  * the item with the lower number comes first. Returns the number of items found. */
 int cb_space_nearest(const cb_space_index *s, cb_vec at, int k, cb_space_near *out);
+/* Like cb_space_nearest, but faster if the caller knows that k usable items have at most the squared distance `most`. */
+int cb_space_nearest_within(const cb_space_index *s, cb_vec at, int k, double most,
+                            cb_space_near *out);
+
+/* A bound of all squared distances in the sphere of radius 1. */
+#define CB_SPACE_FARTHEST 8.0
 
 #endif
