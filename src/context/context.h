@@ -12,6 +12,7 @@
 #include "cubed/sys/source.h"
 #include "kernel/kernel.h"
 #include "mem/process.h"
+#include "mem/spare.h"
 #include "store/services/store_registry.h"
 
 /* Lists of functions that programs add. Functions are never removed, so readers need no lock. */
@@ -40,6 +41,7 @@ struct cubed_context {
     /* memory that this process may use, measured when the context was created */
     uint64_t machine_memory;
     cb_code_memory code;
+    cb_spare spare;      /* arena for the next run */
     atomic_uint working; /* number of messages that workers of this context are executing */
     _Atomic(cb_added_block_fn *) block_fns;
     _Atomic(cb_added_source_fn *) source_fns;

@@ -19,7 +19,7 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
-/* Larger blocks are mapped in huge pages and returned to the system. Smaller ones come from the allocator, which usually
+/* Larger blocks are mapped in huge pages, and returned to the system or kept (mem/spare.h). Smaller ones come from the allocator, which usually
  * reuses pages of an earlier run: new pages would cost more than small tasks. */
 #define LARGE ((size_t)4 << 20)
 
@@ -66,6 +66,24 @@ void cb_arena_free(cb_arena *ar)
     else
         cb_pages_unmap(ar->block, ar->size);
     cb_free(ar->alloc, ar, sizeof *ar);
+}
+
+bool cb_arena_rest(cb_arena *ar)
+{
+    if (ar->cap.arena < LARGE) return false;
+    cb_arena_release(ar, 0);
+    cb_pages_rest(ar->block, ar->size);
+    return true;
+}
+
+bool cb_arena_renew(cb_arena *ar, cb_need need)
+{
+    if (need.arena < LARGE || cb_pages_round(need.arena) != ar->size) return false;
+    ar->cap = need;
+    ar->charged = 0;
+    ar->high_water = 0;
+    ar->cancel = NULL;
+    return true;
 }
 
 cb_arena cb_arena_within(void *block, cb_need need)

@@ -36,6 +36,12 @@ void cb_pages_unmap(void *p, size_t size)
     if (p) munmap(p, size);
 }
 
+void cb_pages_rest(void *p, size_t size)
+{
+    /* If it fails, the pages only stay resident until they are unmapped. */
+    (void)madvise(p, size, MADV_FREE);
+}
+
 void cb_budget_init(cb_budget *b, size_t limit)
 {
     b->limit = limit;

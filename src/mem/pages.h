@@ -9,6 +9,8 @@
  * the system allow, because one page fault then replaces 512. */
 void *cb_pages_map(size_t size);
 void cb_pages_unmap(void *p, size_t size);
+/* Lets the system reclaim the pages of a mapping when it lacks memory. Contents are undefined until a page is written again. */
+void cb_pages_rest(void *p, size_t size);
 /* Returns `size` rounded up to whole pages, which is the memory of a mapping; SIZE_MAX on overflow. */
 size_t cb_pages_round(size_t size);
 

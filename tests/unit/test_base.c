@@ -5,9 +5,11 @@
 #include <stdint.h>
 /* cmocka.h requires these headers first. */
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -23,6 +25,7 @@
 #include "mem/arena.h"
 #include "mem/pages.h"
 #include "mem/process.h"
+#include "mem/spare.h"
 #include "slow.h"
 #include "store/services/store_registry.h"
 #include "test_path.h"
@@ -151,6 +154,119 @@ static void test_arena(void **state)
     assert_int_equal(cb_arena_alloc(ar, 0, "nothing", &a, &err), CUBED_OK);
     assert_int_equal(cb_arena_alloc(ar, 1, "one", &a, &err), CUBED_E_BUDGET);
     cb_arena_free(ar);
+}
+
+static bool is_mapped(void *pages)
+{
+    unsigned char resident[1];
+    return mincore(pages, 1, resident) == 0;
+}
+
+/* Begins a run with one arena, and writes all of its memory. Returns the address of the memory. */
+static void *begin_run(cb_spare *s, size_t size, cb_arena **out)
+{
+    void *p;
+    cb_spare_begin(s);
+    assert_int_equal(cb_spare_take(s, &cb_system_allocator, (cb_need){size, 0}, out, NULL),
+                     CUBED_OK);
+    assert_int_equal(cb_arena_high_water(*out), 0);
+    assert_null((*out)->cancel);
+    assert_int_equal(cb_arena_charge(*out, 1, "library", NULL), CUBED_E_BUDGET);
+    assert_int_equal(cb_arena_alloc(*out, size, "all", &p, NULL), CUBED_OK);
+    memset(p, 1, size);
+    return p;
+}
+
+static void end_run(cb_spare *s, cb_arena *ar)
+{
+    cb_spare_give(s, ar);
+    cb_spare_end(s);
+}
+
+static void test_spare_arena(void **state)
+{
+    enum { SIZE = 8 << 20 };
+    static const size_t others[] = {SIZE / 2, 2 * SIZE, 100};
+    static const cubed_cancel cancel = CUBED_CANCEL_INIT;
+    cb_spare s = {.runs = 0};
+    cb_arena *a, *b;
+    void *first, *second;
+    (void)state;
+    first = begin_run(&s, SIZE, &a);
+    a->cancel = &cancel;
+    end_run(&s, a);
+    assert_true(is_mapped(first));
+    assert_ptr_equal(begin_run(&s, SIZE - CB_ARENA_ALIGN, &a),
+                     first); /* the same number of pages */
+    end_run(&s, a);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        first = begin_run(&s, SIZE, &a);
+        end_run(&s, a);
+        assert_true(is_mapped(first));
+        cb_spare_begin(&s);
+        assert_int_equal(cb_spare_take(&s, &cb_system_allocator, (cb_need){others[i], 0}, &a, NULL),
+                         CUBED_OK);
+        assert_null(s.arena);
+        assert_int_equal(a->cap.arena, others[i]);
+        assert_true(a->size >= others[i]);
+        end_run(&s, a);
+    }
+    /* only one arena of a run is kept, and none that is too large */
+    first = begin_run(&s, SIZE, &a);
+    second = begin_run(&s, SIZE, &b);
+    cb_spare_give(&s, a);
+    cb_spare_give(&s, b);
+    assert_false(is_mapped(first));
+    assert_true(is_mapped(second));
+    cb_spare_end(&s);
+    assert_null(s.arena); /* a run is active */
+    assert_false(is_mapped(second));
+    cb_spare_end(&s);
+    first = begin_run(&s, CB_SPARE_BYTES, &a);
+    end_run(&s, a);
+    assert_true(is_mapped(first));
+    second = begin_run(&s, CB_SPARE_BYTES + CB_ARENA_ALIGN, &a);
+    assert_null(s.arena);
+    end_run(&s, a);
+    assert_null(s.arena);
+    first = begin_run(&s, SIZE, &a);
+    end_run(&s, a);
+    cb_spare_drop(&s);
+    assert_false(is_mapped(first));
+}
+
+enum { SPARE_RUNS = 200 };
+
+/* Several threads begin and end runs of one context. */
+static void run_often(void *ctx, unsigned index)
+{
+    cb_spare *s = ctx;
+    for (int i = 0; i < SPARE_RUNS; i++) {
+        cb_arena *ar = NULL;
+        void *p = NULL;
+        cb_spare_begin(s);
+        if (cb_spare_take(s, &cb_system_allocator, (cb_need){(size_t)4 << 20, 0}, &ar, NULL) !=
+                CUBED_OK ||
+            cb_arena_alloc(ar, 8, "number", &p, NULL) != CUBED_OK)
+            abort();
+        *(unsigned *)p = index;
+        sched_yield();
+        if (*(unsigned *)p != index) abort(); /* two runs have the same arena */
+        cb_spare_give(s, ar);
+        cb_spare_end(s);
+    }
+}
+
+static void test_spare_arena_of_concurrent_runs(void **state)
+{
+    cb_spare s = {.runs = 0};
+    cb_pool *pool;
+    (void)state;
+    assert_int_equal(cb_pool_start(&cb_system_allocator, 4, run_often, NULL, &s, &pool, NULL),
+                     CUBED_OK);
+    cb_pool_join(pool);
+    assert_int_equal(s.runs, 0);
+    cb_spare_drop(&s);
 }
 
 enum { TAKERS = 4, TAKES = 20000 };
@@ -393,6 +509,8 @@ int main(void)
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_spare_arena),
+        cmocka_unit_test(test_spare_arena_of_concurrent_runs),
         cmocka_unit_test(test_budget_and_pool),
         cmocka_unit_test(test_each),
         cmocka_unit_test(test_memory_of_code),

@@ -155,9 +155,10 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
     cubed_executor *ex;
     cb_left_plan left = {.key = ""};
     cubed_status st;
+    cb_spare_begin(&plan->ctx->spare);
     /* Such workers join the run by its name, and write notes into its folder. So the folder must exist. */
-    if (!c->shares_memory && !c->maps_memory) CB_TRY(cb_io_spill(io, err));
-    if (c->finds_plan) CB_TRY(cb_leave_plan(io, told->plan, told->plan_size, &left, err));
+    if (!c->shares_memory && !c->maps_memory) CB_GO(cb_io_spill(io, err));
+    if (c->finds_plan) CB_GO(cb_leave_plan(io, told->plan, told->plan_size, &left, err));
     const cb_executor_args args = {.head = {.struct_size = sizeof args.head,
                                             .plan = plan,
                                             .workers = workers_of(plan, c),
@@ -173,6 +174,8 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
                                             .task_timeout_ms = o->task_timeout_ms},
                                    .env = {.plan = plan, .io = io, .cancel = o->cancel},
                                    .resume = resumes_all(plan, io)};
+    /* Executors that share memory use the arena for their first worker. */
+    if (!c->shares_memory) cb_spare_drop(&plan->ctx->spare);
     CB_GO(vt->open(&args.head, &ex, err));
     stats->num_workers = ex->workers;
     const cb_schedule_args driver = {
@@ -184,6 +187,7 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
     if (st == CUBED_OK) st = cb_io_commit(io, err);
     if (st != CUBED_OK) st = cb_io_explain(io, st, err);
 out:
+    cb_spare_end(&plan->ctx->spare);
     cb_left_free(&left);
     return st;
 }

@@ -260,7 +260,10 @@ static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
     to->notes = !m->driven;
     if (st == CUBED_OK) {
         atomic_fetch_add(&plan->ctx->working, 1);
+        cb_spare_begin(&plan->ctx->spare);
+        cb_spare_drop(&plan->ctx->spare);
         st = work(plan, m, cancel, to, &next, why);
+        cb_spare_end(&plan->ctx->spare);
         atomic_fetch_sub(&plan->ctx->working, 1);
     }
     if (st != CUBED_OK && !to->failed) {

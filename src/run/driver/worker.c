@@ -100,6 +100,8 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
 #endif
     if (!cb_wire_receive(fd, greeting, sizeof greeting))
         return cb_fail(err, CUBED_E_IO, "descriptor %d is not a connection to a driver", fd);
+    cb_spare_begin(&ctx->spare);
+    cb_spare_drop(&ctx->spare);
     CB_GO(cb_wire_get_hello(greeting, &hello, &why));
     CB_GO(receive_plan(ctx, fd, &hello, &plan, &why));
     cubed_plan_load_functions(plan);
@@ -115,6 +117,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
         .plan = plan, .io = io, .cancel = cb_watchdog_cancel(watchdog, cancel)};
     CB_GO(run_ranges(&env, watchdog, cancel, fd, &why));
 out:
+    cb_spare_end(&ctx->spare);
     cb_watchdog_free(watchdog);
     if (st != CUBED_OK) {
         cubed_task_report report = {.token = CB_WIRE_NO_START, .error = why};

@@ -103,7 +103,7 @@ cubed_status cubed_runner_new(const cubed_executor_args *args, cubed_runner **ou
     cubed_runner *r = cb_alloc_zero(a, sizeof *r);
     if (!r) return cb_fail(err, CUBED_E_NOMEM, "no memory for a worker");
     r->env = full->env;
-    cubed_status st = cb_arena_new(a, args->plan->need, &r->arena, err);
+    cubed_status st = cb_spare_take(&args->plan->ctx->spare, a, args->plan->need, &r->arena, err);
     if (st == CUBED_OK)
         *out = r;
     else
@@ -129,6 +129,6 @@ void cubed_runner_free(cubed_runner *r)
     if (!r) return;
     const cubed_allocator *a = &r->env.plan->ctx->alloc;
     cb_ahead_end(&r->ahead);
-    cb_arena_free(r->arena);
+    cb_spare_give(&r->env.plan->ctx->spare, r->arena);
     cb_free(a, r, sizeof *r);
 }

@@ -252,7 +252,8 @@ static void threads_free(threads *t) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &t->env.plan->ctx->alloc;
     if (t->has_offers) cb_chunks_end_offers(cb_io_chunks(t->env.io));
-    for (unsigned i = 0; t->arenas && i < t->head.workers; i++) cb_arena_free(t->arenas[i]);
+    for (unsigned i = 0; t->arenas && i < t->head.workers; i++)
+        cb_spare_give(&t->env.plan->ctx->spare, t->arenas[i]);
     cb_free(a, t->arenas, t->head.workers * sizeof *t->arenas);
     cb_coop_destroy(&t->coop);
     cb_free(a, t->members, t->head.workers * sizeof *t->members);
@@ -323,7 +324,7 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
         goto out;
     }
     for (unsigned i = 0; i < n; i++) {
-        CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
+        CB_GO(cb_spare_take(&args->plan->ctx->spare, a, args->plan->need, &t->arenas[i], err));
         /* also used when the worker decodes chunks before its first task */
         t->arenas[i]->cancel = t->env.cancel;
     }
