@@ -87,16 +87,46 @@ static void copy_plane(const cb_blosc_block *b, const plane *p, const unsigned c
     }
 }
 
+/* Decodes the first `most` bytes of an LZ4 stream that repeats one byte: a few literals, a match with offset 1, and a few literals
+ * at the end. The high bytes of small numbers are such streams, and LZ4 takes several times as long as memset. Returns false for
+ * all other streams. */
+static bool decode_run(const unsigned char *src, size_t encoded, unsigned char *dst, size_t most,
+                       size_t size)
+{
+    enum { OFFSET = 2, LEAST_MATCH = 4, LEAST_LAST = 5, LONG = 15 };
+    const unsigned char *const end = src + encoded, *const literals = src + 1;
+    const size_t nfirst = *src >> 4;
+    size_t run = nfirst + LEAST_MATCH + (*src & LONG); /* bytes in front of the last literals */
+    if (nfirst == 0 || nfirst == LONG || encoded < 1 + nfirst + OFFSET) return false;
+    const unsigned char *at = literals + nfirst + OFFSET;
+    if (cb_le_get(at - OFFSET, OFFSET) != 1) return false;
+    if ((*src & LONG) == LONG) {
+        do {
+            if (at == end) return false;
+            run += *at;
+        } while (*at++ == UINT8_MAX);
+    }
+    if (at == end) return false;
+    const size_t nlast = *at++ >> 4;
+    if (nlast < LEAST_LAST || nlast == LONG) return false;
+    if ((size_t)(end - at) != nlast || run + nlast != size) return false;
+    memcpy(dst, literals, cb_min_size(nfirst, most));
+    if (most > nfirst) memset(dst + nfirst, literals[nfirst - 1], cb_min_size(run, most) - nfirst);
+    if (most > run) memcpy(dst + run, at, most - run);
+    return true;
+}
+
 /* Decodes at least `most` of the `size` bytes of an LZ4 stream. LZ4 copies the match that contains the last byte one byte at a
  * time. In a stream that shrank a lot this match is probably long, and the whole stream is decoded faster. */
 static bool decode_prefix(const unsigned char *src, size_t encoded, unsigned char *dst, size_t most,
                           size_t size)
 {
     const char *from = (const char *)src;
+    const bool shrank = encoded < size / SHRANK_A_LOT;
+    if (shrank && decode_run(src, encoded, dst, most, size)) return true;
     const int got =
-        encoded < size / SHRANK_A_LOT
-            ? LZ4_decompress_safe(from, (char *)dst, (int)encoded, (int)size)
-            : LZ4_decompress_safe_partial(from, (char *)dst, (int)encoded, (int)most, (int)size);
+        shrank ? LZ4_decompress_safe(from, (char *)dst, (int)encoded, (int)size)
+               : LZ4_decompress_safe_partial(from, (char *)dst, (int)encoded, (int)most, (int)size);
     return got >= 0 && (size_t)got >= most;
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 /* cmocka.h requires these headers first. */
 #include <blosc.h>
+#include <lz4.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/le.h"
+#include "codec/blosc_parts.h"
 #include "codec/codec.h"
 
 enum { N = 100040, ITEM = 8 }; /* N is such that chunks end with a short block for any block size */
@@ -155,6 +158,60 @@ static void test_runs(void **state)
     }
     assert_true(decoded > 10000);
     cb_arena_free(scratch);
+}
+
+/* Writes an LZ4 stream of `size` bytes: literals, a match with offset 1, and literals. LZ4 itself ends with 5 literals or more.
+ * Returns the encoded size. */
+static int put_run(uint8_t *to, size_t literals, size_t last, size_t size)
+{
+    uint8_t *at = to;
+    size_t left = size - literals - last - 4 - 15;
+    *at++ = (uint8_t)(literals << 4 | 15);
+    for (size_t i = 0; i < literals; i++) *at++ = (uint8_t)draw(256);
+    *at++ = 1;
+    *at++ = 0;
+    for (; left >= 255; left -= 255) *at++ = 255;
+    *at++ = (uint8_t)left;
+    *at++ = (uint8_t)(last << 4);
+    for (size_t i = 0; i < last; i++) *at++ = (uint8_t)draw(256);
+    return (int)(at - to);
+}
+
+/* Streams that repeat one byte, except a few bytes at both ends, and damaged ones. They have a decoder of their own, whose results
+ * must be those of LZ4. */
+static void test_streams_of_one_byte(void **state)
+{
+    enum { SIZE = 4096, ENTRY = 4, SHRANK = SIZE / 8 };
+    static uint8_t expected[SIZE], buffer[SIZE];
+    int decoded = 0, refused = 0;
+    (void)state;
+    for (int k = 0; k < 20000; k++) {
+        memset(plain, (int)draw(256), SIZE);
+        for (uint32_t i = draw(20); i > 0; i--) plain[i - 1] = (uint8_t)draw(256);
+        for (uint32_t i = draw(20); i > 0; i--) plain[SIZE - i] = (uint8_t)draw(256);
+        const int n = k % 3 ? LZ4_compress_default((const char *)plain, (char *)packed + ENTRY,
+                                                   SIZE, (int)sizeof packed - ENTRY)
+                            : put_run(packed + ENTRY, draw(16), draw(16), SIZE);
+        assert_true(n > 0 && n < SHRANK);
+        cb_le_put(packed, (uint64_t)n, ENTRY);
+        if (k % 2) packed[ENTRY + draw(k % 4 == 1 ? 24 : (uint32_t)n)] = (uint8_t)draw(256);
+        if (k % 5 == 1) packed[ENTRY + n - 1 - (int)draw(20)] = (uint8_t)draw(256);
+        memset(expected, 0xAA, sizeof expected);
+        const int got =
+            LZ4_decompress_safe((const char *)packed + ENTRY, (char *)expected, n, SIZE);
+        const uint32_t from = draw(8) ? draw(SIZE) : draw(24);
+        const cubed_range run = {from, 1 + draw(SIZE - from)};
+        const cb_blosc_block b = {packed, ENTRY + (size_t)n, 0, SIZE, 1, 1};
+        cb_blosc_cursor c = {&run, 1, 0, out};
+        memset(out, 0xAA, SIZE + 1);
+        const bool ok = cb_blosc_copy_parts(&b, &c, buffer);
+        assert_int_equal(ok, got >= (int)(run.offset + run.size));
+        if (ok) assert_memory_equal(out, expected + run.offset, run.size);
+        assert_int_equal(out[run.size], 0xAA);
+        decoded += ok;
+        refused += !ok;
+    }
+    assert_true(decoded > 10000 && refused > 1000);
 }
 
 /* Blocks in another order, as several threads of a writer store them. */
@@ -313,11 +370,9 @@ static void test_only_one_step_has_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kind_of_buffer),
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_block_by_block),
-        cmocka_unit_test(test_located_bytes_are_enough),
-        cmocka_unit_test(test_damaged_buffers),
+        cmocka_unit_test(test_every_kind_of_buffer),     cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_streams_of_one_byte),      cmocka_unit_test(test_block_by_block),
+        cmocka_unit_test(test_located_bytes_are_enough), cmocka_unit_test(test_damaged_buffers),
         cmocka_unit_test(test_only_one_step_has_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
