@@ -12,8 +12,8 @@ def run(*args):
 
 
 def verbs():
-    """Summaries of all verbs, by their names."""
-    listed = run("--help").split("\nverbs:\n")[1].split("\n\n")[0]
+    """Summaries of all subcommands, by their names."""
+    listed = run("--help").split("\nsubcommands:\n")[1].split("\n\n")[0]
     return dict(re.findall(r"^ +([\w-]+) +(.*)$", listed, re.MULTILINE))
 
 
@@ -22,9 +22,9 @@ def index():
     return "\n".join(
         [
             "# The command\n",
-            "One page for each verb. `cubed VERB --help` prints the same text, and"
-            " `cubed help VERB --man` a man page.\n",
-            "| verb | purpose |\n|---|---|",
+            "One page for each subcommand. `cubed SUBCOMMAND --help` prints the same text, and"
+            " `cubed help SUBCOMMAND --man` a man page.\n",
+            "| subcommand | purpose |\n|---|---|",
             *rows,
             "",
             f"```text\n{run('--version')}```\n",

@@ -166,7 +166,7 @@ static cubed_status read_store(append *a, cubed_error *err)
     return st == CUBED_OK ? find_base(a, err) : st;
 }
 
-/* Takes a hold on the place of each array that has the dimension, so that no other process extends it. Then reads the store
+/* Claims the place of each array that has the dimension, so that no other process extends the array. Then reads the store
  * again, because another process may have extended arrays in the meantime. */
 static cubed_status hold_all(append *a, cubed_error *err)
 {
@@ -290,9 +290,10 @@ static const char *own_text(append *a, char *text)
 
 /* --- The coordinate ----------------------------------------------------------------------------------- */
 
-/* Writes the consolidated metadata of the group. If an append is killed after it has extended the coordinate, they still have
- * the old lengths: readers that trust them miss elements which this append then refuses, because the coordinate has them. Errors
- * are not reported, because the caller reports why the append was refused. */
+/* Writes the consolidated metadata of the group. If an append is killed after it has extended the coordinate, the consolidated
+ * metadata still have the old lengths. Readers of this metadata then miss the new elements. A repeated append refuses these
+ * elements, because the coordinate already has them. Errors are not reported, because the caller reports why the append was
+ * refused. */
 static void consolidate_again(const append *a)
 {
     if (a->nholds == 0 || !a->is_group) return;

@@ -249,7 +249,7 @@ static bool encode_time(const cubed_time_axis *to, cubed_dtype dtype, int64_t us
 
 static void release(void *owner) { cli_free(owner); }
 
-/* Makes an array of the times of x in the units and the type of the stored array. */
+/* Creates an array of the times of x in the units and the type of the stored array. */
 static cubed_status convert_times(const append_place *to, const char *name, cubed_array *x,
                                   const append_times *of_x, const cubed_array *into,
                                   const append_times *of_into, cubed_array **out, cubed_error *err)

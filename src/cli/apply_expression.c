@@ -20,7 +20,7 @@ enum { MOST_PAIRS = INPUTS_MAX / 2 };
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
 /* Returns true if `word` names a dimension of the input that the variable does not have. */
-static bool lacks(const content *c, const variable *v, const char *word)
+static bool is_missing_dim(const content *c, const variable *v, const char *word)
 {
     return content_is_dim(c, word) && !content_has_dim(v, word);
 }
@@ -59,8 +59,8 @@ static bool applies(const content *c, const variable *v, const operation *o)
         if ((o->kinds >> k & 1) && !is_along(c, v, k, o->regrids)) return false;
     }
     for (int k = 0; k < o->n; k++) {
-        if (lacks(c, v, o->argument[k].word)) return false;
-        if (!lacks(c, v, o->argument[k].key)) any = true;
+        if (is_missing_dim(c, v, o->argument[k].word)) return false;
+        if (!is_missing_dim(c, v, o->argument[k].key)) any = true;
     }
     return any;
 }
@@ -95,7 +95,7 @@ static void add_call(const content *c, const variable *v, const operation *o, co
 {
     char *more = cli_printf("%s(%s%s%s", o->name, *value, second ? ", " : "", second ? second : "");
     for (int k = 0; k < o->n; k++) {
-        if (o->selects && lacks(c, v, o->argument[k].key)) continue;
+        if (o->selects && is_missing_dim(c, v, o->argument[k].key)) continue;
         const argument *given = &o->argument[k];
         char *longer =
             cli_printf("%s, %s", more, takes_strings(c, o, k) ? given->strings : given->text);

@@ -19,7 +19,7 @@ bool archive_is_wanted(const char *url);
 bool archive_is_netcdf(const char *url);
 /* Returns true if `url` has the suffix of a single file, but is not a local path. */
 bool archive_is_elsewhere(const char *url);
-/* Returns true if `url` is a local path with the suffix of a picture, which `cubed plot` draws. */
+/* Returns true if `url` is a local path with the suffix of an image file, which `cubed plot` draws. */
 bool archive_is_picture(const char *url);
 /* Returns true if `url` is a local path with the suffix of a file that can only be read. */
 bool archive_is_unknown(const char *url);

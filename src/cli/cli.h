@@ -1,4 +1,4 @@
-/* The `cubed` command: declarations shared by its verbs. Only the public API is used. */
+/* The `cubed` command: declarations shared by its subcommands. Only the public API is used. */
 #ifndef CUBED_CLI_H
 #define CUBED_CLI_H
 
@@ -10,7 +10,7 @@
 
 enum { EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
-/* --- Verbs: argv[0] is the verb; the exit code is returned. ------------------------------------------ */
+/* --- Subcommands: argv[0] is the subcommand; the exit code is returned. ----------------------------- */
 
 typedef struct cli_option cli_option;
 typedef struct cli_usage cli_usage;
@@ -82,7 +82,7 @@ typedef struct cli_picture {
     const char *colors, *title;
 } cli_picture;
 
-/* The options of all verbs that run plans. */
+/* The options of all subcommands that run plans. */
 typedef struct cli_common {
     uint64_t allowed_mem;
     uint64_t reserved_mem;
@@ -129,7 +129,7 @@ struct cli_option {
     int key;
 };
 
-/* Keys of a verb's specific options start here. */
+/* Keys of a subcommand's specific options start here. */
 enum { CLI_OWN_KEY = 1000, CLI_HELP_KEY = 999, CLI_VERSION_KEY = 998 };
 
 /* A list in a help text: "name: text". */
@@ -137,10 +137,10 @@ typedef struct cli_topic {
     const char *name, *text;
 } cli_topic;
 
-/* The description of a verb. Texts are wrapped: a line break counts as a space. */
+/* The description of a subcommand. Texts are wrapped: a line break counts as a space. */
 struct cli_usage {
     const char *synopsis;    /* without "cubed" */
-    const char *text;        /* the purpose of the verb */
+    const char *text;        /* the purpose of the subcommand */
     const cli_topic *topics; /* a list after the text; ends with a NULL name, may be NULL */
     const char *examples;    /* verbatim lines, may be NULL */
     const char *words;       /* "a|b": allowed first arguments; NULL: anything */
@@ -150,20 +150,20 @@ struct cli_usage {
     const char *repeats;
 };
 
-/* Special `words`: the verbs; the verbs, functions and categories of functions; an expression. */
+/* Special `words`: the subcommands; the subcommands, functions and categories of functions; an expression. */
 #define CLI_WORDS_VERBS      "VERB"
 #define CLI_WORDS_TOPICS     "TOPIC"
 #define CLI_WORDS_EXPRESSION "EXPRESSION"
 
 extern const cli_option cli_common_options[];
 
-/* --- Help: text, man pages and completion. Lists of verbs end with a NULL name. ----------------------- */
+/* --- Help: text, man pages and completion. Lists of subcommands end with a NULL name. --------------- */
 
 /* Appends a part to the path of STORE[::PATH]. The caller frees the string. */
 char *cli_join_url(const char *url, const char *name);
 
 void cli_print_help(FILE *f, const cli_usage *u);
-/* Prints the options of all verbs that run something. */
+/* Prints the options of all subcommands that run plans. */
 void cli_print_common_options(FILE *f);
 /* Prints text, wrapped to the width of the help. Each line starts at `column`; the output is at this column already. */
 void cli_put_filled(FILE *f, const char *text, int column);
@@ -181,7 +181,7 @@ bool cli_print_unlisted(FILE *f, const char *name);
 /* Lists the functions of a category with their summaries. Returns false if there is no such category. */
 bool cli_print_category(FILE *f, const char *category);
 void cli_print_overview(FILE *f, const cli_verb *verbs);
-/* Prints a man page in roff of one verb, or of the command (`verb` NULL). */
+/* Prints a man page in roff of one subcommand, or of the command (`verb` NULL). */
 void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb);
 /* Prints a man page in roff of the functions of expressions. */
 void cli_print_functions_man(FILE *f);
@@ -193,14 +193,14 @@ void cli_print_expression_words(FILE *f, const char *text);
  * rest of the list. Returns false after the last word. */
 bool cli_next_word(const char **list, const char **word, int *length);
 
-/* Returns the key of the next option, or -1 after the last one. Stores common options in *c (NULL if the verb has none). A
+/* Returns the key of the next option, or -1 after the last one. Stores common options in *c (NULL if the subcommand has none). A
  * wrong option ends the command with EXIT_USAGE, --help with 0. */
 int cli_next_option(int argc, char **argv, const cli_usage *usage, cli_common *c);
 /* Prints the version, the instruction set and the libraries on stdout; returns an exit code. */
 int cli_show_version(void);
 /* Reports an error in the command line and how to get help; returns EXIT_USAGE. */
 int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
-/* Reports that a verb got n arguments that are not options, in place of those named in `expected`; returns EXIT_USAGE. */
+/* Reports that a subcommand got n arguments that are not options, in place of those named in `expected`; returns EXIT_USAGE. */
 int cli_argument_error(const char *verb, const char *expected, int n);
 /* Parses a time in seconds, such as "90" or "0.5". */
 bool cli_parse_milliseconds(const char *text, uint32_t *out);
@@ -219,10 +219,10 @@ void cli_add_reference(cli_common *c, const char *prefix);
     "URL, "                                                                                        \
     "as often as there are; without it they may refer to their own host or bucket"
 #define CLI_TAKE_OVER_OPTION "take-over"
-/* --silence SECONDS of verbs that run no tasks, and of the executor option. */
+/* --silence SECONDS of subcommands that run no tasks, and of the executor option. */
 #define CLI_SILENCE_OPTION "silence"
 #define CLI_SILENCE_HELP                                                                           \
-    "seconds without a sign of life after which a run of another machine counts as gone "          \
+    "seconds without a heartbeat after which a run on another machine counts as gone "             \
     "(default 600)"
 #define CLI_SILENCE "seconds, a whole number from 1 to 1000000"
 bool cli_parse_silence(const char *text, uint32_t *seconds);
@@ -251,12 +251,12 @@ void cli_set_json_memory(void);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);
-/* Returns the text without secrets of URLs, and with control characters spelled out ("\x1b"), except newlines if `lines`. The
+/* Returns the text without secrets of URLs, and with control characters escaped ("\x1b"), except newlines if `lines`. The
  * caller frees the string. */
 char *cli_visible(const char *text, bool lines);
 /* Maximum bytes of variable-length strings that the command holds in memory. */
 #define CLI_TEXT_BYTES ((size_t)64 << 20)
-/* Prints formatted text safely for terminals: control characters in arguments, names and messages are spelled out, except
+/* Prints formatted text safely for terminals: control characters in arguments, names and messages are escaped, except
  * newlines. */
 void cli_say(FILE *f, const char *fmt, ...) CUBED_PRINTF(2, 3);
 char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
@@ -273,7 +273,7 @@ char *cli_temp_name(const char *name);
 extern cubed_cancel cli_cancel;
 void cli_catch_signals(void);
 
-/* The work of a verb: the arrays and groups that it writes, and the options. */
+/* The work of a subcommand: the arrays and groups that it writes, and the options. */
 typedef struct cli_job {
     const char *verb;
     cubed_context *ctx;

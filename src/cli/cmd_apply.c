@@ -152,7 +152,7 @@ static int check_merged(apply *a, cubed_context *ctx)
     return code;
 }
 
-/* --- The verb ----------------------------------------------------------------------------------------- */
+/* --- The subcommand --------------------------------------------------------------------------------- */
 
 /* Reads the operations before the files. Sets *at to the next word. */
 static int read_operations(int argc, char **words, apply *a, int *at)

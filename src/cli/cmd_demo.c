@@ -92,8 +92,8 @@ static cubed_status convert(cubed_array **x, cubed_dtype dtype, cubed_error *err
         if (st != CUBED_OK) goto out;                                                              \
     } while (0)
 
-/* Makes a wind in integer multiples of 1/64 m/s. Like measurements, it compresses moderately. It increases by `slope` 64ths
- * per line of latitude, and has noise of 16 m/s. */
+/* Creates a wind component in integer multiples of 1/64 m/s. Like measurements, it compresses moderately. It increases by `slope`
+ * 64ths per line of latitude, and has noise of 16 m/s. */
 static cubed_status make_wind(const demo *d, int64_t seed, double slope, cubed_array **out,
                               cubed_error *err)
 {

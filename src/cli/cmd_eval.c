@@ -472,7 +472,7 @@ static void advise_for_all(eval *e, cubed_error *err)
                  "and may need more");
 }
 
-/* Refuses results that pictures cannot show, before anything is computed. */
+/* Refuses results that plots cannot show, before anything is computed. */
 static int check_picture(const eval *e)
 {
     if (!e->out)
@@ -659,7 +659,7 @@ static void free_eval(eval *e)
     cubed_context_unref(e->ctx);
 }
 
-/* Evaluates expressions for all verbs: reads options and inputs, plans and runs. Takes ownership of `command`. */
+/* Evaluates expressions for all subcommands: reads options and inputs, plans and runs. Takes ownership of `command`. */
 static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *picture,
                     char *command)
 {
@@ -672,7 +672,7 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     return code;
 }
 
-/* Makes the decoded coordinate of a dimension of the first result. Sets *out to NULL if it does not exist. */
+/* Creates the decoded coordinate of a dimension of the first result. Sets *out to NULL if it does not exist. */
 static cubed_status find_result_coordinate(eval *e, const char *dim, cubed_array **out,
                                            cubed_error *err)
 {

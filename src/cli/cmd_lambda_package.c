@@ -23,10 +23,10 @@ static const cli_option own[] = {
 
 const cli_usage cmd_lambda_package_usage = {
     .synopsis = "lambda-package FILE.zip [options]",
-    .text =
-        "Writes the code of an AWS Lambda function that is a worker of this version, for the "
-        "runtime provided.al2023: the command, and the shared libraries that it needs. This verb "
-        "needs a Python with the package: python3, or the one in the variable CUBED_PYTHON.",
+    .text = "Writes the code of an AWS Lambda function that is a worker of this version, for the "
+            "runtime provided.al2023: the command, and the shared libraries that it needs. This "
+            "subcommand "
+            "needs a Python with the package: python3, or the one in the variable CUBED_PYTHON.",
     .examples = "  cubed lambda-package cubed-worker.zip\n"
                 "  aws s3 cp cubed-worker.zip s3://my-bucket/\n",
     .own = own};

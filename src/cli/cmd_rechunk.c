@@ -25,7 +25,7 @@ enum {
     KEY_KEEP_EMPTY
 };
 
-/* Properties of the verbs rechunk and copy. */
+/* Properties of the subcommands rechunk and copy. */
 typedef struct verb {
     const char *name;
     bool needs_chunks;
@@ -655,7 +655,7 @@ static bool takes_value(const cli_usage *usage, const char *before)
 }
 
 /* If an input consists of several files, its arrays cannot be copied unchanged. `cubed mergetime` computes them, and has the
- * options of both verbs. */
+ * options of both subcommands. */
 int cmd_copy(int argc, char **argv)
 {
     bool several = false;

@@ -166,7 +166,7 @@ static int store_weights(cubed_context *ctx, const remap_words *w, const cubed_e
     return code;
 }
 
-/* Makes the weights between the grid of IN and the target grid, and writes them to a file. */
+/* Creates the weights between the grid of IN and the target grid, and writes them to a file. */
 static int save_weights(const remap_words *w, cli_common common)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -199,7 +199,7 @@ static int save_weights(const remap_words *w, cli_common common)
     return code;
 }
 
-/* --- The verb ----------------------------------------------------------------------------------------- */
+/* --- The subcommand --------------------------------------------------------------------------------- */
 
 /* Reads option --NAME VALUE or --NAME=VALUE at argv[*at]. Returns false if there is another word. */
 static bool take(char **argv, int argc, int *at, const char *name, const char **value)
@@ -216,7 +216,7 @@ static bool take(char **argv, int argc, int *at, const char *name, const char **
     return true;
 }
 
-/* Separates this verb's options from the other words. */
+/* Separates this subcommand's options from the other words. */
 static int parse(int argc, char **argv, remap_words *w, cli_common *common)
 {
     w->argv = cli_alloc((size_t)(argc + 1) * sizeof *w->argv);

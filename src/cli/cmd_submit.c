@@ -393,7 +393,7 @@ static int one_directory(const char *verb, int argc)
 }
 
 /* Runs the script that lists failed parts, if the batch system has one. */
-static void say_failures(const char *dir, int out)
+static void list_failures(const char *dir, int out)
 {
     char *path = cli_printf("%s/failures", dir);
     if (access(path, R_OK) == 0) (void)end_script(start_script(dir, "failures", out));
@@ -503,7 +503,7 @@ int cmd_status(int argc, char **argv)
     if (code == EXIT_SUCCESS)
         cli_say(stdout, "run %s on %s: %" PRId64 " of %" PRId64 " tasks done%s\n", f.run, f.engine,
                 total_done(&f), f.tasks, f.over ? ", the results are complete" : "");
-    if (code == EXIT_SUCCESS && !f.over) say_failures(f.dir, STDOUT_FILENO);
+    if (code == EXIT_SUCCESS && !f.over) list_failures(f.dir, STDOUT_FILENO);
     if (code == EXIT_SUCCESS && !f.over) code = run_script("status", f.dir, "status");
     close_run(&f);
     return code;
@@ -545,7 +545,7 @@ static int wait_for(const char *verb, followed *f, unsigned every)
         }
         if (f->over) return EXIT_SUCCESS;
         if (!jobs) {
-            say_failures(f->dir, STDERR_FILENO);
+            list_failures(f->dir, STDERR_FILENO);
             fprintf(stderr,
                     "cubed %s: no jobs are left, but tasks are missing: see the logs in %s; to "
                     "continue: sh %s/start\n",

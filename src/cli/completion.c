@@ -1,4 +1,4 @@
-/* Completion scripts. They complete verbs, options and fixed values, and otherwise names of files. */
+/* Completion scripts. They complete subcommands, options and fixed values, and otherwise names of files. */
 #include <string.h>
 
 #include "cli.h"
@@ -25,7 +25,7 @@ static value_kind kind_of(const char *arg)
 }
 
 /* Returns true for words such as "lambda:FUNCTION", which describe values but are not values themselves. */
-static bool stands_for_others(const char *word, int n)
+static bool describes_values(const char *word, int n)
 {
     for (int i = 0; i < n; i++) {
         if (word[i] >= 'A' && word[i] <= 'Z') return true;
@@ -39,7 +39,7 @@ static bool is_verb(const cli_verb *verbs, const char *name)
     return verbs->name != NULL;
 }
 
-/* Writes functions and their categories, each after a blank. Omits names of verbs, and categories that have the name of a
+/* Writes functions and their categories, each after a blank. Omits names of subcommands, and categories that have the name of a
  * function. */
 static void put_functions(FILE *f, const cli_verb *verbs)
 {
@@ -52,7 +52,8 @@ static void put_functions(FILE *f, const cli_verb *verbs)
     }
 }
 
-/* Writes "a|b" as "a b". If `words` stands for verbs or topics, writes all verbs, and for topics also all functions. */
+/* Writes "a|b" as "a b". If `words` stands for subcommands or topics, writes all subcommands, and for topics also all functions.
+ * */
 static void put_words(FILE *f, const cli_verb *verbs, const char *words)
 {
     const char *word;
@@ -67,7 +68,7 @@ static void put_words(FILE *f, const cli_verb *verbs, const char *words)
         return;
     }
     while (cli_next_word(&words, &word, &n)) {
-        if (stands_for_others(word, n)) continue;
+        if (describes_values(word, n)) continue;
         fprintf(f, "%s%.*s", sep, n, word);
         sep = " ";
     }
@@ -91,7 +92,7 @@ static void put_quoted(FILE *f, const char *s, const char *special, const char *
     }
 }
 
-/* Returns one of a verb's lists of options: 0 is its own list, 1 the common list, then NULL. */
+/* Returns one of a subcommand's lists of options: 0 is its own list, 1 the common list, then NULL. */
 static const cli_option *options_of(const cli_usage *u, int list)
 {
     static const cli_option none[] = {{NULL, NULL, NULL, 0}};

@@ -307,7 +307,7 @@ static void add_printed_coordinates(eval *e)
 }
 
 /* If all other items are optional descriptions of the only result, removes them and returns true. */
-static bool stands_alone(eval *e)
+static bool drop_descriptions(eval *e)
 {
     for (int i = 1; i < e->nitems; i++) {
         if (!e->item[i].aside) return false;
@@ -415,7 +415,7 @@ bool eval_place_results(eval *e, cubed_error *err)
     const bool alone = bare && (path > 0 || e->region || is_array(e));
     if (!e->region && !alone) add_coordinates(e);
     if (!e->region && edit_items(e, err) != CUBED_OK) return false;
-    if (bare && (alone || (!inputs_have_group(&e->in) && stands_alone(e)))) {
+    if (bare && (alone || (!inputs_have_group(&e->in) && drop_descriptions(e)))) {
         e->item[0].url = cli_strdup(e->out);
         return e->region || drop_references(e, true, err) == CUBED_OK;
     }

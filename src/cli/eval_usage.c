@@ -4,7 +4,7 @@
 #include "eval_topics.h"
 #include "output_options.h"
 
-/* Help for inputs, for both verbs. */
+/* Help for inputs, for both subcommands. */
 static const char in_text[] =
     "an array and its name in the expression, or a group whose arrays have their own names";
 static const char along_text[] =
@@ -82,11 +82,10 @@ static const cli_option own_of_plot[] = {
     {"overlap", "first|last|error", overlap_text, KEY_OVERLAP},
     {"raw", NULL, raw_text, KEY_RAW},
     {"decode", NULL, decode_text, KEY_DECODE},
-    {"out", "FILE", "file of the picture; its suffix gives the format: .png, .svg or .pdf",
-     KEY_OUT},
-    {"colors", "NAME", "colour map of Matplotlib, such as RdBu_r (default: chosen by the values)",
+    {"out", "FILE", "image file; its suffix gives the format: .png, .svg or .pdf", KEY_OUT},
+    {"colors", "NAME", "Matplotlib colour map, such as RdBu_r (default: chosen by the values)",
      KEY_COLORS},
-    {"title", "TEXT", "title above the picture", KEY_TITLE},
+    {"title", "TEXT", "title above the plot", KEY_TITLE},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_plot_usage = {
@@ -96,8 +95,9 @@ const cli_usage cmd_plot_usage = {
     .text =
         "Evaluates expressions as `cubed eval` does, and draws the results over their coordinates: "
         "a map if a result has two dimensions, a series if it has one. Several series along one "
-        "dimension share a diagram. A result with more elements than the picture has points is "
-        "drawn as means of neighbouring elements.\nXarray and Matplotlib draw, through the Python "
+        "dimension share a diagram. A result with more elements than the plot has points is "
+        "drawn as means of neighbouring elements.\nXarray and Matplotlib draw the plot, through "
+        "the Python "
         "package: pip install '.[plot]' in a clone of Cubed installs all three. The Python that "
         "has them is python3, or the one that the variable CUBED_PYTHON names.",
     .examples = "  cubed plot 'mean(t2m, dim=\"time\")' era5.zarr --out map.png\n"

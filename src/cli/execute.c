@@ -1,4 +1,4 @@
-/* Plans and runs computations for all verbs. */
+/* Plans and runs computations for all subcommands. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>

@@ -76,7 +76,7 @@ static void put_common_names(FILE *f)
 
 void cli_print_common_options(FILE *f)
 {
-    fputs("Options of all verbs that run something.\n", f);
+    fputs("Options of subcommands that run plans.\n", f);
     put_options(f, "running", cli_common_options);
 }
 
@@ -94,11 +94,13 @@ void cli_print_help(FILE *f, const cli_usage *u)
 
 void cli_print_overview(FILE *f, const cli_verb *verbs)
 {
-    fputs("usage: cubed VERB ...\n\nBounded-memory computation on N-dimensional Zarr arrays.\n\n"
-          "verbs:\n",
+    fputs("usage: cubed SUBCOMMAND ...\n\nBounded-memory computation on N-dimensional Zarr "
+          "arrays.\n\n"
+          "subcommands:\n",
           f);
     for (; verbs->name; verbs++) fprintf(f, "  %-14s %s\n", verbs->name, verbs->summary);
-    fputs("\ncubed VERB --help (or -h) says more. cubed --version (or -V) shows what it is built "
+    fputs("\ncubed SUBCOMMAND --help (or -h) says more. cubed --version (or -V) shows what it is "
+          "built "
           "from.\n",
           f);
 }

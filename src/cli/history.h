@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Returns a command line as a shell reads it, without secrets: users and passwords of URLs, and values of executor options.
- * argv[0] is the verb. The caller frees the string. */
+ * argv[0] is the subcommand. The caller frees the string. */
 char *history_command(int argc, char **argv);
 /* Returns the attributes of a group in which the date and the command are put in front of `history`. The date is taken from the
  * variable SOURCE_DATE_EPOCH (seconds since 1970, UTC) if it is set; otherwise it is the local time. The caller frees the

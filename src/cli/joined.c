@@ -459,7 +459,8 @@ static cubed_status describe(const cubed_array *like, const char *attrs, cubed_a
 static void release(void *owner) { cli_free(owner); }
 
 /* If files overlap, selects the elements of *x that remain. */
-static cubed_status leave(const joined_order *order, int axis, cubed_array **x, cubed_error *err)
+static cubed_status select_remaining(const joined_order *order, int axis, cubed_array **x,
+                                     cubed_error *err)
 {
     cubed_array *positions, *y = NULL;
     int64_t *at = cli_alloc((size_t)(order->nat + 1) * sizeof *at);
@@ -532,7 +533,7 @@ static cubed_status join(joined_inputs *in, parts *p, joined_order *order, int a
         cli_free(attrs);
     }
     if (st != CUBED_OK || !overlap) return st;
-    st = leave(order, axis, out, err);
+    st = select_remaining(order, axis, out, err);
     if (st != CUBED_OK) cubed_array_unref(*out);
     return st;
 }

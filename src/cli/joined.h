@@ -28,7 +28,7 @@ typedef struct joined_inputs {
     struct joined_order *list; /* orders of files found so far */
 } joined_inputs;
 
-/* Parses "error", "first" or "last"; returns false for other texts. */
+/* Parses "error", "first" or "last"; returns false for other strings. */
 bool joined_parse_overlap(const char *text, joined_overlap *out);
 
 /* Separates the members of a list of files, each of which may have wildcards. */

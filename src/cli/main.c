@@ -14,17 +14,18 @@ static void reject_verb(const char *name);
 enum { KEY_MAN = CLI_OWN_KEY, KEY_MAN_DIR, KEY_COMPLETE };
 
 static const cli_option help_options[] = {
-    {"man", NULL, "print a man page, of the verb or of the whole command", KEY_MAN},
+    {"man", NULL, "print a man page, of the subcommand or of the whole command", KEY_MAN},
     {"man-dir", "DIR", "write all man pages to a directory", KEY_MAN_DIR},
     {"complete", "TEXT",
      "list the expressions that an unfinished expression may become, for shells", KEY_COMPLETE},
     {NULL, NULL, NULL, 0}};
 
 static const cli_usage help_usage = {
-    .synopsis = "help [VERB|FUNCTION|CATEGORY|options] [--man]",
-    .text = "Lists the verbs, or describes one, as `cubed VERB --help` does. Also describes a "
+    .synopsis = "help [SUBCOMMAND|FUNCTION|CATEGORY|options] [--man]",
+    .text = "Lists the subcommands, or describes one, as `cubed SUBCOMMAND --help` does. Also "
+            "describes a "
             "function of expressions, or lists the functions of a category, such as fft or linalg. "
-            "`cubed help options` describes the options of all verbs that run something.",
+            "`cubed help options` describes the options of all subcommands that run plans.",
     .examples = "  cubed help eval\n  cubed help svd\n  cubed help linalg\n  cubed help eval --man "
                 "| man -l -\n",
     .words = CLI_WORDS_TOPICS,
@@ -32,8 +33,9 @@ static const cli_usage help_usage = {
 
 static const cli_usage completion_usage = {
     .synopsis = "completion bash|zsh|fish",
-    .text = "Prints a script with which the shell completes verbs, options and their values. An "
-            "installation puts this script where shells look for it.",
+    .text =
+        "Prints a script with which the shell completes subcommands, options and their values. An "
+        "installation puts this script where shells look for it.",
     .examples = "  . <(cubed completion bash)\n"
                 "  cubed completion fish > ~/.config/fish/completions/cubed.fish\n",
     .words = "bash|zsh|fish"};
@@ -58,7 +60,7 @@ static const cli_verb verbs[] = {
     {"lambda-package", "write the code of an AWS Lambda function that is a worker",
      cmd_lambda_package, &cmd_lambda_package_usage},
     {"demo", "run a workload on made-up data", cmd_demo, &cmd_demo_usage},
-    {"help", "describe a verb, as text or as a man page", cmd_help, &help_usage},
+    {"help", "describe a subcommand, as text or as a man page", cmd_help, &help_usage},
     {"completion", "print the completion script of a shell", cmd_completion, &completion_usage},
     {NULL, NULL, NULL, NULL}};
 
@@ -70,7 +72,7 @@ static const cli_verb *find_verb(const char *name)
     return NULL;
 }
 
-/* Writes DIR/cubed.1 if `verb` is NULL, DIR/cubed-VERB.1, or, for `functions`, DIR/cubed-functions.7. */
+/* Writes DIR/cubed.1 if `verb` is NULL, DIR/cubed-SUBCOMMAND.1, or, for `functions`, DIR/cubed-functions.7. */
 static bool write_man(const char *dir, const cli_verb *verb, bool functions)
 {
     char *name = functions
@@ -111,7 +113,7 @@ static int cmd_help(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (argc - optind > (dir ? 0 : 1) || (dir && man))
-        return cli_usage_error("help", "expected one VERB%s",
+        return cli_usage_error("help", "expected one SUBCOMMAND%s",
                                dir ? " or --man, or else --man-dir" : "");
     const cli_verb *v = optind < argc ? find_verb(argv[optind]) : NULL;
     const cubed_function *function = optind < argc && !v ? cubed_function_find(argv[optind]) : NULL;
@@ -159,7 +161,7 @@ static int cmd_completion(int argc, char **argv)
 
 static void guess_operator(void *ctx, const char *name) { lang_guess_list(ctx, name); }
 
-/* Reports an unknown verb, with a suggestion. */
+/* Reports an unknown subcommand, with a suggestion. */
 static void reject_verb(const char *name)
 {
     char text[GUESS_TEXT];
@@ -170,7 +172,7 @@ static void reject_verb(const char *name)
     char hint[2 * GUESS_TEXT];
     const char *guess =
         g.best[0] ? lang_guess_text(&g, text) : expr_function_hint(name, hint, sizeof hint);
-    cli_say(stderr, "cubed: \"%s\" is not a verb%s\n", name, guess);
+    cli_say(stderr, "cubed: \"%s\" is not a subcommand%s\n", name, guess);
     if (*guess)
         fputs("try: cubed --help\n", stderr);
     else

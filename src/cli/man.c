@@ -73,10 +73,10 @@ static void put_exit_status(FILE *f)
 static void put_command_page(FILE *f, const cli_verb *verbs)
 {
     put_title(f, NULL, 1, "bounded\\-memory computation on N\\-dimensional Zarr arrays");
-    fputs("\\fBcubed\\fR \\fIVERB\\fR ...\n.br\n\\fBcubed\\fR \\-\\-version\n"
+    fputs("\\fBcubed\\fR \\fISUBCOMMAND\\fR ...\n.br\n\\fBcubed\\fR \\-\\-version\n"
           ".SH DESCRIPTION\n"
           "Computes on arrays that are larger than memory, inside a memory bound that is known "
-          "before anything runs.\n.SH VERBS\n",
+          "before anything runs.\n.SH SUBCOMMANDS\n",
           f);
     for (const cli_verb *v = verbs; v->name; v++) put_entry(f, "", v->name, NULL, v->summary);
     put_exit_status(f);

@@ -29,7 +29,7 @@ static bool try_files(const char *folder, lang_guess *g)
 
 /* Searches the folder or group that contains `place` for names that resemble the last part of `place`. If it cannot be searched,
  * returns false, and removes this last part if *more is true. */
-static bool try_beside(cubed_context *ctx, char *place, lang_guess *g, bool *more)
+static bool search_parent(cubed_context *ctx, char *place, lang_guess *g, bool *more)
 {
     size_t n, store;
     cubed_error ignored = CUBED_ERROR_INIT;
@@ -70,7 +70,7 @@ cubed_status near_place(cubed_context *ctx, const char *url, cubed_status st, cu
     if (st != CUBED_E_NOT_FOUND || !is_of_place(err->message)) return st;
     place = cli_strdup(url);
     /* Repeats with the parent directory or group if that is missing as well. */
-    while (more && !try_beside(ctx, place, &g, &more)) continue;
+    while (more && !search_parent(ctx, place, &g, &more)) continue;
     const size_t n = strlen(err->message);
     snprintf(err->message + n, sizeof err->message - n, "%s", lang_guess_text(&g, text));
     cli_free(place);

@@ -10,7 +10,7 @@
 
 enum { CLI_MOST_OPTIONS = 64 };
 
-/* Short options of every verb. The leading ':' makes getopt_long report a missing value by ':'. */
+/* Short options of every subcommand. The leading ':' makes getopt_long report a missing value by ':'. */
 #define SHORT_OPTIONS ":hV"
 
 static void bad(const char *verb, const char *option, const char *value, const char *expected)

@@ -17,7 +17,7 @@ enum {
     KEY_NO_HISTORY
 };
 
-/* Rows for the specific options of a verb; --rename and --attr repeat (cli_usage.repeats). */
+/* Rows for the specific options of a subcommand; --rename and --attr repeat (cli_usage.repeats). */
 #define OUTPUTS_OPTIONS                                                                            \
     {"rename", "OLD:NEW",                                                                          \
      "give a variable, and the dimension of that name, another name; VAR:ATTR:NEW renames an "     \

@@ -1,4 +1,4 @@
-/* Draws results as pictures. */
+/* Draws results as plots, in image files. */
 #ifndef CUBED_CLI_PICTURE_H
 #define CUBED_CLI_PICTURE_H
 
@@ -6,7 +6,7 @@
 
 /* Checks that a Python that can draw is available; otherwise reports the missing module and returns an exit code. */
 int picture_check(const char *verb);
-/* Draws the arrays of `store` as a picture. Removes the store, even after an error.
+/* Draws the arrays of `store` as a plot. Removes the store, even after an error.
  *
  * draft  path of the file that is written
  * file   path of the result, for messages */

@@ -93,7 +93,7 @@ static const char look_up[] = "import importlib.util as u, sys; "
 
 /* Prints the command that installs missing packages. The package itself is installed from a wheel file or a clone, and lists
  * the packages of its extras. */
-static void say_remedy(bool without_package, const char *extra)
+static void print_install_command(bool without_package, const char *extra)
 {
     const char *const listing[] = {
         "-c", "import sys; from cubed.base import _distribution as d; d.print_command(sys.argv[1])",
@@ -117,7 +117,7 @@ int python_check(const char *verb, const python_module *modules, int n, const ch
         const python_module *missing = &modules[found - FIRST_MISSING];
         fprintf(stderr, "cubed %s: %s is not installed for %s, which %s: ", verb, missing->called,
                 python_name(), what);
-        say_remedy(missing == modules, extra);
+        print_install_command(missing == modules, extra);
         fputs(", or name another Python by CUBED_PYTHON\n", stderr);
     } else if (found)
         cli_say(stderr, "cubed %s: %s does not run, and it %s: name a Python by CUBED_PYTHON\n",

@@ -28,12 +28,12 @@ typedef struct python_words {
 } python_words;
 /* Begins the arguments: "-m" and the module. */
 python_words python_module_words(const char *module);
-/* Adds a word, and takes ownership of it. */
+/* Adds an argument, and takes ownership of the string. */
 void python_add(python_words *w, char *word);
 /* Adds option `key` of a table, with its value if it has one. */
 void python_add_option(python_words *w, const cli_option *table, int key, const char *value);
 void python_words_free(python_words *w);
-/* Number of words that python_module_words adds. */
+/* Number of arguments that python_module_words adds. */
 enum { PYTHON_MODULE_WORDS = 2 };
 
 /* Runs python_name() with `arguments`, which end with NULL; returns its exit code. */

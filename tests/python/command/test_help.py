@@ -15,7 +15,7 @@ from conftest import BIN, ROOT, check, run
 from cubed.functions import manipulation
 
 OVERVIEW = check(run("help")).out
-VERBS = re.findall(r"^  ([\w-]+) +\w", OVERVIEW.split("verbs:")[1], re.MULTILINE)
+VERBS = re.findall(r"^  ([\w-]+) +\w", OVERVIEW.split("subcommands:")[1], re.MULTILINE)
 PLAN_VERBS = ["eval", "rechunk", "copy", "run", "demo"]
 
 
@@ -109,7 +109,7 @@ def test_functions_without_a_row_have_help_and_are_completed():
         assert text.startswith(f"{name}(x") or name == "group_labels", text
         assert len(text.split("\n\n")) > 1, text
         assert name == "float32" or f"{name}(" in complete("eval", name[:-1])
-    assert run("help", "monmeam").err.startswith('cubed: "monmeam" is not a verb')
+    assert run("help", "monmeam").err.startswith('cubed: "monmeam" is not a subcommand')
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])
