@@ -17,7 +17,7 @@ WIDTH = 100
 CATEGORIES = ("climate", "fields")
 
 HEADER = '''\
-"""Functions of climates and fields as methods of Xarray's accessor: written by tools/generate."""
+"""Climate and field functions as methods of Xarray's accessor: written by tools/generate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cubed.xarray._calls import AUTO, call
 
 
 class Functions:
-    """Functions of climates and of fields, by the names that CDO and expressions have."""
+    """Climate and field functions, by the names that CDO and expressions have."""
 
     _owner: Any
 '''
@@ -79,7 +79,7 @@ OF_FIELDS = {
     "weights": (
         "Any",
         'DataArray, None or "auto"',
-        "Weights, aligned with the object by dimension names. None: equal weights."
+        "Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights."
         ' ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.',
     ),
 }

@@ -72,7 +72,7 @@ TITLES = {
     "products": "Products and polynomials",
     "remapping": "Horizontal grids",
     "searching": "Order and search",
-    "sets": "Sets and chosen elements",
+    "sets": "Sets and selected elements",
     "statistical": "Statistics",
     "stats": "Statistics of samples",
 }

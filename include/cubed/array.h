@@ -73,7 +73,7 @@ CUBED_API const char *cubed_array_attrs(const cubed_array *x);
  * that equal the fill value as missing. Returns false, and leaves *out unchanged, if x has no such value. Arrays that are
  * stored from arrays of format 2 or 3 get the same fill value. */
 CUBED_API bool cubed_array_missing_value(const cubed_array *x, cubed_scalar *out);
-/* Make an array that differs from x in its attributes or dimension names only. `json` is the text of a JSON object;
+/* Create an array that differs from x in its attributes or dimension names only. `json` is the text of a JSON object;
  * names[ndim] may hold NULLs.
  *
  * Errors: CUBED_E_FORMAT if `json` is not JSON, CUBED_E_ARG if it is not an object. */
@@ -120,7 +120,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_fields(cubed_array *x, const char 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_save(cubed_array *x, void **data, size_t *size,
                                                          cubed_error *err);
 CUBED_API void cubed_array_free_bytes(const cubed_array *x, void *data, size_t size);
-/* Makes an array from the bytes of cubed_array_save. Checks all bytes. Stores are opened when the array is computed.
+/* Creates an array from the bytes of cubed_array_save. Checks all bytes. Stores are opened when the array is computed.
  *
  * allow_code  accepts bytes that carry code: a user-defined function, which has all rights of this process
  *
@@ -156,7 +156,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ct
                                                                const char *const *urls, int n,
                                                                const char *dim, cubed_array **out,
                                                                cubed_error *err);
-/* Opens an array of variable-length strings: "string" of Zarr format 3, the filter "vlen-utf8" of format 2, or strings of HDF5.
+/* Opens an array of variable-length strings: "string" of Zarr format 3, the filter "vlen-utf8" of format 2, or HDF5 strings.
  * cubed_array_open fails for such arrays (CUBED_E_UNSUPPORTED). Reads all elements now, into an array in memory. Its elements
  * have the length of the longest string.
  *
@@ -168,7 +168,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ct
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_texts(cubed_context *ctx, const char *url,
                                                                size_t most, cubed_array **out,
                                                                cubed_error *err);
-/* Makes an array of the caller's memory, which is borrowed until the last array over it and the last plan that reads it are
+/* Creates an array of the caller's memory, which is borrowed until the last array over it and the last plan that reads it are
  * freed.
  *
  * strides  in bytes; NULL: C order
@@ -206,27 +206,27 @@ CUBED_API void cubed_array_set_origin(cubed_array *x, uint32_t origin);
  * of the other arrays. Functions with a `chunks` parameter mark the chunks themselves if the parameter is NULL. Call this
  * function before x is used otherwise. */
 CUBED_API void cubed_array_yield_chunks(cubed_array *x);
-/* Makes an array with one value everywhere. With ndim 0 it is a scalar, which broadcasts. CUBED_E_TYPE for strings and
+/* Creates an array with one value everywhere. With ndim 0 it is a scalar, which broadcasts. CUBED_E_TYPE for strings and
  * records: see cubed_array_full_text. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype,
                                                          int ndim, const int64_t *shape,
                                                          const int64_t *chunks,
                                                          const cubed_scalar *value,
                                                          cubed_array **out, cubed_error *err);
-/* Makes an array of bytes, strings or records with one element everywhere. `element` points to the bytes of the element, which
+/* Creates an array of bytes, strings or records with one element everywhere. `element` points to the bytes of the element, which
  * are copied. CUBED_E_TYPE for other types. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full_text(cubed_context *ctx, cubed_dtype dtype,
                                                               int ndim, const int64_t *shape,
                                                               const int64_t *chunks,
                                                               const void *element,
                                                               cubed_array **out, cubed_error *err);
-/* Makes an int64 array: each element is its own position in C order, plus `start`. cubed_array_arange and cubed_array_random
+/* Creates an int64 array: each element is its own position in C order, plus `start`. cubed_array_arange and cubed_array_random
  * are built on this function. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_index(cubed_context *ctx, int ndim,
                                                           const int64_t *shape,
                                                           const int64_t *chunks, int64_t start,
                                                           cubed_array **out, cubed_error *err);
-/* Makes a 1-D array start, start + step, ... up to but not including stop: ceil((stop - start) / step) elements, or none if
+/* Creates a 1-D array start, start + step, ... up to but not including stop: ceil((stop - start) / step) elements, or none if
  * this is negative. Element k is start + k * step in float64, then cast to the numeric type `dtype`: exact for integers below
  * 2**53.
  *
@@ -236,14 +236,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_arange(cubed_context *ctx, d
                                                            double stop, double step,
                                                            cubed_dtype dtype, const int64_t *chunk,
                                                            cubed_array **out, cubed_error *err);
-/* Makes a 1-D array of n elements start + step * k, computed in `type`, which is CUBED_INT64 (modulo 2**64) or CUBED_FLOAT64.
+/* Creates a 1-D array of n elements start + step * k, computed in `type`, which is CUBED_INT64 (modulo 2**64) or CUBED_FLOAT64.
  * The elements are then cast to the numeric type `dtype`. CUBED_E_TYPE for other types. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_ramp(cubed_context *ctx, cubed_dtype type,
                                                          const cubed_scalar *start,
                                                          const cubed_scalar *step, int64_t n,
                                                          cubed_dtype dtype, const int64_t *chunk,
                                                          cubed_array **out, cubed_error *err);
-/* Makes a 1-D float64 array of `num` equally spaced numbers from start to stop.
+/* Creates a 1-D float64 array of `num` equally spaced numbers from start to stop.
  *
  * endpoint  the last of two or more numbers is exactly stop. False: the distance of the numbers is (stop - start) / num, and
  *           stop is not included.
@@ -253,7 +253,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_linspace(cubed_context *ctx,
                                                              double stop, int64_t num,
                                                              bool endpoint, const int64_t *chunk,
                                                              cubed_array **out, cubed_error *err);
-/* Makes a matrix of rows x columns with 1 on the k-th diagonal (k > 0: to the right of the main diagonal), and 0 elsewhere.
+/* Creates a matrix of rows x columns with 1 on the k-th diagonal (k > 0: to the right of the main diagonal), and 0 elsewhere.
  * CUBED_E_ARG for a negative extent, CUBED_E_TYPE for half precision, times, strings and records. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_eye(cubed_context *ctx, int64_t rows,
                                                         int64_t columns, int64_t k,
@@ -275,27 +275,27 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_triu(cubed_array *x, int64_t k, cu
  * Each function has its own stream: numbers of different functions are independent, also under one seed. Only
  * cubed_array_uniform uses the stream of cubed_array_random. */
 
-/* Makes float64 numbers, uniform in [0, 1) with 53 bits. Each counter of the generator gives four numbers: element i has the
+/* Generates float64 numbers, uniform in [0, 1) with 53 bits. Each counter of the generator gives four numbers: element i has the
  * counter i / 4. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random(cubed_context *ctx, int ndim,
                                                            const int64_t *shape,
                                                            const int64_t *chunks, int64_t seed,
                                                            cubed_array **out, cubed_error *err);
-/* Makes float64 numbers low + (high - low) * u, where u has the values of cubed_array_random with the same shape and seed. A
+/* Generates float64 numbers low + (high - low) * u, where u has the values of cubed_array_random with the same shape and seed. A
  * number may round to high. CUBED_E_ARG unless low <= high and the difference is finite. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_uniform(cubed_context *ctx, int ndim,
                                                             const int64_t *shape,
                                                             const int64_t *chunks, double low,
                                                             double high, int64_t seed,
                                                             cubed_array **out, cubed_error *err);
-/* Makes float64 numbers loc + scale * z, where z is the normal quantile of one random word (Wichura's AS 241): |z| < 9.2.
+/* Generates float64 numbers loc + scale * z, where z is the normal quantile of one random word (Wichura's AS 241): |z| < 9.2.
  * CUBED_E_ARG unless loc and scale are finite and scale >= 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_normal(cubed_context *ctx, int ndim,
                                                            const int64_t *shape,
                                                            const int64_t *chunks, double loc,
                                                            double scale, int64_t seed,
                                                            cubed_array **out, cubed_error *err);
-/* Makes float64 numbers scale * -log(u), where one random word gives u in (0, 1]. The mean is `scale`; the range is 0 to 44.4
+/* Generates float64 numbers scale * -log(u), where one random word gives u in (0, 1]. The mean is `scale`; the range is 0 to 44.4
  * times `scale`. CUBED_E_ARG unless scale is finite and >= 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_exponential(cubed_context *ctx, int ndim,
                                                                 const int64_t *shape,
@@ -307,14 +307,14 @@ typedef struct cubed_scalar_range {
     cubed_scalar low, last;
 } cubed_scalar_range;
 
-/* Makes integers of the type `dtype`, uniform in a range. Each is made from 128 random bits, so the probabilities of two
+/* Generates integers of the type `dtype`, uniform in a range. Each is computed from 128 random bits, so the probabilities of two
  * values differ by at most one part in 2**64. CUBED_E_TYPE unless dtype is an integer type, CUBED_E_ARG unless low <= last. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_integers(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *chunks,
     const cubed_scalar_range *range, int64_t seed, cubed_array **out, cubed_error *err);
 
-/* Makes float64 or float32 numbers, uniform in [0, 1), that depend on the chunks. Chunk number b, in C order, has the values of
- * NumPy's Generator(Philox(key=key + b)).random(shape of the chunk, dtype), bit for bit. Cubed for Python makes the same
+/* Generates float64 or float32 numbers, uniform in [0, 1), that depend on the chunks. Chunk number b, in C order, has the values
+ * of NumPy's Generator(Philox(key=key + b)).random(shape of the chunk, dtype), bit for bit. Cubed for Python makes the same
  * numbers with key as its root seed. To get these numbers in other chunks, use cubed_rechunk.
  *
  * key  key[0] is the low word; key + b is computed modulo 2**128
@@ -497,7 +497,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t 
 /* --- Chunks ------------------------------------------------------------------------------------- */
 
 /* Computes running sums, products, maxima or minima along an axis, in order. The result is stored, even if it is not a
- * target. A task makes the chunks along the axis one after another, each from one read of its input. So tasks run in parallel
+ * target. A task produces the chunks along the axis one after another, each from one read of its input. So tasks run in parallel
  * only across the other axes.
  *
  * reduction        CUBED_REDUCE_SUM, PROD, MAX or MIN

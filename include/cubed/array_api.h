@@ -60,7 +60,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_lexsort(cubed_array *const *keys, 
 
 /* --- Choices ---------------------------------------------------------------------------------------- */
 
-/* Effect of a number of a choice outside 0 to n - 1. */
+/* Effect of an element of `numbers` outside 0 to n - 1 (cubed_choose). */
 typedef enum cubed_choose_mode {
     CUBED_CHOOSE_RAISE, /* the run fails with CUBED_E_INDEX */
     CUBED_CHOOSE_WRAP,  /* the number is taken modulo n */
@@ -438,12 +438,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_isnat(cubed_array *x, cubed_array 
 /* Flags of cubed_meshgrid. */
 #define CUBED_MESHGRID_SWAPPED 1u /* array 0 is along axis 1, and array 1 along axis 0 */
 #define CUBED_MESHGRID_SPARSE  2u /* results have one element along the other axes */
-/* Makes coordinate arrays of a grid from the coordinates of its n axes. out[n] receives views of the shape of the grid. A 0-d
+/* Creates coordinate arrays of a grid from the coordinates of its n axes. out[n] receives views of the shape of the grid. A 0-d
  * array is an axis of extent 1, and an array of several axes is flattened, as in NumPy. CUBED_E_ARG for unknown flags,
  * CUBED_E_UNSUPPORTED for more than CUBED_MAX_NDIM axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags,
                                                        cubed_array **out, cubed_error *err);
-/* Make an array for each axis of a shape: the positions of elements along the axis. out[ndim] have that shape (cubed_indices),
+/* Create an array for each axis of a shape: the positions of elements along the axis. out[ndim] have that shape (cubed_indices),
  * or one element along the other axes (cubed_indices_sparse). `chunks` NULL: automatic. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices(cubed_context *ctx, int ndim,
                                                       const int64_t *shape, const int64_t *chunks,
@@ -453,7 +453,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices_sparse(cubed_context *ctx,
                                                              const int64_t *shape,
                                                              cubed_dtype dtype, cubed_array **out,
                                                              cubed_error *err);
-/* Makes the row numbers (out[0]) and column numbers (out[1]) of the elements in the lower or upper triangle of a matrix, as
+/* Creates the row numbers (out[0]) and column numbers (out[1]) of the elements in the lower or upper triangle of a matrix, as
  * int64. The triangle includes the k-th diagonal (k > 0: to the right of the main diagonal). A task holds a number for each row
  * of the matrix. `chunk` NULL: automatic. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_triangle_indices(cubed_context *ctx, int64_t rows,
@@ -498,7 +498,7 @@ typedef struct cubed_spaced_options {
     {                                                                                              \
         sizeof(cubed_spaced_options), 50, true, false, 0, NULL                                     \
     }
-/* Makes series of `num` numbers between the elements of two arrays, along a new axis. The arrays broadcast. Integers count as
+/* Creates series of `num` numbers between the elements of two arrays, along a new axis. The arrays broadcast. Integers count as
  * float64; geometric series have at least the type float64 or complex128. A geometric series is NaN if one of its ends is 0.
  * CUBED_E_ARG if `num` is negative. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_spaced(cubed_array *start, cubed_array *stop,
@@ -845,7 +845,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
 /* Takes the elements at integer positions along an axis; negative positions count from its end. A run fails with CUBED_E_INDEX
  * if a position is out of range. CUBED_E_ARG unless `positions` has one axis, CUBED_E_TYPE unless it has integers.
  *
- * Positions in regular steps are a concatenation of views, which fuses and reads only chunks with wanted elements:
+ * Positions in regular steps are a concatenation of views, which fuses and reads only chunks with requested elements:
  * - `positions` must be an array of int64 in memory, and consist of at most 256 runs of equal steps (a step may be 0). More
  *   than 16 runs must have at least 4 positions on average.
  * - If x is computed, and there are more positions than elements along the axis, x is stored first.
@@ -947,7 +947,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign_where(cubed_array *x, cubed
  * `chunk` elements, and as its last element the number in the whole mask. chunk >= 1; the last block may be shorter. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, int64_t chunk,
                                                            cubed_array **out, cubed_error *err);
-/* Selects the elements of 1-D x where the mask, bool and of x's length, is true. A task makes one chunk, and reads only the
+/* Selects the elements of 1-D x where the mask, bool and of x's length, is true. A task produces one chunk, and reads only the
  * blocks of x and the mask that contain its elements.
  *
  * offsets  result of cubed_mask_offsets for x's chunks, for example from the run that determined `count`; NULL: the run that
@@ -970,7 +970,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero_offsets(cubed_array *x, cu
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero(cubed_array *x, cubed_array *offsets,
                                                       int64_t count, cubed_array **outs,
                                                       cubed_error *err);
-/* Outputs of cubed_unique; NULL: not wanted. They are 1-D with `count` elements, except `inverse`, which has x's shape. */
+/* Outputs of cubed_unique; NULL: not requested. They are 1-D with `count` elements, except `inverse`, which has x's shape. */
 typedef struct cubed_unique_outputs {
     cubed_array **
         /* Receives the distinct elements in ascending order; every NaN is distinct unless equal_nan is set. */
@@ -1019,7 +1019,7 @@ typedef struct cubed_set_options {
     {                                                                                              \
         sizeof(cubed_set_options), false, 0                                                        \
     }
-/* Outputs of cubed_set; NULL: not wanted. They are 1-D with `count` elements. */
+/* Outputs of cubed_set; NULL: not requested. They are 1-D with `count` elements. */
 typedef struct cubed_set_outputs {
     cubed_array **values; /* receives the distinct elements in ascending order */
     /* For an intersection only, int64: position of the first occurrence of each element in x1 and in x2, in C order. */
@@ -1172,7 +1172,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_irfftn(cubed_array *x, const int64
                                                      const int *axes, int naxes,
                                                      cubed_fft_norm norm, cubed_array **out,
                                                      cubed_error *err);
-/* Make the frequencies of the elements of cubed_fft and of cubed_rfft, for n samples with spacing d. dtype: float32 or
+/* Compute the frequencies of the elements of cubed_fft and of cubed_rfft, for n samples with spacing d. dtype: float32 or
  * float64. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftfreq(cubed_context *ctx, int64_t n, double d,
                                                       cubed_dtype dtype, cubed_array **out,

@@ -25,7 +25,7 @@ typedef enum cubed_attribute_kind {
 typedef struct cubed_attribute {
     cubed_attribute_kind kind;
     cubed_dtype dtype; /* numbers: an integer type, float32 or float64 */
-    /* True: the metadata state the type; false: the type was inferred from the value. */
+    /* True: the metadata contains the type; false: the type was inferred from the value. */
     bool is_stated;
     size_t n;
     const void *numbers; /* numbers in this machine's byte order; NULL for all other kinds */
@@ -35,8 +35,8 @@ typedef struct cubed_attribute {
 
 /* Gets the value of an attribute with its type.
  *
- * If the metadata state no type, a string is NC_CHAR, and a list of strings is NC_STRING. Integers are int32, or int64 or
- * uint64 if int32 is too small, and other numbers are float64. Attributes that have the type of their variable by the CF
+ * If the metadata does not contain a type, a string is NC_CHAR, and a list of strings is NC_STRING. Integers are int32, or int64
+ * or uint64 if int32 is too small, and other numbers are float64. Attributes that have the type of their variable by the CF
  * conventions, such as `_FillValue` and `valid_range`, have that type if it can represent them.
  *
  * attrs  JSON text from cubed_array_attrs or cubed_zarr_info

@@ -1,4 +1,4 @@
-/* The catalogue: every function that makes lazy arrays, with its parameters, defaults and documentation.
+/* The catalogue: every function that creates lazy arrays, with its parameters, defaults and documentation.
  *
  * A binding or a command looks up a function by name, reads its parameters, and calls it with checked values. Programs in C
  * can use the typed functions of cubed/array.h and cubed/array_api.h, which do the same work. The catalogue is read-only:
@@ -97,7 +97,7 @@ typedef struct cubed_param {
     cubed_value fallback; /* the value if the argument is not given */
     double least, most;   /* minimum and maximum of a number, and of each integer of a list */
     const cubed_choice *choices; /* NULL if the parameter is not a choice */
-    const char *notes;           /* a sentence for people */
+    const char *notes;           /* a sentence for the documentation */
 } cubed_param;
 
 /* Effect of a function on attributes: which attributes of the first operand the result has, and the units of the result. */
@@ -134,8 +134,8 @@ typedef enum cubed_coords_rule {
 typedef struct cubed_function {
     const char *name;     /* unique in the catalogue */
     const char *category; /* one word, such as "linalg" */
-    const char *summary;  /* a sentence for people */
-    const char *returns;  /* shape and type of the results, for people */
+    const char *summary;  /* a sentence for the documentation */
+    const char *returns;  /* shape and type of the results, for the documentation */
     const cubed_param *params;
     int nparams;
     const char *results
@@ -215,7 +215,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_call(cubed_context *ctx,
                                                    const cubed_function *function,
                                                    const cubed_argument *arguments, int n,
                                                    cubed_results *results, cubed_error *err);
-/* First of two steps to call a function with `counts`, whose results have a number of elements that depends on values. Makes an
+/* First of two steps to call a function with `counts`, whose results have a number of elements that depends on values. Creates an
  * int64 array whose last element is this number. The caller computes the array in a run, and passes the array and the number to
  * cubed_call as the arguments `offsets` and `count`.
  *

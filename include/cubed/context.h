@@ -24,7 +24,7 @@ typedef struct cubed_context_options {
         sizeof(cubed_context_options), NULL, NULL                                                  \
     }
 
-/* Makes a context with one reference. `options` may be NULL. CUBED_E_ARG for an instruction set that the machine does not
+/* Creates a context with one reference. `options` may be NULL. CUBED_E_ARG for an instruction set that the machine does not
  * have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_new(const cubed_context_options *options,
                                                           cubed_context **out, cubed_error *err);
@@ -52,7 +52,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_variables(cubed_contex
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_storage_option(
     cubed_context *ctx, const char *url, const char *name, const char *value, cubed_error *err);
 /* Allows documents that are not on this machine to refer to objects at or below a prefix. A document is a file of kerchunk
- * references or a repository of Icechunk. Without this permission, it may refer only to its own scheme and host: to the same
+ * references or an Icechunk repository. Without this permission, it may refer only to its own scheme and host: to the same
  * server, bucket or container. A document on this machine may refer to any place.
  *
  * document  URL at or below which the documents are; NULL: all documents that are opened after this call

@@ -69,7 +69,7 @@ typedef enum cubed_kind {
     CUBED_KIND_RECORD /* records */
 } cubed_kind;
 
-/* Makes a type of a family.
+/* Creates a type of a family.
  *
  * cubed_dtype_time   CUBED_DATETIME64 or CUBED_TIMEDELTA64, which counts `multiple` (1 to 32767) of a unit
  * cubed_dtype_fixed  CUBED_BYTES or CUBED_STRING with `length` bytes or code points (1 to 2^23 - 1), or CUBED_RECORD with

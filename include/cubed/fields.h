@@ -66,7 +66,7 @@ typedef struct cubed_fill_options {
 
 /* Replaces missing elements of fields by means of the nearest elements of the same field that are not missing, weighted by the
  * inverse of their distance, as CDO's `setmisstodis`, and with one neighbour as `setmisstonn`. The distance is that of a straight
- * line through the sphere. Of equally near elements, the first ones in C order are used.
+ * line through the sphere. Among equally near elements, the first ones in C order are used.
  *
  * x         fields along the last axes, any number of them. NaN marks missing elements. A task holds whole fields, and 50 bytes
  *           for each cell

@@ -32,7 +32,7 @@ typedef struct cubed_grid_names {
     char lat[256], lon[256];
     char dim[2][256]; /* names of the grid's dimensions, in the order of its shape */
 } cubed_grid_names;
-/* Makes the grid of a file or store, from the first of these that the file has:
+/* Creates the grid of a file or store, from the first of these that the file has:
  * 1. the first variable that has coordinates of latitude and longitude;
  * 2. the first variable with axes about a rotated pole (CF: rotated_latitude_longitude): the grid has the places of the cells
  *    on the earth;
@@ -95,7 +95,7 @@ CUBED_MUST_CHECK cubed_status cubed_weights_read(cubed_context *ctx,
 #define CUBED_WEIGHTS_ARRAYS 16
 /* Returns the name of array number i, from 0; NULL if i is too large. */
 const char *cubed_weights_array_name(int i);
-/* Makes array number i of a file of weights, in memory, with names of dimensions and attributes.
+/* Creates array number i of a file of weights, in memory, with names of dimensions and attributes.
  *
  * source, target  grids of the weights; NULL: not known
  * out             receives a reference for the caller; NULL for latitudes and longitudes of an unknown grid

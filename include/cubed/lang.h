@@ -97,7 +97,7 @@ const char *cubed_expr_repeated(const cubed_expr *x);
  * Valid until cubed_expr_free. */
 const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 
-/* Makes the arrays of all statements. Results are the values of bare expressions and of names that do not start with '_', in
+/* Creates the arrays of all statements. Results are the values of bare expressions and of names that do not start with '_', in
  * the order of the statements.
  *
  * ctx   context of the arrays that `host` finds

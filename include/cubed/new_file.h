@@ -29,7 +29,7 @@ typedef struct cubed_new_file_options {
     {                                                                                              \
         sizeof(cubed_new_file_options), false, false, NULL                                         \
     }
-/* Acquires the right to write the file at `path`, until cubed_new_file_end. A background thread records signs of life of this
+/* Acquires the right to write the file at `path`, until cubed_new_file_end. A background thread writes heartbeats of this
  * process. A process that has ended, or a silent process on another machine, loses the right and can no longer publish its
  * file.
  *
@@ -46,7 +46,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_begin(cubed_context *ctx,
 /* Returns the path at which the caller writes a file of another kind (CUBED_FILE_NONE) before publishing it. Valid until
  * cubed_new_file_end. */
 CUBED_API const char *cubed_new_file_draft(const cubed_new_file *f);
-/* Makes the file from all contents of the store, chunk by chunk, and moves it to its path atomically. cubed_new_file_end then
+/* Creates the file from all contents of the store, chunk by chunk, and moves it to its path atomically. cubed_new_file_end then
  * removes the store. After an error, a store that has chunks is kept for a process that resumes. `kind` selects the contents of
  * the file:
  *

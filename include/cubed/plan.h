@@ -147,7 +147,7 @@ typedef struct cubed_plan_options {
     cubed_status (*params)(void *ctx, const char *function, const void *params, size_t size,
                            const void **out, size_t *out_size, cubed_error *err);
     void *params_ctx;
-    /* Makes the arrays of the targets again for another allowed_mem, for arrays that depend on it by an argument `task_mem`;
+    /* Creates the arrays of the targets again for another allowed_mem, for arrays that depend on it by an argument `task_mem`;
      * may be NULL. If a plan is refused, the planner uses this function to advise an allowed_mem that is also valid for such
      * arrays.
      *
@@ -168,7 +168,7 @@ typedef struct cubed_plan_options {
             false, false, 0, 0, NULL, NULL, NULL, NULL, NULL                                       \
     }
 
-/* Makes a plan: decides stages and memory. Writes nothing. A target that exists and may not be overwritten is reported by the
+/* Creates a plan: decides stages and memory. Writes nothing. A target that exists and may not be overwritten is reported by the
  * run.
  *
  * Errors: CUBED_E_BUDGET if a task or the machine has too little memory. The message gives the operation, the memory that it
@@ -231,7 +231,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_set_limits(cubed_plan *plan,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_save(const cubed_plan *plan, void **data,
                                                         size_t *size, cubed_error *err);
 CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t size);
-/* Makes a plan from the bytes of cubed_plan_save. Checks all bytes. Opens the sources, which must still have their shapes and
+/* Creates a plan from the bytes of cubed_plan_save. Checks all bytes. Opens the sources, which must still have their shapes and
  * types. Refuses a plan that carries code: a user-defined function, which has all rights of this process.
  *
  * Errors: CUBED_E_FORMAT for bytes that are not a plan; CUBED_E_UNSUPPORTED for bytes of another version, and for functions
@@ -239,7 +239,7 @@ CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load(cubed_context *ctx, const void *data,
                                                         size_t size, cubed_plan **out,
                                                         cubed_error *err);
-/* Makes a plan from the bytes of cubed_plan_save, and accepts code: a user-defined function. Use it only for plans from
+/* Creates a plan from the bytes of cubed_plan_save, and accepts code: a user-defined function. Use it only for plans from
  * people who may run programs on this machine. Errors: those of cubed_plan_load, except for code. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load_code(cubed_context *ctx, const void *data,
                                                              size_t size, cubed_plan **out,

@@ -44,7 +44,7 @@ typedef struct cubed_grid_cells {
         sizeof(cubed_grid_cells), true, 2, {0, 0}, NULL, NULL, 0, NULL, NULL, NULL                 \
     }
 
-/* Makes a grid; all numbers are copied.
+/* Creates a grid; all numbers are copied.
  *
  * out  receives the grid, which cubed_grid_free frees before the last reference to `ctx` is released
  *
@@ -53,7 +53,7 @@ typedef struct cubed_grid_cells {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
                                                        const cubed_grid_cells *cells,
                                                        cubed_grid **out, cubed_error *err);
-/* Makes a grid of two dimensions from a regular grid whose latitudes and longitudes refer to a rotated pole. This is the grid
+/* Creates a grid of two dimensions from a regular grid whose latitudes and longitudes refer to a rotated pole. This is the grid
  * mapping rotated_latitude_longitude of the CF conventions.
  *
  * cells  regular, in degrees of the rotated grid
@@ -65,7 +65,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new_rotated(cubed_context *ct
                                                                const cubed_grid_cells *cells,
                                                                const double pole[3],
                                                                cubed_grid **out, cubed_error *err);
-/* Makes the grid that a string describes: a grid name of CDO, or the contents of a grid description file.
+/* Creates the grid that a string describes: a CDO grid name, or the contents of a grid description file.
  *
  * "r360x180"     regular: 360 longitudes from 0, 180 latitudes from south to north. An odd number of latitudes includes the
  *                poles, an even number begins half a step from them.
@@ -80,7 +80,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new_rotated(cubed_context *ct
  * Errors: CUBED_E_ARG for any other string; CUBED_E_UNSUPPORTED for a description with another gridtype of CDO. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_parse(cubed_context *ctx, const char *text,
                                                          cubed_grid **out, cubed_error *err);
-/* Makes a grid from arrays of float64 or float32 in memory (cubed_array_from_memory), which are read immediately. `lat` and
+/* Creates a grid from arrays of float64 or float32 in memory (cubed_array_from_memory), which are read immediately. `lat` and
  * `lon` with two dimensions are the cells of a curvilinear grid. With one dimension they are the cells of an unstructured
  * grid if `unstructured` is set, otherwise the axes of a regular grid. Bounds have one more dimension, of corners; if either
  * is NULL, the grid has no bounds.
@@ -91,7 +91,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_from_arrays(cubed_array *lat,
                                                                cubed_array *lon_bounds,
                                                                bool unstructured, cubed_grid **out,
                                                                cubed_error *err);
-/* Makes four arrays of a grid's numbers, in degrees: latitudes, longitudes, bounds of latitudes, bounds of longitudes. If the
+/* Creates four arrays of a grid's numbers, in degrees: latitudes, longitudes, bounds of latitudes, bounds of longitudes. If the
  * grid has no bounds, the last dimension of the bounds has no elements. out[4] are new references for the caller. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_arrays(cubed_context *ctx,
                                                           const cubed_grid *grid, cubed_array **out,
@@ -102,7 +102,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_arrays(cubed_context *ctx,
  * Errors: CUBED_E_TYPE if the array has another type; CUBED_E_ARG if it has another shape, or is not in memory. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_set_mask(cubed_grid *grid, cubed_array *mask,
                                                             cubed_error *err);
-/* Makes an array of bools from the mask of a grid, in the shape of data on the grid. *out is a new reference for the caller;
+/* Creates an array of bools from the mask of a grid, in the shape of data on the grid. *out is a new reference for the caller;
  * NULL if the grid has no mask. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_mask(cubed_context *ctx, const cubed_grid *grid,
                                                         cubed_array **out, cubed_error *err);
@@ -142,7 +142,7 @@ typedef struct cubed_weights_options {
  * changes. */
 typedef struct cubed_weights cubed_weights;
 
-/* Makes the weights of a method. The sum of each row is 1, or the row is empty if the cell of the target has no value.
+/* Creates the weights of a method. The sum of each row is 1, or the row is empty if the cell of the target has no value.
  *
  * - Nearest and distance: distance weights are inverse straight-line distances, as in CDO; CDO rounds their squares to float32.
  * - Bilinear: the source must be regular or have two dimensions. Beyond the outermost latitudes of a regular source that goes
@@ -175,7 +175,7 @@ typedef struct cubed_weights_shape {
     int64_t source[2], target[2];
 } cubed_weights_shape;
 
-/* Makes weights from `n` links in any order, such as the links of a file. The weights of links between the same cells are
+/* Creates weights from `n` links in any order, such as the links of a file. The weights of links between the same cells are
  * added. Weights of 0 are left out.
  *
  * rows, columns  positions of cells in C order, from 0
@@ -184,7 +184,7 @@ typedef struct cubed_weights_shape {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_from_links(
     cubed_context *ctx, const cubed_weights_shape *shape, int64_t n, const int64_t *rows,
     const int64_t *columns, const double *values, cubed_weights **out, cubed_error *err);
-/* Makes weights from links in arrays in memory: rows and columns of int64, values of float64. The weights of links between the
+/* Creates weights from links in arrays in memory: rows and columns of int64, values of float64. The weights of links between the
  * same cells are added. Weights of 0 are left out. Errors: those of cubed_weights_from_links; CUBED_E_ARG unless the arrays have
  * one dimension and the same length. */
 CUBED_API CUBED_MUST_CHECK cubed_status
@@ -196,7 +196,7 @@ cubed_weights_from_arrays(const cubed_weights_shape *shape, cubed_array *rows, c
  * Errors: CUBED_E_ARG if a row has several weights, or a weight that is not 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_set_nearest(cubed_weights *weights,
                                                                   cubed_error *err);
-/* Makes arrays of the links of weights, by row: rows and columns (int64), values (float64). out[3] are new references for the
+/* Creates arrays of the links of weights, by row: rows and columns (int64), values (float64). out[3] are new references for the
  * caller. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_arrays(cubed_weights *weights,
                                                              cubed_array **out, cubed_error *err);
@@ -233,7 +233,7 @@ typedef struct cubed_remap_options {
         sizeof(cubed_remap_options), true, 1.0, 0, false                                           \
     }
 
-/* Makes an array on the target's grid. The last axes of x are the source's grid; in the result they are the target's grid.
+/* Creates an array on the target's grid. The last axes of x are the source's grid; in the result they are the target's grid.
  * Other axes keep their extents. The result is stored.
  *
  * Sums are computed in float64. The result has x's type if that is a float, and float64 for integers and bools. If all cells of

@@ -67,8 +67,8 @@ typedef struct cubed_event {
  * quickly. */
 typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 
-/* Default number of seconds without a sign of life (an update of its record) after which a run on another machine counts as
- * ended. The next run that writes to the same targets then takes them over. A run gives a sign of life ten times in this
+/* Default number of seconds without a heartbeat (an update of its record) after which a run on another machine counts as
+ * ended. The next run that writes to the same targets then takes them over. A run writes a heartbeat ten times in this
  * period. */
 #define CUBED_RUN_SILENCE 600
 
@@ -91,7 +91,7 @@ typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 typedef struct cubed_executor_caps {
     /* Workers are threads of this process: they share its memory and its memory limit. */
     bool shares_memory;
-    /* Workers are processes of this machine. Results in memory, and sources in memory that are too large for the plan's bytes,
+    /* Workers are processes on this machine. Results in memory, and sources in memory that are too large for the plan's bytes,
      * are files that the workers map. */
     bool maps_memory;
     /* Several workers can perform one task together: see cubed_plan_options.share_tasks. */
@@ -222,8 +222,8 @@ typedef struct cubed_run_options {
     /* Time limit of a task in milliseconds; 0: no limit. The worker ends a task that exceeds the limit, or exits if that fails,
      * and the task is retried as after an I/O error. Not for executors whose workers are in this process. */
     uint32_t task_timeout_ms;
-    /* Number of seconds without a sign of life after which a run on another machine counts as ended; 0: CUBED_RUN_SILENCE. This
-     * run gives a sign of life ten times in this period. */
+    /* Number of seconds without a heartbeat after which a run on another machine counts as ended; 0: CUBED_RUN_SILENCE. This
+     * run writes a heartbeat ten times in this period. */
     uint32_t silence_seconds;
     /* Takes over targets from other runs that may still write to them: see cubed_takeover_options.take_over. */
     bool take_over;
@@ -250,12 +250,12 @@ typedef struct cubed_run_options {
  * state of such a process is unknown, because it is on another machine or in another container. A run that takes over a place
  * prevents late writes by that process if the store supports this.
  *
- * silence_seconds  seconds without a sign of life after which the process counts as ended; 0: CUBED_RUN_SILENCE
+ * silence_seconds  seconds without a heartbeat after which the process counts as ended; 0: CUBED_RUN_SILENCE
  * take_over        the caller guarantees that the process has ended. The place is taken over immediately, even on a store that
  *                  ignores the conditions of puts and so cannot prevent late writes. Without take_over the call fails on such a
  *                  store.
  *
- * A place is never taken over from a process of this machine that runs, or from a run in parts that is not finished. */
+ * A place is never taken over from a process on this machine that runs, or from a run in parts that is not finished. */
 typedef struct cubed_takeover_options {
     size_t struct_size;
     uint32_t silence_seconds;
@@ -290,7 +290,7 @@ typedef struct cubed_promise {
     /* Number of chunks of a region that other writers may also write; 0 for whole arrays. */
     int64_t shared_chunks;
     /* Maximum number of requests for the claim: the record by which the run reserves the target for itself. 0 for directories,
-     * which need no requests. Not included are the signs of life, which update the record ten times in `silence_seconds`, and
+     * which need no requests. Not included are the heartbeats, which update the record ten times in `silence_seconds`, and
      * one request for each 1,000 replaced objects. */
     uint64_t claim_requests;
     uint64_t chunk_requests; /* requests for each chunk, in addition to its put */
@@ -314,7 +314,7 @@ CUBED_API void cubed_promise_text(const cubed_promise *promise, char *text, size
 /* Returns "conditions", "exchange", "lock", "process" or "none". */
 CUBED_API const char *cubed_fence_name(cubed_fence fence);
 
-/* Returns the start time of a process of this machine in clock ticks after the start of the machine; 0 if the process does
+/* Returns the start time of a process on this machine in clock ticks after the start of the machine; 0 if the process does
  * not run, or if the system does not report it. */
 CUBED_API uint64_t cubed_process_start(int64_t pid);
 
@@ -417,7 +417,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
  *
  * run       name for the run, of letters, digits, "-", "_" and "."; no other run in the work directory may have the name.
  *           NULL: the library makes a new name
- * takeover  conditions for taking over targets from a run on another machine that gives no signs of life; NULL: the defaults
+ * takeover  conditions for taking over targets from a run on another machine that writes no heartbeats; NULL: the defaults
  * name      receives the name of the run
  *
  * Errors: CUBED_E_EXISTS if another run writes to a target, or if a target exists and may not be overwritten. */
@@ -470,7 +470,7 @@ typedef struct cubed_driver_options {
     {                                                                                              \
         sizeof(cubed_driver_options), 0, 0, 2, NULL, NULL, NULL, 0, true                           \
     }
-/* Makes a driver for a run that has begun, and finds the tasks that are done.
+/* Creates a driver for a run that has begun, and finds the tasks that are done.
  *
  * options  NULL: the defaults
  * stats    receives statistics during the run, so it must outlive the driver; may be NULL
@@ -538,7 +538,7 @@ typedef struct cubed_hold cubed_hold;
  * elements. So two processes do not write the same elements.
  *
  * A hold does not exclude runs that write the array. The hold of a process that has ended is ignored. A thread of the holder
- * gives signs of life ten times as often as `takeover` requires.
+ * writes heartbeats ten times as often as `takeover` requires.
  *
  * takeover  conditions under which the hold of a process on another machine is ignored; NULL: the defaults
  *

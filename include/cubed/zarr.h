@@ -120,7 +120,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_members(cubed_context *ctx, c
 /* Flags of cubed_zarr_make_group. */
 #define CUBED_GROUP_OVERWRITE 1u /* removes everything in an existing group */
 #define CUBED_GROUP_DURABLE   2u /* the group survives a power failure */
-/* Makes an empty group at `url`, and groups above it. An existing group is kept, unless CUBED_GROUP_OVERWRITE is set; its
+/* Creates an empty group at `url`, and groups above it. An existing group is kept, unless CUBED_GROUP_OVERWRITE is set; its
  * attributes are replaced by `attrs` if `attrs` is not NULL and the format is the same.
  *
  * zarr_format  2 or 3

@@ -61,8 +61,7 @@ static bool take_integer(const cubed_param *p, PyObject *number, cubed_value *v)
     *v = (cubed_value){.kind = CUBED_VALUE_INT, .as.integer = i};
     if (overflow == 0) return !PyErr_Occurred();
     if (!accepts(p, CUBED_VALUE_FLOAT)) {
-        PyErr_Format(PyExc_OverflowError, "%s is %S, expected an integer of 64 bits", p->name,
-                     number);
+        PyErr_Format(PyExc_OverflowError, "%s is %S, expected a 64-bit integer", p->name, number);
         return false;
     }
     *v = (cubed_value){.kind = CUBED_VALUE_FLOAT, .as.real = PyFloat_AsDouble(number)};

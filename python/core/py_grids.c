@@ -94,7 +94,7 @@ static PyObject *parse_grid(PyObject *module, PyObject *object)
     return parts_of_grid(s, grid, &names);
 }
 
-/* Makes a grid from a tuple of latitudes and longitudes, optionally their bounds, and optionally a mask as the last item. Sets
+/* Creates a grid from a tuple of latitudes and longitudes, optionally their bounds, and optionally a mask as the last item. Sets
  * *out to NULL if the tuple is empty. */
 static bool take_grid(core_state *s, const char *what, PyObject *tuple, bool unstructured,
                       cubed_grid **out)

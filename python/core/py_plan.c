@@ -870,7 +870,7 @@ static PyObject *plan_status(PyObject *object, PyObject *args)
     return core_status(r, &state);
 }
 
-/* Returns the index of the first chunk that the task makes. */
+/* Returns the index of the first chunk that the task produces. */
 static PyObject *plan_block(PyObject *object, PyObject *args)
 {
     int stage, ndim;

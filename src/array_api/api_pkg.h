@@ -78,7 +78,7 @@ cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, c
 cubed_array *cb_api_weights_of(cb_steps *s, const char *name, const cubed_array *x, cubed_array *w,
                                const int *axes, int naxes);
 
-/* Makes an array from a copy of the numbers at `data`, which are in C order (copied.c).
+/* Creates an array from a copy of the numbers at `data`, which are in C order (copied.c).
  *
  * data    NULL: all elements are zero
  * chunks  NULL: chosen automatically */

@@ -6,7 +6,7 @@
 #include "array_api/known_lines.h"
 #include "base/error.h"
 
-/* Makes a 0-d complex number of the given type. */
+/* Creates a 0-d complex number of the given type. */
 static cubed_array *number(cb_steps *s, cubed_dtype dtype, double real, double imaginary)
 {
     const cubed_scalar narrow = {.c64 = {(float)real, (float)imaginary}};

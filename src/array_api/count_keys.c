@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 
-/* Maximum number of bits counted at once. The counts use 512 KiB for each wanted key. */
+/* Maximum number of bits counted at once. The counts use 512 KiB for each requested key. */
 #define MOST_BITS  16
 #define LEAST_BITS 4
 /* Number of pieces into which a pass over few lines is split, so that more tasks run in parallel. The counts of the pieces are
@@ -146,7 +146,7 @@ static cubed_status count_all(counting *c, cubed_array *state, int shift, int bi
     return st;
 }
 
-/* Builds the next state of the search: each wanted key gets one more digit of `bits` bits. */
+/* Builds the next state of the search: each requested key gets one more digit of `bits` bits. */
 static cubed_status refine(counting *c, cubed_array *state, int shift, int bits, cubed_array **out,
                            cubed_error *err)
 {

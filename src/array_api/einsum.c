@@ -154,7 +154,7 @@ static cubed_status read_result(summation *s, const char *at, const char *end, c
 
 /* If the subscripts have no "->", derives the indices of the result: the axes of "...", then the letters that occur once, in
  * alphabetical order with capitals first. */
-static cubed_status imply_result(summation *s, const int *times, int longest, cubed_error *err)
+static cubed_status derive_result(summation *s, const int *times, int longest, cubed_error *err)
 {
     s->nresult = 0;
     for (int k = 0; k < longest; k++) s->result[s->nresult++] = (uint8_t)(LETTERS + k);
@@ -203,7 +203,7 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
         }
     }
     s->n = noperands;
-    if (!arrow) return imply_result(s, times, longest, err);
+    if (!arrow) return derive_result(s, times, longest, err);
     return read_result(s, arrow + 2, s->text + strlen(s->text), &seen, longest, err);
 }
 

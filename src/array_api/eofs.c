@@ -31,7 +31,7 @@ static cubed_array *along(cb_steps *s, cubed_reduction which, cubed_array *x, in
     return x ? cb_step_reduce(s, which, x, &o) : NULL;
 }
 
-/* Makes the matrix c->rows of x, which has a floating-point type and times along `axis`. Does nothing if x is NULL. */
+/* Creates the matrix c->rows of x, which has a floating-point type and times along `axis`. Does nothing if x is NULL. */
 static void flatten(cells *c, cubed_array *x, int axis)
 {
     if (!x) return;

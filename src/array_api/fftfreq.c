@@ -4,7 +4,7 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 
-/* Makes an array of the integers from `first` to `last`, divided by n * d. */
+/* Creates an array of the integers from `first` to `last`, divided by n * d. */
 static cubed_status frequencies(const char *name, cubed_context *ctx, int64_t first, int64_t last,
                                 int64_t n, double d, cubed_dtype dtype, cubed_array **out,
                                 cubed_error *err)

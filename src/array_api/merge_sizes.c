@@ -1,8 +1,8 @@
 /* Chooses the sizes of parts and runs for merges.
  *
- * One task makes a part of the result. It sorts more elements than the part has: at most 2 (fan + 1) steps more, which are less
- * than a quarter of a part. One task finds the ranges of all parts of the merged runs from samples of these runs. So, if a task
- * holds M elements, about sqrt(M) runs of M elements are merged at a time. One pass sorts M^1.5 elements. */
+ * One task produces a part of the result. It sorts more elements than the part has: at most 2 (fan + 1) steps more, which are
+ * less than a quarter of a part. One task finds the ranges of all parts of the merged runs from samples of these runs. So, if a
+ * task holds M elements, about sqrt(M) runs of M elements are merged at a time. One pass sorts M^1.5 elements. */
 #include "array_api/merge_sizes.h"
 
 #include "block/sort_line.h"

@@ -1,5 +1,5 @@
 /* Sizes for sorting lines that do not fit in a task. A line is sorted in runs (sorted contiguous sequences), which passes merge
- * into longer runs. Each task of a pass makes one part of a merged run. A search in samples of the runs (every i-th element)
+ * into longer runs. Each task of a pass produces one part of a merged run. A search in samples of the runs (every i-th element)
  * finds the range of each run that a part needs. */
 #ifndef CB_API_MERGE_SIZES_H
 #define CB_API_MERGE_SIZES_H
@@ -30,10 +30,10 @@ typedef struct cb_merge_pass {
 uint64_t cb_merge_memory(uint64_t task_mem);
 /* Returns the memory in bytes that a task needs to sort a line of n elements in one block. */
 size_t cb_merge_block_bytes(const cubed_array *x, int64_t n, bool positions);
-/* Chooses the size of parts: the number of elements of the sorted line that one task makes. */
+/* Chooses the size of parts: the number of elements of the sorted line that one task produces. */
 int64_t cb_merge_part(const cb_merge_line *l);
 /* Plans the pass that merges runs of `run` elements. Returns false if a run already is the whole line, so no pass is needed.
- * `part` is the number of elements that a task of the pass makes. */
+ * `part` is the number of elements that a task of the pass produces. */
 bool cb_merge_plan(const cb_merge_line *l, int64_t part, int64_t run, cb_merge_pass *out);
 /* Returns the maximum total length of the ranges of all runs that a part needs. The length is in samples of p->step[step], or in
  * elements if `step` is -1. */

@@ -1,4 +1,4 @@
-/* Quantiles of numbers, from which quantiles of times are composed. */
+/* Quantiles of numbers, which the quantiles of times also use. */
 #ifndef CB_API_NUMBER_QUANTILES_H
 #define CB_API_NUMBER_QUANTILES_H
 

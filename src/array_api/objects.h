@@ -18,7 +18,7 @@ typedef struct cb_grouped_image {
     bool is_flat;       /* the image has no axes, so x was given one axis of extent 1 */
 } cb_grouped_image;
 
-/* Finds the groups of an image's elements. Failures are in `s`. */
+/* Finds the groups of an image's elements. Errors are recorded in `s`. */
 void cb_api_group_objects(cb_steps *s, const char *name, cubed_array *x,
                           const cubed_objects *objects, cb_grouped_image *out);
 /* Converts results per group to results in the order of the index (the labels that the user listed). `made` has one row for each

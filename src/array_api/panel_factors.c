@@ -247,7 +247,7 @@ static int64_t put_twice(cubed_array **from, int64_t at, cubed_array *x)
     return at + 2;
 }
 
-/* Makes the panels with reflectors. For a wide matrix, then applies all reflectors to the panels to the right, which become
+/* Creates the panels with reflectors. For a wide matrix, then applies all reflectors to the panels to the right, which become
  * columns of R. */
 static void make_qr(factors *f, cubed_array **reflectors, int64_t count)
 {

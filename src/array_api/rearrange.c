@@ -111,7 +111,7 @@ static cubed_array *zeros(cb_steps *s, const cubed_array *like, int ndim, const 
     return ndim == 0 ? zero : cb_step_broadcast(s, zero, ndim, shape);
 }
 
-/* Makes a matrix with the vector x on diagonal k. */
+/* Creates a matrix with the vector x on diagonal k. */
 static cubed_status put_on_diagonal(cubed_array *x, int64_t k, cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};

@@ -167,7 +167,7 @@ static int choose_bands(const remapping *r, band bands[MOST_BANDS])
 
 static void release(void *owner) { cubed_weights_unref(owner); }
 
-/* Makes an array from a part of the weights. The array keeps the weights alive. */
+/* Creates an array from a part of the weights. The array keeps the weights alive. */
 static cubed_array *numbers(cb_steps *s, cubed_weights *w, cubed_dtype dtype, const void *data,
                             int64_t n)
 {

@@ -22,7 +22,7 @@ static cubed_array *line(cb_steps *s, cubed_array *x)
     return s->st == CUBED_OK ? cb_step(s, cb_api_flatten(x, &y, s->err), &y) : NULL;
 }
 
-/* Makes a vector with one number or flag. */
+/* Creates a vector with one number or flag. */
 static cubed_array *one_of(cb_steps *s, cubed_dtype dtype, int64_t value)
 {
     const cubed_scalar number = {.i64 = value}, flag = {.b = value != 0};

@@ -1,5 +1,5 @@
 /* Sorts lines that do not fit in a task. First, parts of a line are sorted. Then each pass merges several sorted runs to one,
- * until one run is left. A task of a pass makes one part of a merged run. Each pass reads all elements about once, and writes
+ * until one run is left. A task of a pass produces one part of a merged run. Each pass reads all elements about once, and writes
  * them once.
  *
  * A part of the result needs a range of each run. A search in samples of the runs finds this range, from coarse samples to fine

@@ -114,7 +114,7 @@ static cubed_array *as_times(times *t, cubed_array *y)
 
 /* Returns, for each quantile, its position between the two adjacent elements as a fraction of their distance. The array
  * broadcasts with results that have ndim axes. */
-static cubed_array *way_behind(times *t, int ndim)
+static cubed_array *fractions(times *t, int ndim)
 {
     cb_steps *s = t->s;
     int64_t shape[CUBED_MAX_NDIM];
@@ -137,7 +137,7 @@ static cubed_array *between(times *t)
     cb_steps *s = t->s;
     cubed_array *low = element(t, CUBED_QUANTILE_LOWER), *high = element(t, CUBED_QUANTILE_HIGHER);
     if (!low || !high || t->wanted.n == 0) return low;
-    cubed_array *part = way_behind(t, low->node.grid->ndim);
+    cubed_array *part = fractions(t, low->node.grid->ndim);
     cubed_array *way = cb_step_op(s, CUBED_OP_SUBTRACT, high, low, NULL);
     way = cb_step_cast(s, way, CUBED_FLOAT64);
     cubed_array *rest = cb_step_op(s, CUBED_OP_SUBTRACT, cb_step_float(s, 1), part, NULL);

@@ -9,7 +9,7 @@
  * that interpolate between elements, except "linear"; CUBED_E_ARG if there are no elements. */
 CUBED_MUST_CHECK cubed_status cb_api_time_quantiles(cubed_array *x, const cb_quantiles *wanted,
                                                     cubed_array **out, cubed_error *err);
-/* Makes the median of time differences: the mean of the two middle elements, truncated as in NumPy. */
+/* Computes the median of time differences: the mean of the two middle elements, truncated as in NumPy. */
 CUBED_MUST_CHECK cubed_status cb_api_time_median(cubed_array *x, const cubed_quantile_options *o,
                                                  cubed_array **out, cubed_error *err);
 

@@ -84,7 +84,7 @@ cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_si
 }
 
 /* Returns true if an error may be transient: any error except a lack of space or of permission. */
-static bool may_pass(int os_errno)
+static bool may_be_transient(int os_errno)
 {
     static const int final[] = {ENOSPC, EFBIG, EROFS, EACCES, EPERM, EDQUOT};
     for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
@@ -110,7 +110,7 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
     const char *why = strerror_r(os_errno, text, sizeof text);
     snprintf(err->message + used, sizeof err->message - used, ": %s", why);
     clear(err, status, os_errno);
-    err->transient = status == CUBED_E_IO && may_pass(os_errno);
+    err->transient = status == CUBED_E_IO && may_be_transient(os_errno);
     return status;
 }
 

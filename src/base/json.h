@@ -32,9 +32,9 @@ json_t *cb_json_if(bool ok, json_t *v);
  * memory. */
 json_t *cb_json_copy(const json_t *v);
 json_t *cb_json_deep_copy(const json_t *v);
-/* Makes a JSON integer up to uint64. Returns a new reference. */
+/* Creates a JSON integer up to uint64. Returns a new reference. */
 json_t *cb_json_uint64(uint64_t v);
-/* Makes a JSON list of integers. Returns a new reference, or NULL if out of memory. */
+/* Creates a JSON list of integers. Returns a new reference, or NULL if out of memory. */
 json_t *cb_json_ints(int n, const int64_t *v);
 /* Get the member `key` of an object. CUBED_E_FORMAT if it is missing or has another type: "<where>: "key" must be a string,
  * is ...". */

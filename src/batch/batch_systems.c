@@ -325,7 +325,7 @@ static json_t *first_index(void)
     return json_pack("[{s:s,s:s}]", "name", "CUBED_TASK_INDEX", "value", "0");
 }
 
-/* Makes a job name of lower-case letters, digits and "-", which are the characters that the services accept. */
+/* Creates a job name of lower-case letters, digits and "-", which are the characters that the services accept. */
 static void name_of(const batch_submission *s, const batch_job *j, char name[80])
 {
     snprintf(name, 80, "cubed-%s-%s", s->run, j->name);

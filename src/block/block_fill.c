@@ -110,7 +110,7 @@ static double distance_bound(const fill *f, int64_t cell, cb_vec at, int k)
 }
 
 /* Returns the mean of the k usable elements that are nearest to a cell at `at`. An element less than a micrometre (on the earth)
- * away has the whole weight. */
+ * away gets the full weight. */
 static double mean_near(const fill *f, const cb_space_index *index, int64_t cell, cb_vec at, int k)
 {
     cb_space_near found[CB_MOST_NEIGHBOURS];

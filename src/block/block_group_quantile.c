@@ -36,7 +36,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 }
 
 /* Layout of the scratch memory: offsets of the starts of groups, of the new index of each element, and of the lines of keys.
- * After the keys of all lines come a line that is ordered by group and a spare line. */
+ * After the keys of all lines come a line that is ordered by group and a temporary line. */
 typedef struct layout {
     size_t starts, places, keys, size;
 } layout;

@@ -15,7 +15,7 @@
 
 enum { MOST_TAPS = 6 };
 
-/* Marks of elements along an axis that are not in the block. */
+/* Special offsets for elements along an axis that are not in the block. */
 enum {
     BEYOND = -1 /* beyond the ends of the image: has the constant value */,
     ELSEWHERE = -2 /* the element is in another block */

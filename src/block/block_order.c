@@ -34,11 +34,11 @@ const cb_order_width *cb_order_width_of(size_t key_size)
     return &widths[key_size == 1 ? 0 : key_size == 2 ? 1 : key_size == 4 ? 2 : 3];
 }
 
-void cb_order_sort(const cb_kernels *k, size_t key_size, void *keys, int64_t n, void *spare)
+void cb_order_sort(const cb_kernels *k, size_t key_size, void *keys, int64_t n, void *temp)
 {
-    if (key_size == 8 && k->sort64 && k->sort64(keys, n, spare)) return;
-    if (key_size == 4 && k->sort32 && k->sort32(keys, n, spare)) return;
-    cb_order_width_of(key_size)->sort_keys(keys, NULL, n, spare, NULL);
+    if (key_size == 8 && k->sort64 && k->sort64(keys, n, temp)) return;
+    if (key_size == 4 && k->sort32 && k->sort32(keys, n, temp)) return;
+    cb_order_width_of(key_size)->sort_keys(keys, NULL, n, temp, NULL);
 }
 
 size_t cb_order_key_size(cubed_dtype dtype)

@@ -49,7 +49,7 @@ typedef struct cb_order_width {
      * copied from the original elements in `from`, in their order. `seen` is the result of `make_keys`. */
     void (*make_values)(void *keys, int64_t n, const cb_order *o, cb_order_seen seen,
                         const char *from, int64_t stride);
-    /* Makes keys of adjacent lines. */
+    /* Computes keys of adjacent lines. */
     void (*make_lines)(const cb_order_lines *l, const cb_order *o, cb_order_seen *seen);
     /* The reverse of the layout of `make_lines`: writes lines of n values, `from_stride` bytes apart, as adjacent lines to `to`.
      * The values of a line are `stride` bytes apart there. */
@@ -57,14 +57,14 @@ typedef struct cb_order_width {
                       int64_t stride);
     /* Returns the bits of the element that has the key. */
     uint64_t (*value_of)(uint64_t key, const cb_order *o);
-    /* Sorts keys stably, and moves the positions `pos` with them unless `pos` is NULL. `spare` and `spare_pos` are as large as
+    /* Sorts keys stably, and moves the positions `pos` with them unless `pos` is NULL. `temp` and `temp_pos` are as large as
      * `keys` and `pos`. n < 2**32. */
-    void (*sort_keys)(void *keys, uint32_t *pos, int64_t n, void *spare, uint32_t *spare_pos);
+    void (*sort_keys)(void *keys, uint32_t *pos, int64_t n, void *temp, uint32_t *temp_pos);
 } cb_order_width;
 
 const cb_order_width *cb_order_width_of(size_t key_size);
-/* Sorts keys without positions, by vectorised kernels if there are any for this width. `spare` is scratch of the size of
+/* Sorts keys without positions, by vectorised kernels if there are any for this width. `temp` is scratch of the size of
  * `keys`. */
-void cb_order_sort(const cb_kernels *k, size_t key_size, void *keys, int64_t n, void *spare);
+void cb_order_sort(const cb_kernels *k, size_t key_size, void *keys, int64_t n, void *temp);
 
 #endif

@@ -40,7 +40,7 @@ static inline K FN(one_value)(K key, cb_order_kind kind, bool descending)
     return key;
 }
 
-/* Makes keys of n elements `stride` bytes apart. */
+/* Computes keys of n elements `stride` bytes apart. */
 static inline __attribute__((always_inline)) void FN(keys_of_kind)(const char *from, int64_t stride,
                                                                    int64_t n, cb_order_kind kind,
                                                                    K infinity, bool descending,
@@ -76,7 +76,7 @@ static uint64_t FN(value_of)(uint64_t key, const cb_order *o)
     return FN(one_value)((K)key, o->kind, o->descending);
 }
 
-/* Makes keys of adjacent lines: each row of elements is read while it is in the cache. Rows are prefetched explicitly,
+/* Computes keys of adjacent lines: each row of elements is read while it is in the cache. Rows are prefetched explicitly,
  * because processors do not predict long strides. */
 static inline __attribute__((always_inline)) void FN(lines_of_kind)(const cb_order_lines *l,
                                                                     cb_order_kind kind,
@@ -167,11 +167,11 @@ static void FN(insertion)(K *keys, uint32_t *pos, int64_t n)
     }
 }
 
-/* Sorts keys by radix sort, by bytes from the lowest. `spare` and `spare_pos` are as large as keys and pos. */
-static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *spare, uint32_t *spare_pos)
+/* Sorts keys by radix sort, by bytes from the lowest. `temp` and `temp_pos` are as large as keys and pos. */
+static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *temp, uint32_t *temp_pos)
 {
     enum { BYTES = BITS / 8 };
-    K *keys = data, *to = spare;
+    K *keys = data, *to = temp;
     uint32_t count[BYTES][256];
     memset(count, 0, sizeof count);
     for (int64_t i = 0; i < n; i++) {
@@ -190,11 +190,11 @@ static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *spare, uint32_
             for (int64_t i = 0; i < n; i++) {
                 uint32_t at = c[keys[i] >> (8 * b) & 255]++;
                 to[at] = keys[i];
-                spare_pos[at] = pos[i];
+                temp_pos[at] = pos[i];
             }
             uint32_t *swapped = pos;
-            pos = spare_pos;
-            spare_pos = swapped;
+            pos = temp_pos;
+            temp_pos = swapped;
         } else {
             for (int64_t i = 0; i < n; i++) to[c[keys[i] >> (8 * b) & 255]++] = keys[i];
         }
@@ -204,10 +204,10 @@ static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *spare, uint32_
     }
     if (keys == data) return;
     memcpy(data, keys, (size_t)n * sizeof(K));
-    if (pos) memcpy(spare_pos, pos, (size_t)n * sizeof *pos);
+    if (pos) memcpy(temp_pos, pos, (size_t)n * sizeof *pos);
 }
 
-/* Finds the least and greatest key. Returns whether keys are in order. */
+/* Finds the smallest and largest key. Returns whether keys are in order. */
 static bool FN(find_range)(const K *keys, int64_t n, K *least, K *greatest)
 {
     K lo = keys[0], hi = keys[0], unordered = 0;
@@ -221,9 +221,9 @@ static bool FN(find_range)(const K *keys, int64_t n, K *least, K *greatest)
     return !unordered;
 }
 
-/* Distributes keys into buckets between the least and the greatest key, and sorts each bucket: in the cache, and by
+/* Distributes keys into buckets between the smallest and the largest key, and sorts each bucket: in the cache, and by
  * insertion if it has few keys. */
-static void FN(into_buckets)(K *keys, uint32_t *pos, int64_t n, K *spare, uint32_t *spare_pos,
+static void FN(into_buckets)(K *keys, uint32_t *pos, int64_t n, K *temp, uint32_t *temp_pos,
                              int depth)
 {
     uint32_t count[((size_t)1 << MOST_BUCKET_BITS) + 1];
@@ -234,7 +234,7 @@ static void FN(into_buckets)(K *keys, uint32_t *pos, int64_t n, K *spare, uint32
     }
     if (FN(find_range)(keys, n, &least, &greatest)) return;
     if (depth == MOST_DEPTH) {
-        FN(count_bytes)(keys, pos, n, spare, spare_pos);
+        FN(count_bytes)(keys, pos, n, temp, temp_pos);
         return;
     }
     const int bits = 64 - __builtin_clzll((uint64_t)(K)(greatest - least));
@@ -248,28 +248,28 @@ static void FN(into_buckets)(K *keys, uint32_t *pos, int64_t n, K *spare, uint32
     /* count[b] is the start of bucket b and, after its keys were moved, its end. */
     for (int64_t i = 0; i < n; i++) {
         uint32_t at = count[(K)(keys[i] - least) >> shift]++;
-        spare[at] = keys[i];
-        if (pos) spare_pos[at] = pos[i];
+        temp[at] = keys[i];
+        if (pos) temp_pos[at] = pos[i];
     }
-    memcpy(keys, spare, (size_t)n * sizeof(K));
-    if (pos) memcpy(pos, spare_pos, (size_t)n * sizeof *pos);
+    memcpy(keys, temp, (size_t)n * sizeof(K));
+    if (pos) memcpy(pos, temp_pos, (size_t)n * sizeof *pos);
     if (shift == 0) return;
     for (size_t b = 0; b < nbuckets; b++) {
         uint32_t from = b ? count[b - 1] : 0, here = count[b] - from;
         if (here > 1) FN(into_buckets)
-        (keys + from, pos ? pos + from : NULL, here, spare + from, pos ? spare_pos + from : NULL,
+        (keys + from, pos ? pos + from : NULL, here, temp + from, pos ? temp_pos + from : NULL,
          depth + 1);
     }
 }
 
-static void FN(sort_keys)(void *data, uint32_t *pos, int64_t n, void *spare, uint32_t *spare_pos)
+static void FN(sort_keys)(void *data, uint32_t *pos, int64_t n, void *temp, uint32_t *temp_pos)
 {
     if (n <= FEW)
         FN(insertion)(data, pos, n);
     else if (BITS < 32 || n > MOST_IN_BUCKETS)
-        FN(count_bytes)(data, pos, n, spare, spare_pos);
+        FN(count_bytes)(data, pos, n, temp, temp_pos);
     else
-        FN(into_buckets)(data, pos, n, spare, spare_pos, 0);
+        FN(into_buckets)(data, pos, n, temp, temp_pos, 0);
 }
 
 #undef FN

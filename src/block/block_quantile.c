@@ -215,7 +215,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
 }
 
 void cb_quantile_of_keys(const cb_quantile_params *p, cubed_dtype result, char *keys, int64_t n,
-                         void *spare, char *out, size_t step)
+                         void *temp, char *out, size_t step)
 {
     cubed_dtype x = (cubed_dtype)p->dtype;
     const cb_select_width *w = cb_select_width_of(cubed_dtype_size(x));
@@ -224,7 +224,7 @@ void cb_quantile_of_keys(const cb_quantile_params *p, cubed_dtype result, char *
     if (real && p->skip_nan) n = w->drop_ones(keys, n);
     bool none = n == 0 || (real && !p->skip_nan && w->has_ones(keys, n));
     if (sorted && !none)
-        cb_order_width_of(cubed_dtype_size(x))->sort_keys(keys, NULL, n, spare, NULL);
+        cb_order_width_of(cubed_dtype_size(x))->sort_keys(keys, NULL, n, temp, NULL);
     for (int64_t i = 0; i < p->count; i++, out += step) {
         cubed_scalar value = cb_scalar_from_double(result, NAN);
         if (!none) {
@@ -234,7 +234,7 @@ void cb_quantile_of_keys(const cb_quantile_params *p, cubed_dtype result, char *
                 pair[0] = w->get(keys, at.at);
                 pair[1] = w->get(keys, cb_min_i64(at.at + 1, n - 1));
             } else {
-                w->select(keys, n, at.at, spare, pair);
+                w->select(keys, n, at.at, temp, pair);
             }
             value = cb_quantile_value(p->method, x, result, pair, at.part);
         }
@@ -250,7 +250,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     size_t size = cubed_dtype_size(x->dtype), step = cubed_dtype_size(y->dtype);
     size_t stride = cb_quantile_stride(s.n, size);
     int64_t at_a_time = cb_quantile_lines(s.inner, size);
-    char *keys = call->scratch, *spare = keys + (size_t)at_a_time * stride;
+    char *keys = call->scratch, *temp = keys + (size_t)at_a_time * stride;
     (void)ctx;
     (void)err;
     if (!y->data) return CUBED_OK;
@@ -258,7 +258,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
         for (int64_t k = 0; k < s.inner; k += at_a_time) {
             int lines = cb_quantile_make_keys(&s, x, i, k, at_a_time, keys);
             for (int l = 0; l < lines; l++)
-                cb_quantile_of_keys(p, y->dtype, keys + (size_t)l * stride, s.n, spare,
+                cb_quantile_of_keys(p, y->dtype, keys + (size_t)l * stride, s.n, temp,
                                     (char *)y->data + (size_t)(i * s.inner + k + l) * step,
                                     (size_t)(s.outer * s.inner) * step);
         }

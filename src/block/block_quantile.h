@@ -51,13 +51,13 @@ CUBED_MUST_CHECK cubed_status cb_quantile_check_lines(const cb_quantile_params *
  * different cache sets. */
 int64_t cb_quantile_lines(int64_t inner, size_t key_size);
 size_t cb_quantile_stride(int64_t n, size_t key_size);
-/* Makes the keys of up to `most` lines of one outer position, from inner position `first` on. Writes them to `keys`,
+/* Creates the keys of up to `most` lines of one outer position, from inner position `first` on. Writes them to `keys`,
  * cb_quantile_stride bytes apart. Returns the number of lines. */
 int cb_quantile_make_keys(const cb_quantile_layout *s, const cubed_block *x, int64_t outer,
                           int64_t first, int64_t most, char *keys);
-/* Computes all quantiles of n keys, which may be reordered, and writes them to out, `step` bytes apart. `spare` is as large
+/* Computes all quantiles of n keys, which may be reordered, and writes them to out, `step` bytes apart. `temp` is as large
  * as the keys. */
 void cb_quantile_of_keys(const cb_quantile_params *p, cubed_dtype result, char *keys, int64_t n,
-                         void *spare, char *out, size_t step);
+                         void *temp, char *out, size_t step);
 
 #endif

@@ -88,7 +88,7 @@ static void keys_of_integers(size_t size, const void *from, int n, bool positive
     for (int i = 0; i < n && size == 8 && positive; i++) s->valid[i] = !(u8[i] >> 63);
 }
 
-/* Makes keys of elements. If `positive`, the keys of 64-bit integers with the highest bit set are invalid. */
+/* Computes keys of elements. If `positive`, the keys of 64-bit integers with the highest bit set are invalid. */
 static void make_keys(cubed_dtype dtype, const void *from, int n, bool positive, slab *s)
 {
     const float *f = from;

@@ -2,13 +2,13 @@
  * the lowest. Three functions are used:
  *
  *     "count_keys"   (elements, state?) -> counts   of the next digit, among the keys that match the state
- *     "refine_keys"  (counts, state?) -> state      adds one digit to each wanted key
+ *     "refine_keys"  (counts, state?) -> state      adds one digit to each requested key
  *     "find_keys"    (state) -> quantiles           when all digits are known
  *
- * Counts are int64. For each line and wanted key there is a row with a count per digit and the number of NaN. In the first
- * round, when no digit is known, one row serves all wanted keys. States are int64. For each line there is the number of
- * elements (0: the quantile is NaN). The known digits of each wanted key follow, with the key's rank among the keys that
- * start with these digits. Each quantile has two wanted keys: the ones just below and above it. */
+ * Counts are int64. For each line and requested key there is a row with a count per digit and the number of NaN. In the first
+ * round, when no digit is known, one row serves all requested keys. States are int64. For each line there is the number of
+ * elements (0: the quantile is NaN). The known digits of each requested key follow, with the key's rank among the keys that
+ * start with these digits. Each quantile has two requested keys: the ones just below and above it. */
 #include <string.h>
 
 #include "base/checked.h"

@@ -68,7 +68,7 @@ typedef struct cb_compare_params {
     int32_t op; /* a cubed_op, CUBED_OP_EQUAL to CUBED_OP_GREATER_EQUAL */
 } cb_compare_params;
 
-/* "extreme_text": the least or the greatest string. Results have extent 1 along the reduced axes. An optional second result is
+/* "extreme_text": the smallest or the largest string. Results have extent 1 along the reduced axes. An optional second result is
  * the int64 position of the string; of equal strings, the least position. A second input may have the positions. Without this
  * input, the position of an element is the sum of index * stride over the axes, where indices refer to the whole array. */
 typedef struct cb_extreme_params {

@@ -14,8 +14,8 @@ typedef struct cb_select_width {
     /* Returns true if a key has only bits that are 1. */
     bool (*has_ones)(const void *keys, int64_t n);
     /* Sets out[0] to the k-th smallest key, counted from 0, and out[1] to the next key in sorted order, which may be equal. If k
-     * is n - 1, both are the same key. 0 <= k < n < 2**32. `spare` is scratch of the size of `keys`. */
-    void (*select)(const void *keys, int64_t n, int64_t k, void *spare, uint64_t out[2]);
+     * is n - 1, both are the same key. 0 <= k < n < 2**32. `temp` is scratch of the size of `keys`. */
+    void (*select)(const void *keys, int64_t n, int64_t k, void *temp, uint64_t out[2]);
     /* Copies key i to index places[i]. */
     void (*scatter)(const void *keys, int64_t n, const uint32_t *places, void *to);
     /* Returns key i. */

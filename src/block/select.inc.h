@@ -1,7 +1,7 @@
 /* Selects the k-th smallest of many keys of one width. Parameters: K, an unsigned type, and BITS, its width; both are undefined
  * at the end.
  *
- * Each round counts the keys in buckets of equal width, between the least and the greatest key. Then it keeps only the keys of
+ * Each round counts the keys in buckets of equal width, between the smallest and the largest key. Then it keeps only the keys of
  * the bucket that contains the k-th key. So each round divides the range of the keys by about 2**BUCKET_BITS, whatever the keys
  * are. */
 #define FN(name) CB_SELECT_PASTE(name, BITS)
@@ -63,7 +63,7 @@ static void FN(count_buckets)(const K *keys, int64_t n, K least, int shift,
     for (int b = 0; b < 1 << BUCKET_BITS; b++) count[b] += odd[b];
 }
 
-static K FN(kth)(const K *keys, int64_t n, int64_t k, K *spare)
+static K FN(kth)(const K *keys, int64_t n, int64_t k, K *temp)
 {
     while (n > FEW) {
         uint32_t count[1 << BUCKET_BITS];
@@ -80,19 +80,19 @@ static K FN(kth)(const K *keys, int64_t n, int64_t k, K *spare)
         for (; k >= count[bucket]; bucket++) k -= count[bucket];
         for (int64_t i = 0; i < n; i++) {
             K key = keys[i];
-            spare[kept] = key;
+            temp[kept] = key;
             kept += (K)(key - least) >> shift == bucket;
         }
-        keys = spare;
+        keys = temp;
         n = kept;
     }
     return FN(kth_of_few)(keys, n, k);
 }
 
-static void FN(select)(const void *data, int64_t n, int64_t k, void *spare, uint64_t out[2])
+static void FN(select)(const void *data, int64_t n, int64_t k, void *temp, uint64_t out[2])
 {
     const K *keys = data;
-    K key = FN(kth)(keys, n, k, spare), next = (K) ~(K)0;
+    K key = FN(kth)(keys, n, k, temp), next = (K) ~(K)0;
     int64_t up_to = 0;
     for (int64_t i = 0; i < n; i++) {
         K above = keys[i] > key ? keys[i] : (K) ~(K)0;

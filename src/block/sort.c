@@ -123,7 +123,7 @@ static void put_values(const cb_kernels *k, const cb_line *l, int lines, const t
     w->make_lines(&of, &l->order, &seen);
     for (int i = 0; i < lines; i++) {
         char *keys = r->keys + (size_t)i * keys_stride;
-        cb_order_sort(k, size, keys, l->n, r->spare);
+        cb_order_sort(k, size, keys, l->n, r->temp);
         w->make_values(keys, l->n, &l->order, seen, l->from + (size_t)i * size, l->stride);
     }
     w->put_lines(r->keys, keys_stride, l->n, lines, t->to, t->stride);

@@ -28,14 +28,14 @@ static size_t rounded(size_t bytes) { return cb_sat_add(bytes, 63) & ~(size_t)63
 size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, unsigned parts, void *scratch,
                          cb_sort_room *room)
 {
-    size_t spare = rounded(cb_sat_mul((size_t)n, cb_order_key_size(dtype)));
+    size_t temp = rounded(cb_sat_mul((size_t)n, cb_order_key_size(dtype)));
     size_t pos = parts & CB_SORT_POSITIONS ? rounded(cb_sat_mul((size_t)n, sizeof(uint32_t))) : 0;
-    size_t own = parts & CB_SORT_KEYS ? spare : 0;
+    size_t own = parts & CB_SORT_KEYS ? temp : 0;
     char *at = scratch;
     if (at)
-        *room = (cb_sort_room){at, at + own, (uint32_t *)(at + own + spare),
-                               (uint32_t *)(at + own + spare + pos)};
-    return cb_sat_add(cb_sat_add(own, spare), cb_sat_add(pos, pos));
+        *room = (cb_sort_room){at, at + own, (uint32_t *)(at + own + temp),
+                               (uint32_t *)(at + own + temp + pos)};
+    return cb_sat_add(cb_sat_add(own, temp), cb_sat_add(pos, pos));
 }
 
 void cb_sort_values(const cb_kernels *k, const cb_line *l, void *keys, const cb_sort_room *room)
@@ -44,7 +44,7 @@ void cb_sort_values(const cb_kernels *k, const cb_line *l, void *keys, const cb_
     const cb_order_width *w = cb_order_width_of(size);
     cb_order_seen seen = {false, false};
     w->make_keys(l->from, l->stride, l->n, &l->order, keys, &seen);
-    cb_order_sort(k, size, keys, l->n, room->spare);
+    cb_order_sort(k, size, keys, l->n, room->temp);
     w->make_values(keys, l->n, &l->order, seen, l->from, l->stride);
 }
 
@@ -58,10 +58,10 @@ static void sort_part(const cb_line *l, size_t offset, bool again, const cb_sort
     w->make_keys(l->from + offset, l->stride, l->n, &l->order, keys, &seen);
     if (again) { /* bring the keys into the order of the positions */
         for (int64_t i = 0; i < l->n; i++)
-            memcpy(r->spare + (size_t)i * size, keys + (size_t)r->pos[i] * size, size);
-        memcpy(keys, r->spare, (size_t)l->n * size);
+            memcpy(r->temp + (size_t)i * size, keys + (size_t)r->pos[i] * size, size);
+        memcpy(keys, r->temp, (size_t)l->n * size);
     }
-    w->sort_keys(keys, r->pos, l->n, r->spare, r->spare_pos);
+    w->sort_keys(keys, r->pos, l->n, r->temp, r->temp_pos);
 }
 
 static bool is_nan_part(const char *x, size_t size)
@@ -94,8 +94,8 @@ static void sort_complex(const cb_line *l, const cb_sort_room *r)
         count[c] = sum;
         sum += here;
     }
-    for (int64_t i = 0; i < l->n; i++) r->spare_pos[count[class[i]]++] = r->pos[i];
-    memcpy(r->pos, r->spare_pos, (size_t)l->n * sizeof *r->pos);
+    for (int64_t i = 0; i < l->n; i++) r->temp_pos[count[class[i]]++] = r->pos[i];
+    memcpy(r->pos, r->temp_pos, (size_t)l->n * sizeof *r->pos);
 }
 
 static bool is_behind(const cb_line *l, uint32_t a, uint32_t b)
@@ -120,7 +120,7 @@ static void merge_positions(const cb_line *l, const uint32_t *from, int64_t midd
 
 static void sort_texts(const cb_line *l, const cb_sort_room *r)
 {
-    uint32_t *from = r->pos, *to = r->spare_pos;
+    uint32_t *from = r->pos, *to = r->temp_pos;
     for (int64_t run = 1; run < l->n; run *= 2) {
         for (int64_t i = 0; i < l->n; i += 2 * run) {
             const int64_t n = cb_min_i64(l->n - i, 2 * run);

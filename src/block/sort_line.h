@@ -14,14 +14,14 @@ typedef struct cb_line {
 
 /* Scratch memory for a line. */
 typedef struct cb_sort_room {
-    char *keys, *spare; /* `keys` may instead point to memory of the caller */
-    uint32_t *pos, *spare_pos;
+    char *keys, *temp; /* `keys` may instead point to memory of the caller */
+    uint32_t *pos, *temp_pos;
 } cb_sort_room;
 
 cb_line cb_line_of(const void *from, int64_t stride, int64_t n, cubed_dtype dtype, bool descending);
 
-/* Flags of the arrays that cb_sort_room_make allocates in addition to `spare`: CB_SORT_KEYS for `keys`, CB_SORT_POSITIONS for
- * `pos` and `spare_pos`. */
+/* Flags of the arrays that cb_sort_room_make allocates in addition to `temp`: CB_SORT_KEYS for `keys`, CB_SORT_POSITIONS for
+ * `pos` and `temp_pos`. */
 typedef enum cb_sort_parts {
     CB_SORT_SPARE = 0,
     CB_SORT_KEYS = 1,

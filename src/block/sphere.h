@@ -42,7 +42,7 @@ typedef struct cb_polygon {
     cb_vec at[CB_POLYGON_MOST];
 } cb_polygon;
 
-/* Makes a polygon of corners in degrees, in either order. Removes repeated corners. Sets p->n to 0 if fewer than three corners
+/* Creates a polygon of corners in degrees, in either order. Removes repeated corners. Sets p->n to 0 if fewer than three corners
  * are left, or if they are on one line. */
 void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corners);
 /* Cuts p along the plane through the origin with that normal, and keeps the part on the side to which `normal` points. */

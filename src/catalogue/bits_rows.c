@@ -93,7 +93,7 @@ static cubed_array *regroup(cb_steps *s, cubed_array *x, int axis, int64_t outer
     return cb_step_reshaped(s, x, ndim, shape);
 }
 
-/* Makes an array of one number per bit, followed by `behind` axes of extent 1. */
+/* Creates an array of one number per bit, followed by `behind` axes of extent 1. */
 static cubed_array *bit_numbers(cb_steps *s, const uint8_t *numbers, int behind)
 {
     int64_t shape[CUBED_MAX_NDIM] = {BITS};

@@ -119,7 +119,7 @@ cubed_array **cb_call_arrays(const cb_call *c, int n);
 void cb_call_arrays_free(const cb_call *c, cubed_array **arrays, int n);
 
 /* The arguments `offsets` and `count` (COUNTED_PARAMS), which the caller computed before the call. cb_call_counted fails with
- * CUBED_E_ARG if they are missing. `offsets` is NULL if the user states the count of a function that allows this. */
+ * CUBED_E_ARG if they are missing. `offsets` is NULL if the user passes the count, which some functions allow. */
 typedef struct cb_counted {
     cubed_array *offsets;
     int64_t count;

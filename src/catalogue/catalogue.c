@@ -73,7 +73,7 @@ const cubed_param *cubed_function_param(const cubed_function *function, int posi
 
 /* --- Calls -------------------------------------------------------------------------------------------- */
 
-/* Makes a list of the results: the elements of `made` before the first NULL. */
+/* Creates a list of the results: the elements of `made` before the first NULL. */
 static cubed_status take_results(cubed_context *ctx, cubed_array *const *made,
                                  cubed_results *results, cubed_error *err)
 {

@@ -54,7 +54,7 @@ static cubed_status refuse_value(const cb_call *c, const cubed_value *number, cu
                                  c->function->name, cubed_dtype_name(dtype), shown));
 }
 
-/* Makes an array in which each element is the number. The type is at position `at`, the chunks are two positions after it. */
+/* Creates an array in which each element is the number. The type is at position `at`, the chunks are two positions after it. */
 static cubed_status fill(const cb_call *c, const cubed_value *number, cubed_dtype missing, int at)
 {
     int ndim;
@@ -66,7 +66,7 @@ static cubed_status fill(const cb_call *c, const cubed_value *number, cubed_dtyp
     return cubed_array_full(c->ctx, dtype, ndim, shape, chunks, &value, c->out, c->err);
 }
 
-/* Makes an array whose elements are c->which (0 or 1). */
+/* Creates an array whose elements are c->which (0 or 1). */
 static cubed_status call_same(const cb_call *c)
 {
     const cubed_value number = {.kind = CUBED_VALUE_INT, .as.integer = c->which};
@@ -100,7 +100,7 @@ static const cubed_param full_like_params[] = {
     LIKE_CHUNKS, LIKE_SHAPE,
 };
 
-/* Makes an array of empty strings, or of records whose bytes are 0. */
+/* Creates an array of empty strings, or of records whose bytes are 0. */
 static cubed_status fill_empty(const cb_call *c, cubed_dtype dtype, int ndim, const int64_t *shape,
                                const int64_t *chunks, cubed_array **out)
 {
@@ -113,7 +113,7 @@ static cubed_status fill_empty(const cb_call *c, cubed_dtype dtype, int ndim, co
     return st;
 }
 
-/* Makes an array of a number, with the shape of the array at position 0. The type is at position `at`, chunks and shape are
+/* Creates an array of a number, with the shape of the array at position 0. The type is at position `at`, chunks and shape are
  * two and three positions after it. */
 static cubed_status fill_like(const cb_call *c, const cubed_value *number, int at)
 {
@@ -143,7 +143,7 @@ static cubed_status fill_like(const cb_call *c, const cubed_value *number, int a
     return st;
 }
 
-/* Makes an array whose elements are c->which (0 or 1), in the shape of another array. */
+/* Creates an array whose elements are c->which (0 or 1), in the shape of another array. */
 static cubed_status call_same_like(const cb_call *c)
 {
     const cubed_value number = {.kind = CUBED_VALUE_INT, .as.integer = c->which};
@@ -270,7 +270,7 @@ static double part_of(const cubed_value *v, bool imaginary)
     }
 }
 
-/* Makes evenly spaced numbers between two numbers, at least one of which is complex. Computes real and imaginary parts
+/* Generates evenly spaced numbers between two numbers, at least one of which is complex. Computes real and imaginary parts
  * separately. */
 static cubed_status space_complex(const cb_call *c, int64_t num, bool endpoint,
                                   const int64_t *chunk, cubed_array **out)
@@ -303,7 +303,7 @@ static cubed_status in_chunks(const cb_call *c, int i, cubed_array **x)
     return st;
 }
 
-/* Makes evenly spaced numbers between arguments 0 and 1, at least one of which is an array. A number gets its default type,
+/* Generates evenly spaced numbers between arguments 0 and 1, at least one of which is an array. A number gets its default type,
  * independently of the array's type. */
 static cubed_status space_arrays(const cb_call *c, const cubed_spaced_options *o, cubed_array **out)
 {
@@ -317,7 +317,7 @@ static cubed_status space_arrays(const cb_call *c, const cubed_spaced_options *o
     return st;
 }
 
-/* Makes evenly spaced numbers along the axis in the options. The chunks are at position i. */
+/* Generates evenly spaced numbers along the axis in the options. The chunks are at position i. */
 static cubed_status space_evenly(const cb_call *c, const cubed_spaced_options *o, int i,
                                  cubed_array **out)
 {

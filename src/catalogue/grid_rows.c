@@ -25,7 +25,7 @@ static const cubed_param meshgrid_params[] = {
                  "Order of the first two axes: ``\"xy\"`` swaps them, ``\"ij\"`` keeps the order "
                  "of the arrays."),
     PARAM_BOOL("sparse", NAMED, false, "Whether each array has one element along all other axes."),
-    PARAM_BOOL("copy", NAMED, true, "Accepted for NumPy; has no effect."),
+    PARAM_BOOL("copy", NAMED, true, "Accepted for compatibility with NumPy; has no effect."),
 };
 
 static cubed_status call_meshgrid(const cb_call *c)
@@ -101,7 +101,7 @@ static const cubed_param ravel_params[] = {
            "An array of integers for each axis, which are broadcast, or one array whose first axis "
            "holds them.")},
     {PARAM_IN("dims", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 0, INFINITY,
-              "Shape of the array in which the positions are.")},
+              "Shape of the array to which the positions refer.")},
     {PARAM("mode", ACCEPTS(CHOICE) | ACCEPTS(LIST), 0,
            "Treatment of positions out of range, for all axes or one for each. ``\"raise\"`` does "
            "not check them."),
@@ -156,7 +156,7 @@ static const cubed_param unravel_params[] = {
            CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_LIKE,
            "Positions in the flattened array. They are not checked.")},
     {PARAM_IN("shape", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 0, INFINITY,
-              "Shape of the array in which the positions are.")},
+              "Shape of the array to which the positions refer.")},
     ORDER,
 };
 

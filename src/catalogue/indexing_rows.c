@@ -155,7 +155,7 @@ static cubed_array *filled(cb_steps *s, cubed_array *x, int axis)
     return x ? cb_step(s, cubed_forward_fill(x, axis, &out, s->err), &out) : NULL;
 }
 
-/* Makes the positions along an axis, in x's chunks along this axis. */
+/* Creates the positions along an axis, in x's chunks along this axis. */
 static cubed_array *positions_along(cb_steps *s, const cubed_array *x, int axis)
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -273,7 +273,7 @@ static const cb_row rows[] = {
       PARAMS(take_params), MOVES},
      .call = call_take},
     {{"take_along_axis", CATEGORY,
-      .summary = "The elements along an axis at positions that differ from line to line.",
+      .summary = "The elements along an axis, at separate positions for each line along the axis.",
       .returns = "The type of `x`, in the shape of the positions.", PARAMS(along_params), MOVES},
      .call = call_take_along_axis},
 };

@@ -108,7 +108,7 @@ static cubed_status call_filter(const cb_call *c)
 static const cubed_param zoom_params[] = {
     IMAGE,
     {PARAM("zoom", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
-           "Factor by which the image grows: one number, or one for each axis.")},
+           "Factor by which the image is scaled: one number, or one for each axis.")},
     SPLINE,
     PARAM_BOOL("grid_mode", NAMED, false,
                "Whether the distance between the outer edges of the first and the last element is "

@@ -332,7 +332,8 @@ static const cubed_choice orders[] = {{"C", LAST_AXIS_FIRST},
 static const cubed_param reshape_params[] = {
     INPUT,
     INTEGERS("shape", 0, "Shape of the result; one extent may be -1, for the remaining elements."),
-    {PARAM("copy", ACCEPTS(BOOL) | ACCEPTS(NONE), NAMED, "Accepted for NumPy; has no effect.")},
+    {PARAM("copy", ACCEPTS(BOOL) | ACCEPTS(NONE), NAMED,
+           "Accepted for compatibility with NumPy; has no effect.")},
     ORDER(NAMED),
     PARAM_BOOL(
         "merge_chunks", NAMED, true,

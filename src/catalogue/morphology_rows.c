@@ -47,7 +47,8 @@ static cubed_status call_grey(const cb_call *c)
         PARAM("border_value", ACCEPTS(BOOL), 0, "Value of elements outside of the image."),        \
             BOOL_DEFAULT(false)                                                                    \
     }
-#define BRUTE PARAM_BOOL("brute_force", 0, false, "Accepted for SciPy; has no effect.")
+#define BRUTE                                                                                      \
+    PARAM_BOOL("brute_force", 0, false, "Accepted for compatibility with SciPy; has no effect.")
 
 /* SciPy's orders of parameters, which differ between functions with one step (erosion, dilation) and with two (opening,
  * closing). */

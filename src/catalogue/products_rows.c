@@ -57,7 +57,7 @@ static cubed_array *divide(cb_steps *s, cubed_array *a, cubed_array *b)
     return cb_step_op(s, CUBED_OP_DIVIDE, a, b, NULL);
 }
 
-/* Makes a 0-d number of a type that can represent it. */
+/* Creates a 0-d number of a type that can represent it. */
 static cubed_array *number(cb_steps *s, cubed_dtype dtype, int64_t value)
 {
     const cubed_value v = {.kind = CUBED_VALUE_INT, .as.integer = value};

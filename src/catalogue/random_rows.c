@@ -69,7 +69,7 @@ static cubed_status take_whole(const cb_call *c, int i, __int128 *out)
     if (!read_digits(text + is_negative, &digits) || digits > UINT64_MAX)
         return cb_call_blame(c, i,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "integers: %s is '%.60s', expected an integer of 64 bits",
+                                     "integers: %s is '%.60s', expected a 64-bit integer",
                                      c->function->params[i].name, text));
     *out = is_negative ? -(__int128)digits : (__int128)digits;
     return CUBED_OK;

@@ -99,7 +99,7 @@ static const cubed_param weights_params[] = {
     PARAM_TASK_MEM,
 };
 
-/* Makes the grid of argument i, with the mask of argument `mask`. */
+/* Creates the grid of argument i, with the mask of argument `mask`. */
 static cubed_status grid_of(const cb_call *c, int i, bool unstructured, int mask, cubed_grid **out)
 {
     const cubed_value *v = &c->values[i];

@@ -252,8 +252,8 @@ static cubed_status call_searchsorted(const cb_call *c)
 static const cubed_param isin_params[] = {
     PARAM_OPERAND("x1", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY, "Elements to look for."),
     PARAM_OPERAND("x2", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,
-                  "Elements among which to look."),
-    PARAM_BOOL("assume_unique", 0, false, "Accepted for NumPy; has no effect."),
+                  "Elements to compare with."),
+    PARAM_BOOL("assume_unique", 0, false, "Accepted for compatibility with NumPy; has no effect."),
     PARAM_BOOL("invert", NAMED, false,
                "Whether to return the opposite: true for elements that are not in `x2`."),
 };

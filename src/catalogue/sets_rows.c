@@ -228,7 +228,7 @@ static cubed_status call_compress(const cb_call *c)
 }
 
 static const cubed_param extract_params[] = {
-    PARAM_LIKE("condition", "An array: elements that are not 0 select."),
+    PARAM_LIKE("condition", "An array, whose nonzero elements select elements of `x`."),
     PARAM_LIKE("x", "Input array."),
     COUNTED_PARAMS,
 };

@@ -8,7 +8,8 @@
 
 #define SAMPLE PARAM_NAMED_ARRAY("a", "The sample: real numbers.")
 #define AXIS                                                                                       \
-    PARAM_AXES("axis", 0, "Axes along which the samples are. None: all elements are one sample.")
+    PARAM_AXES("axis", 0,                                                                          \
+               "Axes of the observations of a sample. None: all elements are one sample.")
 #define KEEPDIMS                                                                                   \
     PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element.")
 /* A second operand, which may be an array or a number. */
@@ -166,8 +167,9 @@ static cubed_status call_power_divergence(const cb_call *c)
 static const cubed_param oneway_params[] = {
     {PARAM("samples", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC,
            "The samples, each an array.")},
-    PARAM_AXES("axis", NAMED,
-               "Axes along which the samples are. None: all elements of an array are one sample."),
+    PARAM_AXES(
+        "axis", NAMED,
+        "Axes of the observations of a sample. None: all elements of an array are one sample."),
     KEEPDIMS,
 };
 

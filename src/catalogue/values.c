@@ -142,7 +142,7 @@ cubed_status cb_call_counted(const cb_call *c, cb_counted *out)
     const int at = place_of(c->function, "count");
     out->offsets = cb_call_array(c, place_of(c->function, "offsets"));
     out->count = cb_call_int(c, at);
-    /* the call needs no offsets if it states the count */
+    /* the call needs no offsets if it has the count as an argument */
     const bool is_stated = !(c->function->params[at].flags & CUBED_PARAM_ENGINE);
     if (out->count >= 0 && (out->offsets || is_stated)) return CUBED_OK;
     return cb_fail(c->err, CUBED_E_ARG,

@@ -100,7 +100,7 @@ static void ask(cb_ahead *a, cb_task_count *count)
 
 /* Removes a chunk of the running task, and all chunks before it, from `seen`. Returns false if `seen` does not contain the
  * chunk. */
-static bool forget(cb_ahead *a, int node, int64_t chunk)
+static bool remove_seen(cb_ahead *a, int node, int64_t chunk)
 {
     for (unsigned i = 0; i < a->n; i++) {
         const unsigned k = (a->first + i) % CB_AHEAD_SEEN;
@@ -117,7 +117,7 @@ void cb_ahead_pass(cb_ahead *a, int node, const int64_t *idx, cb_task_count *cou
 {
     const int64_t chunk = cb_grid_ravel(a->chunks->plan->ir.nodes[node].grid, idx);
     if (!cb_chunks_may_ask(a->chunks, node)) return;
-    if (!forget(a, node, chunk) && a->task == a->running) {
+    if (!remove_seen(a, node, chunk) && a->task == a->running) {
         const int64_t task = a->task, step = a->step, at = a->at;
         walk w = {.a = a, .search = true, .node = node, .chunk = chunk, .left = SEARCHED};
         go(&w);

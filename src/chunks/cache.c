@@ -172,7 +172,7 @@ static void count_use(entry *e)
 }
 
 /* If an unpinned entry has no future reads, makes it the oldest entry of the list. */
-static void settle(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
+static void make_oldest(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
 {
     if (e->left > 0) return;
     unlist(c, e);
@@ -259,7 +259,7 @@ void cb_cache_unpin(cb_cache *c, cb_cache_entry *e)
 {
     cb_mutex_lock(&c->lock);
     if (--e->pins == 0) {
-        settle(c, e);
+        make_oldest(c, e);
         cb_cond_broadcast(&c->changed);
     }
     cb_mutex_unlock(&c->lock);
@@ -270,7 +270,7 @@ void cb_cache_pass(cb_cache *c, cb_cache_key key)
     cb_mutex_lock(&c->lock);
     entry *e = find(c, key);
     if (e) count_use(e);
-    if (e && e->pins == 0) settle(c, e);
+    if (e && e->pins == 0) make_oldest(c, e);
     cb_mutex_unlock(&c->lock);
 }
 

@@ -162,7 +162,7 @@ static cubed_status read_stored(cb_chunks *c, const cb_chunk_reader *r, const cb
 static void unpin(void *cache, void *entry) { cb_cache_unpin(cache, entry); }
 
 /* Finds a chunk in the cache, or reads it into the cache, or into w->buffer if the cache does not keep it. A chunk in the cache
- * is copied to w->buffer or pinned as long as the arena's data lives. */
+ * is copied to w->buffer, or pinned until the arena is released to a mark before this call. */
 static cubed_status want_kept(cb_chunks *c, const cb_chunk_reader *r, const cb_want *w,
                               cb_pinned *out, cubed_error *err)
 {
@@ -231,7 +231,7 @@ static size_t runs_of(const cb_grid *g, const cb_want *w, size_t item, cb_box *f
 }
 
 /* Loads the pages of the requested parts of a mapped chunk into memory. */
-static void bring_runs(const cb_box *first, size_t run, const cb_pinned *chunk)
+static void load_pages(const cb_box *first, size_t run, const cb_pinned *chunk)
 {
     int64_t at[CUBED_MAX_NDIM];
     memcpy(at, first->lo, sizeof at);
@@ -283,7 +283,7 @@ static cubed_status want_mapped(cb_chunks *c, const cb_chunk_reader *r, const cb
             out->lo[d] = cb_axis_lo(&n->grid->axis[d], w->idx[d]);
         cb_grid_stored(n->grid, w->idx, extents);
         cb_dense_strides(n->grid->ndim, extents, item, out->stride);
-        bring_runs(&first, run, out);
+        load_pages(&first, run, out);
         add_cost(&c->mapped, bytes, begun);
     }
     cubed_status st = cb_arena_defer(r->arena, unmap, (void *)size, data, err);

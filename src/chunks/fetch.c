@@ -89,7 +89,7 @@ static void drop_buffer(cb_fetcher *f, unsigned i) CB_REQUIRES(&f->lock)
 }
 
 /* Marks a buffer without users as unused. */
-static void settle(cb_fetch *x)
+static void mark_unused(cb_fetch *x)
 {
     if (x->state == THERE && x->left == 0 && x->users == 0) x->state = UNUSED;
 }
@@ -100,7 +100,7 @@ static void give_up(cb_fetch *x)
         if (!x->parts[k].taken) x->left--;
         x->parts[k].taken = true;
     }
-    settle(x);
+    mark_unused(x);
 }
 
 /* Cancels a dropped request. Releases the lock during the call into the store. */
@@ -111,7 +111,7 @@ static void cancel(cb_fetcher *f, cb_fetch *x) CB_REQUIRES(&f->lock)
     cb_store_cancel(x->store, &x->request);
     cb_mutex_lock(&f->lock);
     x->users--;
-    settle(x);
+    mark_unused(x);
 }
 
 static cb_fetch *find_owned(const cb_fetcher *f, const void *owner, int64_t task)
@@ -229,7 +229,7 @@ static void came(cubed_store_request *r)
                             x->path, x->store->url);
     cb_mutex_lock(&f->lock);
     x->state = THERE;
-    settle(x);
+    mark_unused(x);
     cb_cond_broadcast(&f->came);
     cb_mutex_unlock(&f->lock);
 }
@@ -397,6 +397,6 @@ void cb_fetch_done(cb_fetcher *f, cb_fetch *x)
     cb_mutex_lock(&f->lock);
     x->users--;
     x->left--;
-    settle(x);
+    mark_unused(x);
     cb_mutex_unlock(&f->lock);
 }

@@ -280,7 +280,7 @@ static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node) CB_REQUIRES
 }
 
 /* Loads a chunk without holding the lock. Ignores errors, because the worker that needs the chunk gets them itself. */
-static bool bring(cb_chunks *c, cb_offer *o, cb_arena *arena)
+static bool load_chunk(cb_chunks *c, cb_offer *o, cb_arena *arena)
 {
     const size_t mark = cb_arena_mark(arena);
     const cb_chunk_reader reader = {.arena = arena, .count = &o->count};
@@ -314,7 +314,7 @@ bool cb_offers_make(cb_helper *w, cb_arena *arena)
     o->chunk = s.chunk;
     o->step = s.step;
     cb_mutex_unlock(w->offers->lock);
-    const bool there = bring(w->offers->chunks, o, arena);
+    const bool there = load_chunk(w->offers->chunks, o, arena);
     cb_mutex_lock(w->offers->lock);
     w->offers->active--;
     if (!o->to)

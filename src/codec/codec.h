@@ -80,7 +80,7 @@ typedef struct cb_codec_v2 {
     const json_t *filters;    /* NULL or null if the array has no filters */
     const json_t *compressor; /* NULL or null if the array has no compressor */
 } cb_codec_v2;
-/* Makes a chain from Zarr v2 metadata. The errors are the same as for v3 metadata (cb_codec_chain_parse_v3). */
+/* Creates a chain from Zarr v2 metadata. The errors are the same as for v3 metadata (cb_codec_chain_parse_v3). */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, const cb_codec_v2 *v2,
                                                       const cb_codec_array *array,
                                                       cb_codec_chain *out, cubed_error *err);
@@ -186,7 +186,7 @@ const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
 const cb_codec_step *cb_codec_part_shard(const cb_codec_chain *c, cb_codec_subread part);
 /* Returns the encoded size in bytes of a shard's index, which is at the start or the end of its object. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
-/* Returns the number of numbers in a decoded index: offset and size of each inner chunk. */
+/* Returns the number of integers in a decoded index, which has the offset and the size of each inner chunk. */
 static inline size_t cb_codec_index_numbers(const cb_codec_step *shard)
 {
     return 2 * (size_t)shard->ninner;

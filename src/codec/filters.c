@@ -1,5 +1,5 @@
 /* numcodecs' "delta", "fixedscaleoffset", "quantize" and "astype", and format 3's "scale_offset": store elements of one
- * type as elements of another. In format 2 they process bytes in the order that their own type strings state. In format 3
+ * type as elements of another. In format 2 they process bytes in the order that their own type strings define. In format 3
  * they precede "bytes" and process elements in native byte order. */
 #include <math.h>
 #include <stdio.h>

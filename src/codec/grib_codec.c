@@ -257,7 +257,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
 {
     (void)call;
     *got = 0;
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "GRIB is read, and not written: name other codecs");
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "cannot write GRIB: choose other codecs");
 }
 
 const cubed_codec_vtable cb_codec_grib = {

@@ -158,7 +158,8 @@ static cubed_status decode_lz4(const cubed_codec_call *call, size_t *got, cubed_
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 12", call->src_size);
     const uint64_t size = big(p, 8), block = big(p + 8, 4);
     if (size > call->dst_cap || (size > 0 && block == 0) || block > INT32_MAX)
-        return cb_fail(err, CUBED_E_FORMAT, "the header states %llu bytes, expected at most %zu",
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the size in the header is %llu bytes, expected at most %zu",
                        (unsigned long long)size, call->dst_cap);
     p += 12;
     for (uint64_t left = size; left > 0;) {

@@ -55,13 +55,13 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
     uint32_t size =
         (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
     if (size > call->dst_cap || size > LZ4_MAX_INPUT_SIZE)
-        return cb_fail(err, CUBED_E_FORMAT, "the header states %u bytes, expected at most %zu",
-                       size, cb_min_size(call->dst_cap, LZ4_MAX_INPUT_SIZE));
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the size in the header is %u bytes, expected at most %zu", size,
+                       cb_min_size(call->dst_cap, LZ4_MAX_INPUT_SIZE));
     int n = LZ4_decompress_safe((const char *)in + HEADER, call->dst,
                                 (int)(call->src_size - HEADER), (int)size);
     if (n < 0 || (uint32_t)n != size)
-        return cb_fail(err, CUBED_E_FORMAT,
-                       "%zu bytes do not decode to the %u bytes that the header states",
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes do not decode to the %u bytes in the header",
                        call->src_size, size);
     *got = size;
     return CUBED_OK;

@@ -172,7 +172,7 @@ static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx
 
 /* Converts a result of the crate to a status. `refused` is the status for CB_PCO_REFUSED. The decoder passes the status of a
  * damaged chunk, the encoder that of an internal error. */
-static cubed_status say(int said, const char *message, cubed_status refused, cubed_error *err)
+static cubed_status status_of(int said, const char *message, cubed_status refused, cubed_error *err)
 {
     if (said == CB_PCO_DONE) return CUBED_OK;
     if (said == CB_PCO_NO_MEMORY)
@@ -190,7 +190,7 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
                                    decode_need(call->conf, ctx, bytes).library,
                                    (cb_pco_says){message, sizeof message});
     *got = bytes;
-    return say(said, message, CUBED_E_FORMAT, err);
+    return status_of(said, message, CUBED_E_FORMAT, err);
 }
 
 static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_error *err)
@@ -203,7 +203,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
         cb_pco_encode(type_of(call->ctx->dtype), &config, call->src, count_of(call->ctx), call->dst,
                       call->dst_cap, got, encode_need(c, call->ctx, call->src_size).library,
                       (cb_pco_says){message, sizeof message});
-    return say(said, message, CUBED_E_INTERNAL, err);
+    return status_of(said, message, CUBED_E_INTERNAL, err);
 }
 
 /* Replaces "bytes" in format 3. In format 2 it is the compressor, and receives the element type of the array's chunks. */

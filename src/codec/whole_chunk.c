@@ -77,8 +77,8 @@ static cubed_status look_at_blosc(const cb_codec_object *o, size_t raw_size, cb_
     return CUBED_OK;
 }
 
-/* Checks header and trailer. Other writers may write several members, followed by zeros, and the last member states only its own
- * size. So a stated size below the size of the chunk proves nothing. */
+/* Checks header and trailer. Other writers may write several members, followed by zeros, and the last member's trailer contains
+ * only its own size. So a size in the trailer that is below the size of the chunk does not mean that the object is damaged. */
 static cubed_status look_at_gzip(const cb_codec_object *o, size_t raw_size, cb_codec_looks *out,
                                  cubed_error *err)
 {

@@ -121,8 +121,8 @@ typedef struct zstd_stream {
     bool between;
 } zstd_stream;
 
-/* Returns the maximum window in bytes that a writer may use. A writer that does not know the content size in advance states a
- * longer window than the content needs. */
+/* Returns the maximum window in bytes that a writer may use. A writer that does not know the content size in advance writes a
+ * longer window size than the content needs. */
 static size_t window_of(const void *conf)
 {
     const ZSTD_compressionParameters p =

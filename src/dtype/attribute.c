@@ -42,7 +42,7 @@ static bool get_real(const json_t *v, double *out)
     return true;
 }
 
-/* Reads an integer of 64 bits. Sets *negative if it is less than 0; then *bits has its two's complement. */
+/* Reads a 64-bit integer. Sets *negative if it is less than 0; then *bits has its two's complement. */
 static bool get_integer(const json_t *v, uint64_t *bits, bool *negative)
 {
     const char *big = cb_json_big(v);

@@ -136,7 +136,7 @@ static cubed_status define_dims(cb_netcdf_writer *w, const cb_netcdf_entry *e, i
 /* --- Parts -------------------------------------------------------------------------------------------- */
 
 /* Moves the elements of an edge chunk that are within the array to the front of the buffer, so that they are contiguous. */
-static void close_up(const cb_zarr_meta *m, const size_t *count, char *chunk)
+static void pack_edge(const cb_zarr_meta *m, const size_t *count, char *chunk)
 {
     const size_t item = cubed_dtype_size(m->dtype);
     size_t at[CUBED_MAX_NDIM] = {0}, row = item, to = 0;
@@ -178,7 +178,7 @@ static cubed_status do_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, const
     }
     p->start[m->ndim] = 0;
     p->count[m->ndim] = e->width;
-    close_up(m, p->count, p->data);
+    pack_edge(m, p->count, p->data);
     return fn(w, e, p, err);
 }
 

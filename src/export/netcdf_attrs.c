@@ -127,7 +127,7 @@ static cubed_status put_fill(const cb_netcdf_writer *w, int group, int variable,
     return rc ? cb_netcdf_fail(w, rc, "_FillValue", err) : CUBED_OK;
 }
 
-/* Writes attributes that state a type without an equivalent in NetCDF, such as the units of times. */
+/* Writes attributes that describe a type without an equivalent in NetCDF, such as the units of times. */
 static cubed_status put_type(const cb_netcdf_writer *w, int group, int variable,
                              const cb_zarr_meta *meta, cubed_error *err)
 {

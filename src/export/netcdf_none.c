@@ -5,7 +5,7 @@
 static cubed_status without(cubed_error *err)
 {
     return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "NetCDF is not written: this libcubed was built without libnetcdf (Debian's "
+                   "cannot write NetCDF: this libcubed was built without libnetcdf (Debian's "
                    "libnetcdf-dev). Name a Zarr store (r.zarr) or an archive of one (r.zip)");
 }
 

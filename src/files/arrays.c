@@ -90,7 +90,7 @@ static cubed_status add_masks(cb_file *f, cb_array_in *x, cubed_error *err)
 }
 
 /* Loads the positions of chunks, unless they are already loaded. */
-static cubed_status know_chunks(cb_file *f, cb_array_in *x, cubed_error *err)
+static cubed_status load_chunk_positions(cb_file *f, cb_array_in *x, cubed_error *err)
 {
     const cb_arrays *a = f->data;
     cubed_status st = CUBED_OK;
@@ -174,7 +174,7 @@ static cubed_status find_chunk(cb_file *f, cb_array_in *x, const char *rest, cb_
         find_run(x, idx, out);
         return CUBED_OK;
     }
-    CB_TRY(know_chunks(f, x, err));
+    CB_TRY(load_chunk_positions(f, x, err));
     cb_chunk_place key = {.number = 0};
     for (int d = 0; d < x->ndim; d++)
         key.number =
@@ -194,7 +194,7 @@ static cubed_status find_chunk(cb_file *f, cb_array_in *x, const char *rest, cb_
 
 static cubed_status find_doc(cb_file *f, cb_array_in *x, cb_entry *out, cubed_error *err)
 {
-    CB_TRY(know_chunks(f, x, err));
+    CB_TRY(load_chunk_positions(f, x, err));
     out->head = x->doc;
     out->size = out->nhead = strlen(x->doc);
     return CUBED_OK;
@@ -224,7 +224,7 @@ static cubed_status each_chunk(cb_file *f, cb_array_in *x, cb_file_each_fn fn, v
 {
     char key[4096];
     uint64_t n = 1;
-    CB_TRY(know_chunks(f, x, err));
+    CB_TRY(load_chunk_positions(f, x, err));
     for (int d = 0; d < x->ndim; d++) {
         const int64_t count = cb_ceil_div(x->shape[d], x->chunk[d]);
         if (__builtin_mul_overflow(n, (uint64_t)count, &n)) return CUBED_OK;
@@ -403,7 +403,7 @@ json_t *cb_text_json(const uint8_t *at, uint64_t n)
     while (n > 0 && at[n - 1] == 0) n--;
     json_t *v = json_stringn((const char *)at, (size_t)n);
     if (v) return v;
-    /* The string is not UTF-8, so it is taken for Latin-1, which old programs wrote. */
+    /* The string is not UTF-8, so it is treated as Latin-1, which old programs wrote. */
     cb_buf b;
     cb_buf_init(&b, &cb_system_allocator);
     for (uint64_t i = 0; i < n; i++) {

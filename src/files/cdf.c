@@ -12,7 +12,7 @@ typedef struct cdf {
     int version;
     uint64_t at; /* position of the next byte of the header */
     uint64_t records;
-    /* the header does not state the number of records, so the size of the file determines it */
+    /* the header does not contain the number of records, so the number follows from the size of the file */
     bool streamed;
     uint64_t ndims;
     struct dimension {
@@ -201,7 +201,7 @@ static cubed_status get_variable(cdf *c, variable *v, cubed_error *err)
     c->at = attributes;
     CB_TRY(get_attributes(c, true, v->type, &v->words.attributes, err));
     c->at = behind;
-    /* The stated size is ignored, because it is wrong for large variables. */
+    /* The size in the header is ignored, because it is wrong for large variables. */
     CB_TRY(get(c, c->version == 5 ? 8 : 4, &bytes, err));
     CB_TRY(get(c, c->version == 1 ? 4 : 8, &x->begin, err));
     x->item = (uint64_t)types[v->type].type.size;

@@ -146,7 +146,7 @@ static bool is_located(const keys *k, const cb_grib_grid *g)
            fabs(remainder(p.longitude - longitude, 360)) < 1e-3;
 }
 
-/* Checks whether the rows of a reduced grid have the stated number of points. ecCodes does not check this. */
+/* Checks whether the rows of a reduced grid together have the number of points in the message. ecCodes does not check this. */
 static bool has_rows_of_points(const scan *s, const keys *k, uint64_t points)
 {
     size_t n;

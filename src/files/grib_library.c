@@ -26,7 +26,7 @@ static bool load(const char *file, cb_eccodes *out, char *missing, size_t cap)
 }
 
 /* Receives the messages that ecCodes would print, and drops them. */
-static void be_silent(const void *context, int level, const char *text)
+static void drop_message(const void *context, int level, const char *text)
 {
     (void)context;
     (void)level;
@@ -57,7 +57,7 @@ static cubed_status call(const cb_eccodes *e, cb_eccodes_fn fn, void *ctx, cubed
 {
     cubed_status st;
     void *context = e->context_get_default();
-    e->context_set_logging_proc(context, be_silent);
+    e->context_set_logging_proc(context, drop_message);
     e->set_codes_assertion_failed_proc(leave_library);
     if (setjmp(failed) == 0)
         st = fn(e, ctx, err);

@@ -74,8 +74,8 @@ static cubed_status front1(const cb_grib_source *s, cb_grib_field *f, uint64_t *
     return CUBED_OK;
 }
 
-/* Messages of edition 1 that do not fit into 24 bits state their length in units of 120 bytes. The length of the data section
- * is then the number of bytes that fill the last unit. This is a convention of ECMWF. */
+/* Messages of edition 1 whose length does not fit into 24 bits contain the length in units of 120 bytes. The length of the data
+ * section is then the number of bytes that fill the last unit. This is a convention of ECMWF. */
 static bool is_large1(uint64_t stated, uint64_t data) { return stated & 0x800000 && data < 120; }
 
 static cubed_status measure1(const cb_grib_source *s, uint64_t stated, uint64_t *size,
@@ -104,10 +104,11 @@ cubed_status cb_grib_measure(const cb_grib_source *s, uint64_t *size, cubed_erro
         return cb_fail(err, CUBED_E_UNSUPPORTED, "GRIB edition %d, expected 1 or 2", b[7]);
     if (*size < (uint64_t)2 * CB_GRIB_BEGIN) return bad(err, "its length");
     if (*size > s->size)
-        return cb_fail(err, CUBED_E_FORMAT,
-                       "the GRIB message states %llu bytes, but the file ends after %llu: it is "
-                       "truncated, so copy it again",
-                       (unsigned long long)*size, (unsigned long long)s->size);
+        return cb_fail(
+            err, CUBED_E_FORMAT,
+            "the length of the GRIB message is %llu bytes, but the file ends after %llu: it is "
+            "truncated, so copy it again",
+            (unsigned long long)*size, (unsigned long long)s->size);
     CB_TRY(get(s, *size - CB_GRIB_END, end, sizeof end, err));
     return memcmp(end, "7777", sizeof end) == 0 ? CUBED_OK : bad(err, "\"7777\" is not at its end");
 }

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-/* Repositories of Icechunk (versions 1 and 2 of its format). The file is a snapshot, which contains nodes with metadata and
+/* Icechunk repositories (versions 1 and 2 of the format). The file is a snapshot, which contains nodes with metadata and
  * the names of manifests. Manifests locate chunks: in the manifest itself, in objects of the repository, or elsewhere. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static cubed_status inflate_all(const char *url, const cb_buf *in, uint8_t *out,
         left = ZSTD_decompressStream(z, &to, &from);
         if (ZSTD_isError(left) || (left > 0 && to.pos == 0 && from.pos == from.size) ||
             at + to.pos > (out ? *n : (size_t)MAX_BYTES))
-            st = cb_fail(err, CUBED_E_FORMAT, "%s: an object of Icechunk does not decompress", url);
+            st = cb_fail(err, CUBED_E_FORMAT, "%s: an Icechunk object cannot be decompressed", url);
         else if (out)
             memcpy(out + at, piece, to.pos);
         at += to.pos;
@@ -102,7 +102,7 @@ static cubed_status inflate_all(const char *url, const cb_buf *in, uint8_t *out,
 }
 
 /* Gets the FlatBuffer of an object, in memory of the zone. Decompresses the object twice: first to compute its size, so that
- * a single copy of exactly this size is allocated. *passing is the peak of temporary memory, which is raised if this call
+ * a single copy of exactly this size is allocated. *passing is the peak of temporary memory, which is increased if this call
  * needs more. */
 static cubed_status read_flat(cubed_store *store, const char *url, const char *key, int type,
                               cb_zone *zone, cb_flat *out, size_t *passing, cubed_error *err)
@@ -502,8 +502,8 @@ static cubed_status find_icechunk(cb_file *f, const char *key, cb_entry *out, cu
 }
 
 /* Loads the manifests with chunks of a box, and opens the stores to which their references refer. */
-static cubed_status know_icechunk(cb_file *f, const char *path, int ndim, const int64_t *lo,
-                                  const int64_t *hi, cubed_error *err)
+static cubed_status load_manifests(cb_file *f, const char *path, int ndim, const int64_t *lo,
+                                   const int64_t *hi, cubed_error *err)
 {
     uint32_t first[CUBED_MAX_NDIM], last[CUBED_MAX_NDIM];
     const repository *r = f->data;
@@ -589,6 +589,6 @@ const cb_file_kind cb_file_icechunk = {.is = is_icechunk,
                                        .fixed = true,
                                        .open = open_icechunk,
                                        .close = close_icechunk,
-                                       .know = know_icechunk,
+                                       .know = load_manifests,
                                        .find = find_icechunk,
                                        .each = each_icechunk};

@@ -1,4 +1,4 @@
-/* Makes weights by the chosen method. */
+/* Creates weights by the chosen method. */
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "grid/grid.h"

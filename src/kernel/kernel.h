@@ -200,11 +200,11 @@ typedef struct cb_kernels {
     cb_group_table group;
     cb_rolling_fns rolling[CB_ROLLING_KINDS];
     cb_sparse_fns sparse[2]; /* 0: float32, 1: float64 */
-    /* Sort n unsigned keys of 32 or 64 bits, smallest first. `spare` is scratch of the size of the keys. Return false if bad
+    /* Sort n unsigned keys of 32 or 64 bits, smallest first. `temp` is scratch of the size of the keys. Return false if bad
      * pivots would make the quicksort too slow; the keys are then in any order. NULL if the instruction set has no such
      * function. */
-    bool (*sort32)(void *keys, int64_t n, void *spare);
-    bool (*sort64)(void *keys, int64_t n, void *spare);
+    bool (*sort32)(void *keys, int64_t n, void *temp);
+    bool (*sort64)(void *keys, int64_t n, void *temp);
     const cb_super *super; /* nsuper superinstructions; their functions have the same indices */
     cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     int nsuper;

@@ -21,7 +21,7 @@ typedef enum cb_rolling_kind {
 
 typedef struct cb_rolling_fns {
     int planes;
-    /* Make n states, one for each element of x (float32 or float64). Plane k of state i is to[k * plane + i]. */
+    /* Create n states, one for each element of x (float32 or float64). Plane k of state i is to[k * plane + i]. */
     void (*take_f4)(double *to, size_t plane, const void *x, size_t n);
     void (*take_f8)(double *to, size_t plane, const void *x, size_t n);
     /* Joins state i of a and state i of b into state i of `to`, for each i < n. `to` may be a or b. The elements of a precede

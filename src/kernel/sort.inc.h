@@ -1,7 +1,7 @@
 /* Sorts unsigned keys with vectors. Parameters: K, an unsigned type, BITS, its width, and the vector operations of
  * sort.isa.c for that width; K and BITS are undefined at the end.
  *
- * Quicksort: keys less than a pivot are packed in place, the others in `spare` and then after them (Bramas, A novel hybrid
+ * Quicksort: keys less than a pivot are packed in place, the others in `temp` and then after them (Bramas, A novel hybrid
  * quicksort algorithm vectorized using AVX-512, 2017; Blacher, Giesen, Sanders, Wassenberg, Vectorized and
  * performance-portable quicksort, 2022). Keys that fit in registers are sorted by bitonic networks (Batcher 1968). */
 #define FN(name) CB_JOIN(name, BITS)
@@ -118,7 +118,7 @@ static K FN(pivot)(const K *keys, int64_t n)
 
 /* Moves keys less than the pivot (`or_equal`: not greater) to the front, and returns their number. Stores beyond the end of
  * either group only overwrite keys that were read before, and are overwritten by the next ones. */
-static inline ALWAYS int64_t FN(divide)(K *keys, int64_t n, K pivot, bool or_equal, K *spare)
+static inline ALWAYS int64_t FN(divide)(K *keys, int64_t n, K pivot, bool or_equal, K *temp)
 {
     const V p = FN(splat)(pivot);
     int64_t low = 0, i = 0;
@@ -127,7 +127,7 @@ static inline ALWAYS int64_t FN(divide)(K *keys, int64_t n, K pivot, bool or_equ
         FN(mask) less = or_equal ? FN(not_greater)(v, p) : FN(less)(v, p);
         FN(mask) others = or_equal ? FN(greater)(v, p) : FN(not_less)(v, p);
         FN(store)(keys + low, FN(pack)(v, less));
-        FN(store)(spare + (i - low), FN(pack)(v, others));
+        FN(store)(temp + (i - low), FN(pack)(v, others));
         low += __builtin_popcount(less);
     }
     if (i < n) {
@@ -136,27 +136,27 @@ static inline ALWAYS int64_t FN(divide)(K *keys, int64_t n, K pivot, bool or_equ
         uint32_t less = some & (or_equal ? FN(not_greater)(v, p) : FN(less)(v, p));
         const int count = __builtin_popcount(less);
         FN(store_some)(keys + low, count, FN(pack)(v, (FN(mask))less));
-        FN(store_some)(spare + (i - low), n - i - count, FN(pack)(v, (FN(mask))(some & ~less)));
+        FN(store_some)(temp + (i - low), n - i - count, FN(pack)(v, (FN(mask))(some & ~less)));
         low += count;
     }
-    memcpy(keys + low, spare, (size_t)(n - low) * sizeof(K));
+    memcpy(keys + low, temp, (size_t)(n - low) * sizeof(K));
     return low;
 }
 
 /* Recurses into the smaller side, so the recursion depth is at most log2(n). Returns false, with keys in any order, if bad
  * pivots were so frequent that sorting would take too long. */
-static bool FN(quicksort)(K *keys, int64_t n, K *spare, int tries)
+static bool FN(quicksort)(K *keys, int64_t n, K *temp, int tries)
 {
     while (n > FEW) {
         if (tries-- == 0) return false;
         const K pivot = FN(pivot)(keys, n);
-        int64_t low = FN(divide)(keys, n, pivot, false, spare);
+        int64_t low = FN(divide)(keys, n, pivot, false, temp);
         if (low == 0) { /* the pivot is the minimum: all keys equal to it are in place */
-            low = FN(divide)(keys, n, pivot, true, spare);
+            low = FN(divide)(keys, n, pivot, true, temp);
         } else if (low < n - low) {
-            if (!FN(quicksort)(keys, low, spare, tries)) return false;
+            if (!FN(quicksort)(keys, low, temp, tries)) return false;
         } else {
-            if (!FN(quicksort)(keys + low, n - low, spare, tries)) return false;
+            if (!FN(quicksort)(keys + low, n - low, temp, tries)) return false;
             n = low;
             continue;
         }
@@ -167,10 +167,10 @@ static bool FN(quicksort)(K *keys, int64_t n, K *spare, int tries)
     return true;
 }
 
-static bool FN(sort)(void *keys, int64_t n, void *spare)
+static bool FN(sort)(void *keys, int64_t n, void *temp)
 {
     const int levels = 64 - __builtin_clzll((uint64_t)n | 1);
-    return FN(quicksort)(keys, n, spare, 3 * levels);
+    return FN(quicksort)(keys, n, temp, 3 * levels);
 }
 
 #undef FN

@@ -137,7 +137,7 @@ cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array
                                cubed_array **out);
 /* Returns true if `e` is a string literal or a list of string literals. */
 bool expr_is_texts(const expr *e);
-/* Makes an array of these strings, of the kind of strings that `like` has. Fails if `like` is not an array of strings. */
+/* Creates an array of these strings, of the kind of strings that `like` has. Fails if `like` is not an array of strings. */
 cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *like,
                             cubed_array **out);
 /* Encodes a string as an element of a type of the same kind as `like`. Returns the number of bytes. `to` may be NULL, which only
@@ -147,10 +147,10 @@ size_t expr_encode_text(const char *text, cubed_dtype like, char *to);
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
 /* Computes all elements of a small array immediately, in this thread, and stores them in `to`. */
 cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
-/* Makes an array of memory from lang_alloc. Takes ownership of `data`, even after an error. */
+/* Creates an array of memory from lang_alloc. Takes ownership of `data`, even after an error. */
 cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                             const int64_t *shape, void *data, cubed_array **out);
-/* Makes an array of memory from lang_alloc, with names of dimensions and attributes. Takes ownership of `data`, even after an
+/* Creates an array of memory from lang_alloc, with names of dimensions and attributes. Takes ownership of `data`, even after an
  * error. */
 cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                                 const int64_t *shape, const char *const *names, json_t *attrs,

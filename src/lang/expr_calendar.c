@@ -20,7 +20,7 @@
 
 /* --- Coordinates of groups ---------------------------------------------------------------------------- */
 
-/* Makes an array of times in the units of the coordinate: integers if all times are whole numbers of units, otherwise floats.
+/* Creates an array of times in the units of the coordinate: integers if all times are whole numbers of units, otherwise floats.
  * Takes ownership of `us`. */
 static cubed_status encode_times(expr_builder *b, const expr *e, const axis_values *v, int64_t *us,
                                  int ndim, const int64_t *shape, const char *const *names,
@@ -78,7 +78,7 @@ static cubed_status new_bounds(expr_builder *b, const expr *e, int64_t n, int64_
     return st;
 }
 
-/* Makes a coordinate of n times with bounds, two for each time. Takes ownership of both lists. */
+/* Creates a coordinate of n times with bounds, two for each time. Takes ownership of both lists. */
 static cubed_status bounded_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                        int64_t n, int64_t *starts, int64_t *ends, const char *dim,
                                        cubed_expr_coord *c)
@@ -110,7 +110,7 @@ static cubed_status bounded_coordinate(expr_builder *b, const expr *e, const axi
     return st;
 }
 
-/* Makes the coordinate of intervals, with bounds: the start of each interval, or its last day if s->ends. */
+/* Creates the coordinate of intervals, with bounds: the start of each interval, or its last day if s->ends. */
 static cubed_status interval_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                         const groups *g, const intervals *s, const char *dim,
                                         cubed_expr_coord *c)
@@ -125,7 +125,7 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
     return bounded_coordinate(b, e, v, g->ngroups, starts, ends, dim, c);
 }
 
-/* Makes the coordinate of parts of dates: numbers, or names of seasons. */
+/* Creates the coordinate of parts of dates: numbers, or names of seasons. */
 static cubed_status component_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                          groups *g, date_part what, const char *dim,
                                          cubed_expr_coord *c)
@@ -494,7 +494,8 @@ static cubed_status find_sets(expr_builder *b, const expr *e, const time_sets *s
     return CUBED_OK;
 }
 
-/* Makes the coordinate of sets of time steps: the first time of each set, with the times of its first and last step as bounds. */
+/* Creates the coordinate of sets of time steps: the first time of each set, with the times of its first and last step as bounds.
+ * */
 static cubed_status set_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                    const time_sets *s, int64_t nsets, cubed_expr_coord *c)
 {

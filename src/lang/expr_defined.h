@@ -12,7 +12,7 @@ typedef struct expr_definition {
     const char *arrays
         [DEFINED_MOST_ARRAYS]; /* names of the arrays, the first arguments; NULL after the last */
     const char *numbers[DEFINED_MOST_NUMBERS]; /* names of the numbers; NULL after the last */
-    /* Default values; NAN if each call must state the number. */
+    /* Default values; NAN if each call must pass the number. */
     double number[DEFINED_MOST_NUMBERS];
     const char *summary;
     const char *body;      /* statements; see expr_defined_text */

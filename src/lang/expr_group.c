@@ -120,7 +120,7 @@ static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by,
     return st;
 }
 
-/* Makes the label of each group, with the type of the labels and those attributes that describe single values. */
+/* Creates the label of each group, with the type of the labels and those attributes that describe single values. */
 static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed_array *by,
                                      const labels *l, const char *dim, cubed_array **out)
 {

@@ -8,7 +8,7 @@
 cubed_status expr_get_slices(expr_builder *b, const expr *e, const cubed_array *x,
                              cubed_slice slices[CUBED_MAX_NDIM], int fresh[CUBED_MAX_NDIM],
                              int *nfresh);
-/* Makes the part of x that the index `e` selects. */
+/* Creates the part of x that the index `e` selects. */
 cubed_status expr_index_array(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out);
 
 #endif

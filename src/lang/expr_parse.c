@@ -118,7 +118,7 @@ static expr *new_node(parser *p, expr_kind kind, int at)
     return e;
 }
 
-/* The spare node (number 0) has no children and is not freed. */
+/* Node number 0, the replacement for failed allocations, has no children and is not freed. */
 static void free_node(expr *e)
 {
     if (!e || e->number == 0) return;

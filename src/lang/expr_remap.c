@@ -107,7 +107,7 @@ static bool have_same_dims(const cubed_array *x, const cubed_array *y)
     return same;
 }
 
-/* Makes the source grid from the variable's coordinates, and moves the dimensions of the grid to the end of the variable. */
+/* Creates the source grid from the variable's coordinates, and moves the dimensions of the grid to the end of the variable. */
 static cubed_status read_source(remap_call *c)
 {
     cubed_array *const *y = c->found.coordinate, *const *bounds = c->found.bounds, *moved;
@@ -167,7 +167,7 @@ static bool is_kept(const remap_call *c, const expr_weights *w, const int64_t sh
     return same;
 }
 
-/* Makes weights, or reuses the weights of the last call. The stored weights take ownership of the source's coordinates. */
+/* Creates weights, or reuses the weights of the last call. The stored weights take ownership of the source's coordinates. */
 static cubed_status make_weights(remap_call *c)
 {
     cubed_weights_options o = CUBED_WEIGHTS_OPTIONS_INIT;
@@ -219,7 +219,7 @@ static cubed_status open_of_file(void *ctx, const char *name, cubed_array **out,
     return st;
 }
 
-/* Reads weights from a file of CDO (SCRIP), ESMF or xESMF. */
+/* Reads weights from a weights file of CDO (SCRIP), ESMF or xESMF. */
 static cubed_status read_weights(remap_call *c)
 {
     cubed_grid_cells from = CUBED_GRID_CELLS_INIT, to = CUBED_GRID_CELLS_INIT;
@@ -247,7 +247,7 @@ typedef struct described {
     const char *dims[2], *names[2];
 } described;
 
-/* Makes an array in degrees: latitudes (k is 0), longitudes (k is 1), or their bounds. */
+/* Creates an array in degrees: latitudes (k is 0), longitudes (k is 1), or their bounds. */
 static cubed_status make_degrees(remap_call *c, const described *d, int k, bool of_bounds,
                                  const cubed_grid_cells *to, cubed_array **out)
 {
@@ -349,7 +349,7 @@ static cubed_status name_result(remap_call *c, cubed_array **out)
 
 /* --- Files of weights --------------------------------------------------------------------------------- */
 
-/* Makes an array that is part of a file of weights. */
+/* Creates an array that is part of a file of weights. */
 static cubed_status make_part(const remap_call *c, cubed_array **out)
 {
     const expr *given = expr_keyword(c->e, "part");
@@ -366,7 +366,7 @@ static cubed_status make_part(const remap_call *c, cubed_array **out)
 
 /* --- The call ----------------------------------------------------------------------------------------- */
 
-/* Makes the grid of the target: of a name, of a grid description, or of a file or store. */
+/* Creates the grid of the target: of a name, of a grid description, or of a file or store. */
 static cubed_status parse_target(remap_call *c)
 {
     cubed_error why = CUBED_ERROR_INIT;

@@ -49,7 +49,7 @@ static int digits_of(const axis_values *v)
     }
 }
 
-/* Reports a label that is not in quotes, along a coordinate of dates or strings. Numbers are no dates: 2020-03
+/* Reports a label that is not in quotes, along a coordinate of dates or strings. A number is not accepted as a date: 2020-03
  * would be the year 2017. */
 static cubed_status not_a_string(expr_builder *b, const expr *e, const axis_values *v)
 {
@@ -377,7 +377,7 @@ static cubed_status take_copy(expr_builder *b, const expr *e, int d, const choic
     return take(b, e, d, c->n, at, x);
 }
 
-/* Makes an array of the new labels, with the coordinate's type. */
+/* Creates an array of the new labels, with the coordinate's type. */
 static cubed_status made_labels(expr_builder *b, const expr *e, const axis_values *v,
                                 const choice *c, cubed_array **out)
 {
@@ -395,7 +395,7 @@ static cubed_status made_labels(expr_builder *b, const expr *e, const axis_value
     return st;
 }
 
-/* Makes the coordinate of the selected elements, without the attributes for bounds and ranges, which no longer hold. */
+/* Creates the coordinate of the selected elements, without the attributes for bounds and ranges, which no longer hold. */
 static cubed_status made_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                     const choice *c, cubed_expr_coord *out)
 {

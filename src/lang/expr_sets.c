@@ -1,4 +1,4 @@
-/* Arguments whose values are needed when the expression is built: numbers that decide shapes, and elements of lists. */
+/* Arguments whose values are needed when the expression is built: numbers that determine shapes, and elements of lists. */
 #include "lang/expr_builder.h"
 #include "lang/lang_memory.h"
 

@@ -13,7 +13,7 @@ typedef struct expr_value {
     double re, im;
 } expr_value;
 
-/* Makes a literal. EXPR_BOOL and EXPR_INT use only `i`, other kinds only `re` and `im`. */
+/* Creates a literal. EXPR_BOOL and EXPR_INT use only `i`, other kinds only `re` and `im`. */
 expr_value expr_literal(expr_kind kind, int64_t i, double re, double im);
 
 /* Converts a literal to a value of the catalogue. */

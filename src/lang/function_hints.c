@@ -178,9 +178,9 @@ const char *expr_param_note(const char *function, const char *name)
         {"y", "Second array, with the dimensions of x."},
         {"c", "Climatology: an element for each group of times, such as a result of ymonmean or "
               "ydaypctl. Dimensions are aligned by name."},
-        {"p", "Percentile of the precipitation of wet days, for each place."},
-        {"land", "Part of each cell that is land, from 0 to 1."},
-        {"fraction", "Smallest part of land of a cell that has a result."},
+        {"p", "Percentile of the precipitation of wet days, for each grid cell."},
+        {"land", "Fraction of each cell that is land, from 0 to 1."},
+        {"fraction", "Minimum land fraction of a cell that has a result."},
         {"base", "Temperature in degrees Celsius. It is converted to the units of x."},
         {"speed", "Wind speed in the units of x, which should be m s-1."},
         {"steps", "Number of time steps."},
@@ -199,7 +199,7 @@ const char *expr_param_note(const char *function, const char *name)
         {"offset", "Number of times before the first set."},
         {"skip", "Number of times between two sets."},
         {"z", "Third array, with the dimensions of x."},
-        {"value", "Number that the elements get."},
+        {"value", "New value of the elements."},
         {"west", "Western longitude of the box in degrees. It may be greater than the eastern "
                  "longitude."},
         {"east", "Eastern longitude of the box in degrees."},
@@ -214,7 +214,8 @@ const char *expr_param_note(const char *function, const char *name)
         {"before", "Number of time steps before the month."},
         {"after", "Number of time steps after the month. None: the same number as `before`."},
         {"time", "Times of day such as \"06:00\", or ranges of them."},
-        {"groupby", "Part of dates that the times of a group share, such as \"time.month\"."},
+        {"groupby",
+         "Component of the date that the times of a group share, such as \"time.month\"."},
         {"reference", "First and last date of the times from which means are computed, such as "
                       "(\"1981\", \"2010\"). None: all times."},
         {"skipna",

@@ -27,7 +27,7 @@ cubed_status lang_fail(cubed_error *err, cubed_status status, const char *fmt, .
  * maximum bytes that reading may use; 0: no limit. */
 CUBED_MUST_CHECK cubed_status lang_read_numbers(cubed_context *ctx, cubed_array *x, uint64_t memory,
                                                 double **out, int64_t *n, cubed_error *err);
-/* Makes an array of float64 numbers in memory from lang_alloc. Takes ownership of the numbers, even after an error. `names` and
+/* Creates an array of float64 numbers in memory from lang_alloc. Takes ownership of the numbers, even after an error. `names` and
  * `attrs`, a JSON text, may be NULL. */
 CUBED_MUST_CHECK cubed_status lang_own_array(cubed_context *ctx, int ndim, const int64_t *shape,
                                              const char *const *names, const char *attrs,

@@ -344,7 +344,7 @@ cubed_status cubed_weights_array(cubed_context *ctx, const cubed_weights *weight
     return st;
 }
 
-/* Returns the type of a grid, in the words of CDO, or `usual` if the grid is not known. */
+/* Returns the type of a grid, by its name in CDO, or `usual` if the grid is not known. */
 static const char *type_of(const cubed_grid *grid, const char *usual)
 {
     cubed_grid_cells g = CUBED_GRID_CELLS_INIT;

@@ -9,7 +9,7 @@
 
 typedef struct scratch {
     int64_t *pivot; /* pivot row of each column */
-    void *spare;    /* scratch memory of cb_cholesky */
+    void *temp;     /* scratch memory of cb_cholesky */
 } scratch;
 
 #define CB_LINALG_FILE "linalg/linalg_panel_lu.inc.h"
@@ -33,15 +33,15 @@ typedef enum panel_job { SOLVE, FACTOR_LU, FACTOR_CHOLESKY } panel_job;
 static void make(const cubed_block_call *call, panel_job job, cb_room *room, cb_panel *s,
                  scratch *w)
 {
-    const bool spare = job == FACTOR_CHOLESKY;
+    const bool needs_temp = job == FACTOR_CHOLESKY;
     const int64_t quarter = (s->width / 2 + 1) * (s->width / 2 + 1);
     /* Factoring a panel multiplies blocks with up to as many rows as the panel. */
     size_t bytes =
         cb_gemm_scratch(call->in[0].dtype, job == SOLVE ? s->rows : s->n, s->width, s->step);
     s->products.scratch = cb_room_take(room, 1, bytes);
     w->pivot = cb_room_take(room, job == FACTOR_LU ? s->width : 0, sizeof *w->pivot);
-    w->spare = cb_room_take(
-        room, spare ? cb_max_i64(quarter, cb_min_i64(CB_LINALG_BASE, s->width) * s->rows) : 0,
+    w->temp = cb_room_take(
+        room, needs_temp ? cb_max_i64(quarter, cb_min_i64(CB_LINALG_BASE, s->width) * s->rows) : 0,
         cb_panel_item(call));
 }
 

@@ -95,7 +95,7 @@ static bool F(factor_lu)(const cb_panel *s, const scratch *w, int64_t panel)
 static bool F(factor_cholesky)(const cb_panel *s, const scratch *w, int64_t panel)
 {
     int64_t first = panel * s->step, width = s->width;
-    const cb_cholesky f = {width, w->spare, &s->products};
+    const cb_cholesky f = {width, w->temp, &s->products};
     T *l = F(row_of)(s, first);
     if (!F(cholesky)(&f, l, width)) return false;
     F(clear)((s->rows + first) * width, s->at);

@@ -15,11 +15,11 @@ typedef struct cb_lu {
     const cb_products *products;
 } cb_lu;
 
-/* Arguments of F(cholesky). Rows of matrices are `ld` apart. `spare` has room for a quarter of the factor, and for CB_LINALG_BASE
+/* Arguments of F(cholesky). Rows of matrices are `ld` apart. `temp` has room for a quarter of the factor, and for CB_LINALG_BASE
  * columns of a right-hand side. */
 typedef struct cb_cholesky {
     int64_t ld;
-    void *spare;
+    void *temp;
     const cb_products *products;
 } cb_cholesky;
 

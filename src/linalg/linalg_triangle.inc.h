@@ -130,14 +130,14 @@ static void F(solve_right)(const cb_cholesky *w, int64_t m, int64_t n, const T *
     int64_t half = n / 2, ld = w->ld;
     if (n > CB_LINALG_BASE) {
         F(solve_right)(w, m, half, l, x);
-        F(conj_transposed)(n - half, half, l + half * ld, ld, w->spare);
+        F(conj_transposed)(n - half, half, l + half * ld, ld, w->temp);
         F(subtract_product)
         (w->products, (cb_gemm){.m = m,
                                 .n = n - half,
                                 .k = half,
                                 .a = x,
                                 .lda = ld,
-                                .b = w->spare,
+                                .b = w->temp,
                                 .ldb = n - half,
                                 .c = x + half,
                                 .ldc = ld});
@@ -145,7 +145,7 @@ static void F(solve_right)(const cb_cholesky *w, int64_t m, int64_t n, const T *
         return;
     }
     if (m > 1) { /* work on x^H, whose rows have m elements */
-        T *rows = w->spare;
+        T *rows = w->temp;
         F(conj_transposed)(m, n, x, ld, rows);
         for (int64_t i = 0; i < n; i++) {
             T *row = rows + i * m;
@@ -174,7 +174,7 @@ static bool F(cholesky)(const cb_cholesky *w, T *a, int64_t n)
     if (n > CB_LINALG_BASE) {
         if (!F(cholesky)(w, a, half)) return false;
         F(solve_right)(w, rest, half, a, below);
-        F(conj_transposed)(rest, half, below, ld, w->spare);
+        F(conj_transposed)(rest, half, below, ld, w->temp);
         /* elements above the diagonal become undefined */
         for (int64_t i = 0; i < rest; i += ROWS) {
             int64_t end = cb_min_i64(i + ROWS, rest);
@@ -184,7 +184,7 @@ static bool F(cholesky)(const cb_cholesky *w, T *a, int64_t n)
                                     .k = half,
                                     .a = below + i * ld,
                                     .lda = ld,
-                                    .b = w->spare,
+                                    .b = w->temp,
                                     .ldb = rest,
                                     .c = right + i * ld,
                                     .ldc = ld});

@@ -24,7 +24,7 @@ static inline void F(wy_complete)(cb_wy *w, int64_t m, int64_t b, const T *tau)
     F(conj_transposed)(b, b, t, b, w->t_h);
 }
 
-/* Makes a block of the b reflectors that are stored in the columns of `a` (m rows). Reflector j begins in row j. */
+/* Creates a block of the b reflectors that are stored in the columns of `a` (m rows). Reflector j begins in row j. */
 static inline void F(wy_columns)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_t ld,
                                  const T *tau)
 {
@@ -35,7 +35,7 @@ static inline void F(wy_columns)(cb_wy *w, int64_t m, int64_t b, const T *a, int
     F(wy_complete)(w, m, b, tau);
 }
 
-/* Makes a block of the b reflectors that are stored in the rows of `a` (m columns). Reflector j begins in column j. */
+/* Creates a block of the b reflectors that are stored in the rows of `a` (m columns). Reflector j begins in column j. */
 static inline void F(wy_rows)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_t ld, const T *tau)
 {
     T *v = w->v;

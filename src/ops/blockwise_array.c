@@ -1,4 +1,4 @@
-/* Makes the nodes of functions on whole blocks of arrays. */
+/* Creates the nodes of functions on whole blocks of arrays. */
 #include "cubed/blockwise.h"
 
 #include <inttypes.h>

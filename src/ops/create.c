@@ -1,4 +1,4 @@
-/* Makes arrays that are computed from the positions of their elements. */
+/* Creates arrays that are computed from the positions of their elements. */
 #include <inttypes.h>
 #include <math.h>
 

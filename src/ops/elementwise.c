@@ -1,4 +1,4 @@
-/* Makes elementwise operations and casts. The types of the operands determine whether the functions for numbers, times or
+/* Creates elementwise operations and casts. The types of the operands determine whether the functions for numbers, times or
  * strings are used. */
 #include "base/error.h"
 #include "ops/ops_pkg.h"

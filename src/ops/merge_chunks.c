@@ -26,7 +26,7 @@ static bool says_more(const say *a, const say *b)
 }
 
 /* Chooses the chunk lengths of the axes in `loose`, for which no array determines them. */
-static void cut_loose(cb_grid *grid, uint32_t loose, int64_t item)
+static void choose_free_lengths(cb_grid *grid, uint32_t loose, int64_t item)
 {
     int64_t left = CB_OP_CHUNK_BYTES / item;
     bool some = false;
@@ -63,7 +63,7 @@ cb_grid cb_op_broadcast_grid(cubed_array *const *args, int nargs, int ndim, cons
         }
         if (best.from == CB_CHUNKS_NONE) loose |= 1u << d;
     }
-    cut_loose(&grid, loose, (int64_t)cubed_dtype_size(dtype));
+    choose_free_lengths(&grid, loose, (int64_t)cubed_dtype_size(dtype));
     return grid;
 }
 

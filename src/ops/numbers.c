@@ -10,7 +10,7 @@
 static bool is_half(cubed_dtype dtype) { return dtype == CUBED_FLOAT16 || dtype == CUBED_BFLOAT16; }
 
 /* Returns `to` if there is a cast between the types, otherwise the type of an intermediate step. */
-static cubed_dtype way_to(cubed_dtype from, cubed_dtype to)
+static cubed_dtype cast_step(cubed_dtype from, cubed_dtype to)
 {
     if (cb_kernel_has_cast(from, to)) return to;
     if (cubed_dtype_kind(from) == CUBED_KIND_TIME) return CUBED_INT64;
@@ -24,7 +24,7 @@ static cubed_dtype way_to(cubed_dtype from, cubed_dtype to)
 cubed_status cb_op_cast_plain(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                               cubed_error *err)
 {
-    const cubed_dtype from = x->node.dtype, way = way_to(from, dtype);
+    const cubed_dtype from = x->node.dtype, way = cast_step(from, dtype);
     if (from == dtype) {
         *out = cubed_array_ref(x);
         return CUBED_OK;

@@ -1,4 +1,4 @@
-/* Makes random arrays: applies a kernel to the positions of the elements, and scales the result. */
+/* Creates random arrays: applies a kernel to the positions of the elements, and scales the result. */
 #include <inttypes.h>
 #include <math.h>
 

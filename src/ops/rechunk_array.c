@@ -1,4 +1,4 @@
-/* Makes arrays with other chunks, as copies. The planner decides which copies are stored. */
+/* Creates arrays with other chunks, as copies. The planner decides which copies are stored. */
 #include <inttypes.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Makes reductions. The type of the operand determines whether the functions for numbers, times or strings are used. */
+/* Creates reductions. The type of the operand determines whether the functions for numbers, times or strings are used. */
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "ops/ops_pkg.h"

@@ -101,7 +101,7 @@ out:
     return st;
 }
 
-/* Makes the target of a part that begins at start[ndim]. `longer` is defined at find_boxes. */
+/* Creates the target of a part that begins at start[ndim]. `longer` is defined at find_boxes. */
 static cubed_status make_target(cubed_array *x, const cubed_array *into, const int64_t *start,
                                 int longer, cubed_target *target, cubed_error *err)
 {

@@ -1,4 +1,5 @@
-/* Makes running sums, products, minima and maxima along one axis, and fills missing elements with the last value before them. */
+/* Computes running sums, products, minima and maxima along one axis, and fills missing elements with the last value before them.
+ * */
 #include "base/error.h"
 #include "dtype/scalar.h"
 #include "ops/number_steps.h"

@@ -238,7 +238,7 @@ static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *f
 
 /* Returns the smallest of several amounts from `enough` on for which the product of memory and moved data is near its minimum. A
  * larger amount is advised only if this product is smaller for it. */
-static uint64_t find_knee(search *s, uint64_t enough, const trial *least, trial *found)
+static uint64_t find_efficient(search *s, uint64_t enough, const trial *least, trial *found)
 {
     /* Larger factors come first, because the time may run out. */
     static const double factors[] = {2, 1.25, 4, 1.1, 1.5};
@@ -295,7 +295,7 @@ void cb_opt_advise(cb_request *q, int n, cubed_error *err)
     found = least;
     if (enough > given->allowed_mem) {
         less = find_less(&s, enough, refused, &least);
-        enough = find_knee(&s, less, &least, &found);
+        enough = find_efficient(&s, less, &least, &found);
     }
     err->enough_mem = enough;
     if (enough == 0) {

@@ -19,7 +19,7 @@
 /* Preferred size in bytes of the input blocks of one call. */
 #define PIECE_BYTES ((size_t)2 << 20)
 
-/* Makes a stage with a single output. */
+/* Creates a stage with a single output. */
 static cubed_status single_stage(cubed_plan *p, int node, cb_stage *s, cubed_error *err)
 {
     memset(s, 0, sizeof *s);

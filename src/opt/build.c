@@ -142,7 +142,7 @@ typedef struct plan_room {
     uint64_t library, metadata;
 } plan_room;
 
-/* Makes a plan whose tasks leave `room` free. On return, `room` is the memory that this plan needs for
+/* Creates a plan whose tasks leave `room` free. On return, `room` is the memory that this plan needs for
  * libraries and, with a margin of an eighth, for metadata. */
 static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room, cubed_plan **out,
                              cubed_error *err)
@@ -161,7 +161,7 @@ static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room
     return st;
 }
 
-/* Makes a plan. A worker has one arena for all stages. Even if each stage fits, the largest arena may not fit together with
+/* Creates a plan. A worker has one arena for all stages. Even if each stage fits, the largest arena may not fit together with
  * the plan and the libraries of another stage. Then makes the plan again, with arenas that leave enough memory for both. */
 static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **out, cubed_error *err)
 {

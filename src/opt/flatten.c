@@ -185,7 +185,7 @@ out:
     return st;
 }
 
-/* Makes shards from an array's irregular chunks along an axis. Each shard consists of whole inner chunks of length `chunk`; the
+/* Creates shards from an array's irregular chunks along an axis. Each shard consists of whole inner chunks of length `chunk`; the
  * last shard is padded if necessary. */
 static cubed_status list_shards(cb_zone *zone, const cubed_array *x, int i, int d, int64_t chunk,
                                 cb_axis *out, cubed_error *err)
@@ -208,7 +208,7 @@ static cubed_status list_shards(cb_zone *zone, const cubed_array *x, int i, int 
     return CUBED_OK;
 }
 
-/* Makes shards the chunks that tasks write: sets `grid` to the shards. `chunk` is the shape of the inner chunks. */
+/* Sets `grid` to shards, so that each task writes whole shards. `chunk` is the shape of the inner chunks. */
 static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, const int64_t *chunk,
                                 cb_grid *grid, const char **codecs, cubed_error *err)
 {

@@ -15,7 +15,7 @@ typedef struct last_pass {
     int copy;   /* the pass that is removed */
     int middle; /* the intermediate that the removed pass reads */
     cb_grid pieces;
-    int64_t task_chunks[CUBED_MAX_NDIM]; /* number of pieces that a task makes, by axis */
+    int64_t task_chunks[CUBED_MAX_NDIM]; /* number of pieces that a task produces, by axis */
 } last_pass;
 
 static cubed_status without_pass(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n,

@@ -1,4 +1,4 @@
-/* Creates plans. Also checks the arrays that the run copies, and adds advice to errors of refused plans. */
+/* Creates plans. Also checks the arrays that the run copies, and adds recommendations to errors of refused plans. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/struct_size.h"

@@ -8,7 +8,7 @@
  *   partials.c      stores the partial results of reductions for updates
  *   split.c         divides reductions with few tasks into partial reductions and a merge
  *   siblings.c      groups stored nodes into stages; nodes that read the same inputs share a stage
- *   tile.c          decides how many output chunks a task makes
+ *   tile.c          decides how many output chunks a task produces
  *   split_output.c  divides the outputs of reductions with fewer tasks than workers
  *   passes.c        adds intermediates to copies between grids that do not fit each other. rechunk.c chooses the intermediates,
  *                   and rechunk_tile.c the sizes of their tasks. rechunk_judge.c determines costs if the first pass computes
@@ -54,7 +54,7 @@ CUBED_MUST_CHECK cubed_status cb_opt_keep_partials(cubed_plan *p, const char *ur
                                                    cubed_error *err);
 /* Splits reductions with too few tasks for all workers into partial reductions and a merge. Changes the list of nodes. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_reductions(cubed_plan *p, cubed_error *err);
-/* Makes the stages of the plan from the stored nodes: sets their outputs and the number of chunks per task (task_chunks). */
+/* Creates the stages of the plan from the stored nodes: sets their outputs and the number of chunks per task (task_chunks). */
 CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings,
                                                  cubed_error *err);
 /* Chooses the number of output chunks per task (task_chunks) of a stage so that it reads the least data with at most `mem` bytes

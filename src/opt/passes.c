@@ -224,7 +224,8 @@ static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *do
 
 /* Replaces a stage by the passes through intermediates that the planner finds. If a single pass is best, gives the stage its
  * tasks instead. If the result does not fit in memory together with the other stages, plans again with less memory. */
-static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritten, cubed_error *err)
+static cubed_status plan_passes(cubed_plan *p, int stage, detour *d, bool *rewritten,
+                                cubed_error *err)
 {
     bool found = true, retiled = false;
     for (size_t mem = most_mem(p); !*rewritten && !retiled; mem = d->plan.need - 1) {
@@ -279,7 +280,7 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
     *rewritten = false;
     if (d.copy && is_in_formulas(p, s)) {
         if (s->chunks_read <= source_chunks(p, s)) return CUBED_OK;
-        return plan_way(p, stage, &d, rewritten, err);
+        return plan_passes(p, stage, &d, rewritten, err);
     }
     if (!cb_judge_is_needed(p, s)) return CUBED_OK;
     /* The planner's search cannot find better tasks for a stage with a reshape, because a reshaped array has no grid. So keep
@@ -287,7 +288,7 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
     if (cb_stage_reshapes(s)) d.most_seconds = WORTH_A_DETOUR * cb_opt_stage_seconds(s);
     CB_TRY(cb_judge_new(p, s, &judge, err));
     d.judge = &judge;
-    cubed_status st = plan_way(p, stage, &d, rewritten, err);
+    cubed_status st = plan_passes(p, stage, &d, rewritten, err);
     cb_judge_free(&judge);
     return st;
 }
@@ -341,7 +342,7 @@ static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
 }
 
 /* Writes a warning for a plan that moves far more data than a plan with slightly more memory would move (advice.c). */
-static void say_cliff(const cubed_plan *p, char *text, size_t cap)
+static void warn_of_slow_plan(const cubed_plan *p, char *text, size_t cap)
 {
     char now[32], then[32];
     uint64_t requests = 0;
@@ -359,7 +360,7 @@ static void say_cliff(const cubed_plan *p, char *text, size_t cap)
 bool cubed_plan_get_warning(const cubed_plan *p, int i, char *text, size_t cap)
 {
     if (p->cliff_mem > 0 && i-- == 0) {
-        say_cliff(p, text, cap);
+        warn_of_slow_plan(p, text, cap);
         return true;
     }
     for (int k = 0; k < p->nstages; k++) {

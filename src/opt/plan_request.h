@@ -17,7 +17,7 @@ typedef struct cb_request {
     uint64_t *largest;
 } cb_request;
 
-/* Makes a plan within the limits of the options. CUBED_E_BUDGET if it does not fit. One cause is that a worker has too little
+/* Creates a plan within the limits of the options. CUBED_E_BUDGET if it does not fit. One cause is that a worker has too little
  * memory for an object of an array that is copied unchanged. Only the first call for a request lists the objects of such
  * arrays. */
 CUBED_MUST_CHECK cubed_status cb_opt_plan(cb_request *q, cubed_plan **out, cubed_error *err);

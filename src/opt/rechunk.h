@@ -95,7 +95,7 @@ typedef struct cb_rechunk_in {
  * intermediates, which are clipped. */
 typedef struct cb_rechunk_pass {
     cb_grid target;
-    int64_t task_chunks[CUBED_MAX_NDIM]; /* number of target chunks that a task makes, by axis */
+    int64_t task_chunks[CUBED_MAX_NDIM]; /* number of target chunks that a task produces, by axis */
     int64_t ntasks;
     unsigned coop;
     uint64_t bytes_read, bytes_written, requests_read, requests_written;
@@ -111,7 +111,7 @@ typedef struct cb_rechunk_plan {
     size_t need; /* memory that the plan needs */
 } cb_rechunk_plan;
 
-/* Makes a plan. CUBED_E_ARG if grids are malformed or have different shapes. CUBED_E_BUDGET, with the memory needed, if a
+/* Creates a plan. CUBED_E_ARG if grids are malformed or have different shapes. CUBED_E_BUDGET, with the memory needed, if a
  * task cannot hold a source chunk and a target chunk. CUBED_E_NOMEM. */
 CUBED_MUST_CHECK cubed_status cb_rechunk_plan_make(const cb_rechunk_in *in, cb_rechunk_plan *out,
                                                    cubed_error *err);

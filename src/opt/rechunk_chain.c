@@ -1,9 +1,9 @@
 /* Finds the grids of intermediates.
  *
  * Let R be a box of whole source chunks, and W a box of whole target chunks. Each is as large as memory allows, and its shape
- * approaches the shape of the other. A task of the first pass makes R, and a task of the second pass makes W. So every source and
- * target chunk is touched once. The intersection of R and W is the natural chunk of the intermediate: tasks of both passes
- * consist of whole chunks if R and W are multiples of it. With k intermediates there are k - 1 boxes between R and W, in
+ * approaches the shape of the other. A task of the first pass produces R, and a task of the second pass produces W. So every
+ * source and target chunk is touched once. The intersection of R and W is the natural chunk of the intermediate: tasks of both
+ * passes consist of whole chunks if R and W are multiples of it. With k intermediates there are k - 1 boxes between R and W, in
  * geometric progression. The grids are the intersections of adjacent boxes.
  *
  * R and W rarely have a suitable common divisor, and small chunks cost requests. So the guess is improved: one axis of one
@@ -65,7 +65,7 @@ static double excess(double is, double most) { return is <= most ? 0 : is / most
 /* In the score of a chain, each doubling of the number of requests adds this fraction to the time. */
 #define A_DOUBLING 0.02
 
-/* A chain of passes that moves more than this multiple of the least bytes of a shorter chain counts as a chain of more passes.
+/* A chain of passes that moves more than this multiple of the minimum bytes of a shorter chain counts as a chain of more passes.
  * The factor allows for padding and repeated reads. */
 #define SLACK 1.05
 
@@ -139,7 +139,7 @@ double cb_chain_least_seconds(const cb_planner *p, int npasses)
     return predict(p, (double)cb_chain_least_bytes(p, npasses), cb_chain_ends(p));
 }
 
-/* Makes the arguments of the search for the tiles of pass i. Sets `source`. */
+/* Creates the arguments of the search for the tiles of pass i. Sets `source`. */
 static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile_source *source)
 {
     size_t middle = p->in.middle_extra, kept = run_bytes(p, c);
@@ -225,7 +225,7 @@ static int64_t even_length(const cb_axis *a, double most)
 }
 
 /* Grows a box of whole chunks of `own` to at most `most` elements, towards the chunk lengths of `other`. If `order` is 0, starts
- * with the axis that is farthest from its goal; if it is 1, with the nearest. */
+ * with the axis whose length is farthest from its chunk length in `other`; if it is 1, with the nearest. */
 static void grow(const cb_grid *own, const cb_grid *other, double most, int order, int64_t *box)
 {
     double elements = 1;

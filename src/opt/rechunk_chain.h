@@ -33,7 +33,7 @@ typedef struct cb_planner {
     cb_chain judged[CB_RECHUNK_MAX_PASSES];
 } cb_planner;
 
-/* Sets a chain of one pass whose tasks make one chunk each, even if it does not fit. */
+/* Sets a chain of one pass whose tasks produce one chunk each, even if it does not fit. */
 void cb_chain_single(const cb_planner *p, cb_chain *out);
 /* Sets bytes, requests, memory, seconds and score of a chain from its cost, which may be estimated or projected. */
 void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c);

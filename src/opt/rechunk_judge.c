@@ -51,7 +51,7 @@ static void add_least(const cubed_plan *p, const cb_branch *b, const cb_load *l,
 }
 
 /* Returns true if the reshape uses every element of the array. */
-static bool sees_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
+static bool uses_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
 {
     uint64_t seen = 1, all = 1;
     uint32_t axes = 0;
@@ -79,7 +79,7 @@ static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s, bool r
             const cb_grid *g = p->ir.nodes[l->node].grid;
             if (!l->reshape) {
                 add_least(p, b, l, &least);
-            } else if (reshaped && sees_all(b, l, g)) {
+            } else if (reshaped && uses_all(b, l, g)) {
                 least.requests = cb_sat_add(least.requests, (uint64_t)cb_grid_count(g));
                 least.bytes =
                     cb_sat_add(least.bytes, cb_tile_grid_bytes(g, cubed_dtype_size(l->dtype)));
@@ -164,7 +164,7 @@ static cubed_status own_outs(cb_judge *j, cb_stage *s, cubed_error *err)
     return s->outs ? CUBED_OK : no_memory(err);
 }
 
-/* Makes a stage that copies an array of the shape of the root node. It serves to project the passes after the first. */
+/* Creates a stage that copies an array of the shape of the root node. It is used to project the passes after the first. */
 static cubed_status make_copy(cb_judge *j, cubed_error *err)
 {
     const cb_grid *g = j->plan.ir.nodes[j->root].grid;

@@ -18,8 +18,8 @@ typedef struct cb_judge {
     cb_rechunk_cost least;
 } cb_judge;
 
-/* Returns true if copies through intermediates may improve the stage. Returns false if each task makes one chunk, each chunk is
- * read once, and at most 4 MiB of unused parts of chunks are decoded, so that a search would take longer than it saves. */
+/* Returns true if copies through intermediates may improve the stage. Returns false if each task produces one chunk, each chunk
+ * is read once, and at most 4 MiB of unused parts of chunks are decoded, so that a search would take longer than it saves. */
 bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s);
 /* Creates a judge for a stage with one output and without reductions. Free it with cb_judge_free. */
 CUBED_MUST_CHECK cubed_status cb_judge_new(cubed_plan *p, const cb_stage *s, cb_judge *out,

@@ -526,7 +526,7 @@ static void improve(const cb_tile_in *in, int d, int64_t count, cb_tile *best)
 }
 
 /* Refines the result along each axis, up to the maximum that fits. */
-static void polish(const search *s, cb_tile *best)
+static void refine_result(const search *s, cb_tile *best)
 {
     const cb_tile_in *in = s->in;
     double room = most_elements(in);
@@ -590,7 +590,7 @@ static cubed_status choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
         s.best_cost = s.best_length = INFINITY;
         descend(&s, 0, s.length, s.weight);
         if (s.best_cost < INFINITY) cb_tile_measure(in, s.best, &best);
-        polish(&s, &best);
+        refine_result(&s, &best);
         group(in, &best);
     }
     *out = best;

@@ -1,4 +1,4 @@
-/* Chooses how many output chunks a task makes, to minimise the bytes that it decodes.
+/* Chooses how many output chunks a task produces, to minimise the bytes that it decodes.
  *
  * A task is a box of whole output chunks, `task_chunks` along each axis. It decodes every source chunk that overlaps the box,
  * one at a time. A source chunk that crosses the border of two tasks is decoded by both. Along one axis, the number of pairs

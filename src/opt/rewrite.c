@@ -47,7 +47,7 @@ static cubed_status copy_nodes(cubed_plan *p, cubed_plan *from, cb_rewrite_fn ea
     return st;
 }
 
-/* Makes the rewritten plan `to` from `from`. Both plans are complete afterwards and have separate zones; the caller frees one
+/* Creates the rewritten plan `to` from `from`. Both plans are complete afterwards and have separate zones; the caller frees one
  * of the plans. */
 static cubed_status rewrite(cubed_plan *from, cb_rewrite_fn each, void *ctx, cubed_plan *to,
                             cubed_error *err)
@@ -66,7 +66,7 @@ static cubed_status rewrite(cubed_plan *from, cb_rewrite_fn each, void *ctx, cub
 }
 
 /* Replaces the contents of plan p by the contents of `to`. */
-static void become(cubed_plan *p, const cubed_plan *to)
+static void replace_contents(cubed_plan *p, const cubed_plan *to)
 {
     cb_zone_free(p->ir.zone);
     *p = *to;
@@ -76,7 +76,7 @@ cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx, cubed_
 {
     cubed_plan to;
     CB_TRY(rewrite(p, each, ctx, &to, err));
-    become(p, &to);
+    replace_contents(p, &to);
     return CUBED_OK;
 }
 
@@ -112,7 +112,7 @@ cubed_status cb_opt_tidy(cubed_plan *p, cubed_error *err)
     CB_TRY(rewrite(p, keep_node, NULL, &to, err));
     cubed_status st = copy_stages(&to, p, err);
     if (st == CUBED_OK)
-        become(p, &to);
+        replace_contents(p, &to);
     else
         cb_zone_free(to.ir.zone);
     return st;
@@ -143,7 +143,7 @@ cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx, cb
     cubed_status st = cb_opt_make_stages(&to, true, err);
     *done = st == CUBED_OK && fits(&to) && better(ctx, &to, p);
     if (*done)
-        become(p, &to);
+        replace_contents(p, &to);
     else
         cb_zone_free(to.ir.zone);
     return st;

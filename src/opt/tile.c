@@ -1,4 +1,4 @@
-/* Chooses how many output chunks a task makes. A source chunk that crosses the border between two tasks is decoded by both
+/* Chooses how many output chunks a task produces. A source chunk that crosses the border between two tasks is decoded by both
  * tasks. With larger tasks fewer chunks cross borders, but a task needs more memory. The search starts with one chunk per
  * task. In each step, it increases the number of chunks along the axis that saves the most bytes. It ends if no increase that
  * fits in memory saves at least 3 %. Each number is evaluated by projecting the stage, which is exact and cheap. */

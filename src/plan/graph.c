@@ -226,7 +226,7 @@ cubed_status cubed_array_retag(cubed_array *x, const void *to,
             if (n == cap) {
                 cubed_array **wider = cb_alloc(a, 2 * cap * sizeof *wider);
                 if (!wider) {
-                    st = cb_fail(err, CUBED_E_NOMEM, "no memory to look at an array");
+                    st = cb_fail(err, CUBED_E_NOMEM, "no memory to inspect an array");
                     goto out;
                 }
                 memcpy(wider, stack, n * sizeof *wider);

@@ -12,7 +12,7 @@
 /* The origin of an array's chunks along an axis. If the chunks of operands differ, the result has the chunks of the operand
  * with the highest value here. Stored data come first, because reading them in other chunks reads them repeatedly. */
 typedef enum cb_chunks_from {
-    CB_CHUNKS_NONE,   /* automatic chunks of memory, constants, and broadcast axes */
+    CB_CHUNKS_NONE,   /* automatic: arrays in memory, constants, broadcast axes */
     CB_CHUNKS_CALL,   /* chosen by the caller, for computed constants */
     CB_CHUNKS_MEMORY, /* chunks of an array in memory */
     CB_CHUNKS_DATA,   /* chunks of data that is read or computed chunk by chunk */

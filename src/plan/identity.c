@@ -43,7 +43,7 @@ static cubed_status put_name(cb_buf *b, const cb_buf *contents, char name[CB_PLA
 {
     cb_buf_put(b, contents->data, contents->size);
     if (b->failed || contents->failed)
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to name what is computed");
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the hash of a plan");
     const XXH128_canonical_t out = digest_of(b);
     for (size_t k = 0; k < sizeof out.digest; k++) snprintf(name + 2 * k, 3, "%02x", out.digest[k]);
     return CUBED_OK;

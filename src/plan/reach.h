@@ -1,4 +1,4 @@
-/* Reach of an input of a function on blocks: the elements around the positions that an affine map gives. It serves to rotate,
+/* Reach of an input of a function on blocks: the elements around the positions that an affine map gives. It is used to rotate,
  * scale or shift images. */
 #ifndef CB_PLAN_REACH_H
 #define CB_PLAN_REACH_H

@@ -19,7 +19,7 @@ typedef struct cb_reshape {
     } group[2 * CUBED_MAX_NDIM];
 } cb_reshape;
 
-/* Makes the groups of axes of two shapes with the same number of elements. If this number is 0, all axes are one group. */
+/* Creates the groups of axes of two shapes with the same number of elements. If this number is 0, all axes are one group. */
 void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, const int64_t *to);
 
 /* Gets a box of `from` that contains all elements of a box of `to`. In each group it is the smallest box that contains the

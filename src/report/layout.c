@@ -37,7 +37,7 @@ static int by_id(const void *a, const void *b)
     return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
-/* Makes the nodes: stages 0..nstages-1, then one node per array ID. */
+/* Creates the nodes: stages 0..nstages-1, then one node per array ID. */
 static void add_nodes(layout *l, int nstages, use *uses, int nuses)
 {
     for (int s = 0; s < nstages; s++) l->node[s] = (layout_node){.kind = LAYOUT_STAGE, .stage = s};
@@ -162,7 +162,7 @@ static int by_wish(const void *a, const void *b)
 
 /* Computes the preferred centre of each node: the mean centre of its neighbours on one side, or on both sides if `side` is
  * 0. */
-static void wish(layout *l, int side)
+static void compute_centres(layout *l, int side)
 {
     for (int i = 0; i < l->nnodes; i++) {
         l->node[i].wanted = 0;
@@ -209,7 +209,7 @@ static void place(layout *l, layout_node **sorted)
     for (int i = 0; i < l->nnodes; i++) sorted[i] = &l->node[i];
     for (int round = 0; round <= SWEEPS; round++) {
         /* The first round only separates nodes. The last two rounds use neighbours on both sides. */
-        if (round > 0) wish(l, round >= SWEEPS - 1 ? 0 : round % 2 ? -1 : 1);
+        if (round > 0) compute_centres(l, round >= SWEEPS - 1 ? 0 : round % 2 ? -1 : 1);
         qsort(sorted, (size_t)l->nnodes, sizeof(layout_node *), by_wish);
         for (int i = 0, k; i < l->nnodes; i = k) {
             for (k = i; k < l->nnodes && sorted[k]->column == sorted[i]->column; k++) continue;

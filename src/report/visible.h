@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Returns a copy of a text without secrets, in which control characters are spelled out ("\x1b"). With `lines`, newlines are
+/* Returns a copy of a text without secrets, in which control characters are escaped ("\x1b"). With `lines`, newlines are
  * kept. The caller frees the copy with text_free. Returns NULL if out of memory. */
 char *text_visible(const char *text, bool lines);
 

@@ -1,4 +1,4 @@
-/* Reads and writes the data types in metadata. Format 2 uses type strings of NumPy; format 3 uses names, and extensions with a
+/* Reads and writes the data types in metadata. Format 2 uses NumPy type strings; format 3 uses names, and extensions with a
  * configuration. */
 #include <string.h>
 

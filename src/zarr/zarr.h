@@ -45,7 +45,7 @@ typedef struct cb_zarr_array cb_zarr_array;
 /* Returns the memory in bytes of an open array. */
 size_t cb_zarr_bytes(const cb_zarr_array *z);
 
-/* Returns true if the store is a file of NetCDF or HDF5, whose metadata is presented as Zarr documents. */
+/* Returns true if the store is a NetCDF or HDF5 file, whose metadata is presented as Zarr documents. */
 bool cb_zarr_is_foreign(const cubed_store *store);
 /* Returns the error CUBED_E_NOT_FOUND: there is no `what` (such as "array") at PATH. The message mentions Zarr, unless the store
  * is a file of another format. */

@@ -152,12 +152,12 @@ static void test_lz4_of_wrong_sizes(void **state)
         uint8_t bytes[4];
         const char *says;
     } cases[] = {
-        {4, {0, 0, 0, 0x41}, "header states 65 bytes, expected at most 64"},
+        {4, {0, 0, 0, 0x41}, "size in the header is 65 bytes, expected at most 64"},
         {4, {0, 0, 0, 0x3f}, "a block does not decode to its 23 bytes"},
         {4, {0, 0, 0, 0}, "decodes to 0 bytes, expected 64"},
-        {0, {0x80, 0, 0, 0}, "header states 9223372036854775872 bytes"},
-        {8, {0, 0, 0, 0}, "header states"},
-        {8, {0x80, 0, 0, 0}, "header states"},
+        {0, {0x80, 0, 0, 0}, "size in the header is 9223372036854775872 bytes"},
+        {8, {0, 0, 0, 0}, "size in the header is"},
+        {8, {0x80, 0, 0, 0}, "size in the header is"},
         {8, {0, 0, 0, 0x29}, "a block does not decode to its 41 bytes"},
         {8, {0x7f, 0xff, 0xff, 0xff}, "a block does not decode to its 64 bytes"},
         {12, {0, 0, 0, 0x27}, "a block does not decode"},

@@ -321,7 +321,7 @@ static void test_malformed_objects(void **state)
     b.at[36] = 2;
     b.at[38] = 1;
     put_object(within, "repo", &b);
-    expect_no_ref(*state, within, "@tag.v1", CUBED_E_FORMAT, "does not decompress");
+    expect_no_ref(*state, within, "@tag.v1", CUBED_E_FORMAT, "cannot be decompressed");
 }
 
 /* In the first version of the format, branches and tags are separate objects. */

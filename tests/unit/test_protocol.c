@@ -382,7 +382,7 @@ static void test_what_workers_are_told_wrong(void **state)
         const char *text;
     } cases[] = {
         {"tuesday", "", 0, 1, CUBED_E_NOT_FOUND, "run tuesday does not write"},
-        {"monday", "0123", 0, 1, CUBED_E_ARG, "the message is of plan 0123"},
+        {"monday", "0123", 0, 1, CUBED_E_ARG, "the message belongs to plan 0123"},
         {"monday", "", 99, 1, CUBED_E_INDEX, "stage 99"},
         {"monday", "", 0, 1000000, CUBED_E_INDEX, "stage 0 has tasks 0 to"},
         {"/", "", 0, 1, CUBED_E_ARG, "the run's name is \"/\""},

@@ -220,7 +220,7 @@ static void test_syncs(void **state)
     assert_true(n >= 2 * (N / 20 + 1)); /* syncs the file and the directory of each chunk */
 }
 
-/* Threads of workers, and the thread that gives signs of life: the started ones are stopped, and the run ends with the reason. */
+/* Threads of workers, and the thread that writes heartbeats: the started ones are stopped, and the run ends with the reason. */
 static void test_thread_starts(void **state)
 {
     fixture *f = *state;

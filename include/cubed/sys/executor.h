@@ -85,7 +85,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_executor(cubed_context
 /* Runs tasks in this process, one at a time, within the memory of one worker. For executors that share memory
  * (cubed_executor_caps.shares_memory): each of their threads has a runner. */
 typedef struct cubed_runner cubed_runner;
-/* Makes a runner. `args` are those that the executor was opened with. The caller frees it with cubed_runner_free. */
+/* Creates a runner. `args` are those that the executor was opened with. The caller frees it with cubed_runner_free. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_runner_new(const cubed_executor_args *args,
                                                          cubed_runner **out, cubed_error *err);
 /* Announces the next tasks, in order, so that their chunks are prefetched while earlier tasks run. Optional. */

@@ -119,7 +119,7 @@ typedef struct cubed_worker_options {
     {                                                                                              \
         sizeof(cubed_worker_options), false, 0, false, false, NULL, NULL, false                    \
     }
-/* Makes a worker. `options` may be NULL; `ctx` may be NULL if the options name a plan, else CUBED_E_ARG. */
+/* Creates a worker. `options` may be NULL; `ctx` may be NULL if the options name a plan, else CUBED_E_ARG. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_new(cubed_context *ctx,
                                                          const cubed_worker_options *options,
                                                          cubed_worker **out, cubed_error *err);

@@ -63,7 +63,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_source_fn(cubed_contex
                                                                     const cubed_source_fn *fn,
                                                                     cubed_error *err);
 
-/* Makes an array whose elements `fn` reads through the handle. The handle is closed when the last array and the last plan that
+/* Creates an array whose elements `fn` reads through the handle. The handle is closed when the last array and the last plan that
  * use it are freed. If this call fails, the handle still belongs to the caller.
  *
  * chunks  NULL: about 1 MiB each, whole trailing axes first

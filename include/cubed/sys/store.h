@@ -272,7 +272,7 @@ struct cubed_store_vtable {
                                  cubed_error *err);
     cubed_status (*put_piece)(cubed_store_pieces *pieces, uint64_t offset, const void *src,
                               size_t size, cubed_error *err);
-    /* Makes the object from the pieces, as if it had been put. After a failure the call can be repeated, or the pieces
+    /* Creates the object from the pieces, as if it had been put. After a failure the call can be repeated, or the pieces
      * abandoned. */
     cubed_status (*end_pieces)(cubed_store_pieces *pieces, cubed_error *err);
     /* Frees the pieces, and removes them if they have not become an object. Called after every begin_pieces. */

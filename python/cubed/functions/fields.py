@@ -66,8 +66,8 @@ def fldavg(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
 
     One missing element makes the result NaN. `fldmean` skips missing elements.
 
-    In an expression, such as ``cubed.eval("fldavg(t2m)", t2m=place)``, axes and areas are found by
-    the coordinates.
+    In an expression, such as ``cubed.eval("fldavg(t2m)", t2m=url)``, axes and areas are determined
+    from the coordinates.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def fldmax(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("fldmax(t2m)", t2m=place)``, axes are found by the
+    In an expression, such as ``cubed.eval("fldmax(t2m)", t2m=url)``, axes are determined from the
     coordinates.
 
     Parameters
@@ -142,8 +142,8 @@ def fldmean(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
     Elements that are NaN are left out with their weights: the sum of ``w * x`` divided by the sum
     of ``w``.
 
-    In an expression, such as ``cubed.eval("fldmean(t2m)", t2m=place)``, axes and areas are found by
-    the coordinates.
+    In an expression, such as ``cubed.eval("fldmean(t2m)", t2m=url)``, axes and areas are determined
+    from the coordinates.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def fldmin(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("fldmin(t2m)", t2m=place)``, axes are found by the
+    In an expression, such as ``cubed.eval("fldmin(t2m)", t2m=url)``, axes are determined from the
     coordinates.
 
     Parameters
@@ -217,7 +217,7 @@ def fldrange(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("fldrange(t2m)", t2m=place)``, axes are found by the
+    In an expression, such as ``cubed.eval("fldrange(t2m)", t2m=url)``, axes are determined from the
     coordinates.
 
     Parameters
@@ -251,8 +251,8 @@ def fldstd(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     The square root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
     elements.
 
-    In an expression, such as ``cubed.eval("fldstd(t2m)", t2m=place)``, axes and areas are found by
-    the coordinates.
+    In an expression, such as ``cubed.eval("fldstd(t2m)", t2m=url)``, axes and areas are determined
+    from the coordinates.
 
     Parameters
     ----------
@@ -293,8 +293,8 @@ def fldstd1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
 
     The square root of the result of `fldvar1`.
 
-    In an expression, such as ``cubed.eval("fldstd1(t2m)", t2m=place)``, axes and areas are found by
-    the coordinates.
+    In an expression, such as ``cubed.eval("fldstd1(t2m)", t2m=url)``, axes and areas are determined
+    from the coordinates.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def fldsum(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
 
     Missing elements are left out. The sum is NaN if all elements are missing.
 
-    In an expression, such as ``cubed.eval("fldsum(t2m)", t2m=place)``, axes are found by the
+    In an expression, such as ``cubed.eval("fldsum(t2m)", t2m=url)``, axes are determined from the
     coordinates.
 
     Parameters
@@ -368,8 +368,8 @@ def fldvar(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
 
     The sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing elements.
 
-    In an expression, such as ``cubed.eval("fldvar(t2m)", t2m=place)``, axes and areas are found by
-    the coordinates.
+    In an expression, such as ``cubed.eval("fldvar(t2m)", t2m=url)``, axes and areas are determined
+    from the coordinates.
 
     Parameters
     ----------
@@ -411,8 +411,8 @@ def fldvar1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
     With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
     equal weights. Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("fldvar1(t2m)", t2m=place)``, axes and areas are found by
-    the coordinates.
+    In an expression, such as ``cubed.eval("fldvar1(t2m)", t2m=url)``, axes and areas are determined
+    from the coordinates.
 
     Parameters
     ----------
@@ -454,8 +454,8 @@ def fldint(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     Missing elements are left out. The integral is NaN if all elements are missing. Its units are
     those of `x` times square metres.
 
-    In an expression, such as ``cubed.eval("fldint(t2m)", t2m=place)``, axes and areas are found by
-    the coordinates.
+    In an expression, such as ``cubed.eval("fldint(t2m)", t2m=url)``, axes and areas are determined
+    from the coordinates.
 
     Parameters
     ----------
@@ -498,8 +498,8 @@ def fldpctl(
 
     Missing elements are left out. The result is exact.
 
-    In an expression, such as ``cubed.eval("fldpctl(t2m, 90)", t2m=place)``, axes are found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("fldpctl(t2m, 90)", t2m=url)``, axes are determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -615,8 +615,8 @@ def meravg(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
 
     One missing element makes the result NaN. `mermean` skips missing elements.
 
-    In an expression, such as ``cubed.eval("meravg(t2m)", t2m=place)``, the axis and areas are found
-    by the coordinates.
+    In an expression, such as ``cubed.eval("meravg(t2m)", t2m=url)``, the axis and areas are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -657,8 +657,8 @@ def mermax(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("mermax(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("mermax(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -691,8 +691,8 @@ def mermean(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
     Elements that are NaN are left out with their weights: the sum of ``w * x`` divided by the sum
     of ``w``.
 
-    In an expression, such as ``cubed.eval("mermean(t2m)", t2m=place)``, the axis and areas are
-    found by the coordinates.
+    In an expression, such as ``cubed.eval("mermean(t2m)", t2m=url)``, the axis and areas are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -733,8 +733,8 @@ def mermin(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("mermin(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("mermin(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -766,8 +766,8 @@ def merrange(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("merrange(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("merrange(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -800,8 +800,8 @@ def merstd(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
     The square root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
     elements.
 
-    In an expression, such as ``cubed.eval("merstd(t2m)", t2m=place)``, the axis and areas are found
-    by the coordinates.
+    In an expression, such as ``cubed.eval("merstd(t2m)", t2m=url)``, the axis and areas are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -842,8 +842,8 @@ def merstd1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
 
     The square root of the result of `mervar1`.
 
-    In an expression, such as ``cubed.eval("merstd1(t2m)", t2m=place)``, the axis and areas are
-    found by the coordinates.
+    In an expression, such as ``cubed.eval("merstd1(t2m)", t2m=url)``, the axis and areas are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -884,8 +884,8 @@ def mersum(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
 
     Missing elements are left out. The sum is NaN if all elements are missing.
 
-    In an expression, such as ``cubed.eval("mersum(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("mersum(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -917,8 +917,8 @@ def mervar(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
 
     The sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing elements.
 
-    In an expression, such as ``cubed.eval("mervar(t2m)", t2m=place)``, the axis and areas are found
-    by the coordinates.
+    In an expression, such as ``cubed.eval("mervar(t2m)", t2m=url)``, the axis and areas are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -960,8 +960,8 @@ def mervar1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
     With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
     equal weights. Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("mervar1(t2m)", t2m=place)``, the axis and areas are
-    found by the coordinates.
+    In an expression, such as ``cubed.eval("mervar1(t2m)", t2m=url)``, the axis and areas are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -1004,8 +1004,8 @@ def merpctl(
 
     Missing elements are left out. The result is exact.
 
-    In an expression, such as ``cubed.eval("merpctl(t2m, 90)", t2m=place)``, the axis is found by
-    the coordinates.
+    In an expression, such as ``cubed.eval("merpctl(t2m, 90)", t2m=url)``, the axis is determined
+    from the coordinates.
 
     Parameters
     ----------
@@ -1053,14 +1053,14 @@ def setmisstodis(
     distance.
 
     Distances are straight lines through the sphere, so the poles and the date line need no special
-    treatment. Of equally near elements, the first ones are used. An element at the same place as a
-    missing element replaces it. If a field has fewer elements than `neighbours`, all of them are
-    used; a field without elements stays missing. Cells whose coordinates are NaN stay missing, and
-    no other cell uses their elements.
+    treatment. Among equally near elements, the first ones are used. An element at the same position
+    as a missing element replaces it. If a field has fewer elements than `neighbours`, all of them
+    are used; a field without elements stays missing. Cells whose coordinates are NaN stay missing,
+    and no other cell uses their elements.
 
     A task holds whole fields, and 50 bytes for each cell. Fields along the other axes are
     independent of each other. In an expression, such as ``cubed.eval("setmisstodis(t2m)",
-    t2m=place)``, the coordinates of the input are used.
+    t2m=url)``, the coordinates of the input are used.
 
     Parameters
     ----------
@@ -1104,12 +1104,12 @@ def setmisstonn(x: Any, lat: Any, lon: Any, *, unstructured: bool = False) -> Ar
     """Fields whose missing elements are replaced by the nearest elements.
 
     Distances are straight lines through the sphere, so the poles and the date line need no special
-    treatment. Of equally near elements, the first one is used. A field without elements stays
+    treatment. Among equally near elements, the first one is used. A field without elements stays
     missing. Cells whose coordinates are NaN stay missing, and no other cell uses their elements.
 
     A task holds whole fields, and 50 bytes for each cell. Fields along the other axes are
     independent of each other. In an expression, such as ``cubed.eval("setmisstonn(t2m)",
-    t2m=place)``, the coordinates of the input are used.
+    t2m=url)``, the coordinates of the input are used.
 
     Parameters
     ----------
@@ -1150,8 +1150,8 @@ def vertavg(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
 
     One missing element makes the result NaN. `vertmean` skips missing elements.
 
-    In an expression, such as ``cubed.eval("vertavg(t)", t=place)``, the axis and layers are found
-    by the coordinates.
+    In an expression, such as ``cubed.eval("vertavg(t)", t=url)``, the axis and layers are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -1192,7 +1192,7 @@ def vertmax(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("vertmax(t)", t=place)``, the axis is found by the
+    In an expression, such as ``cubed.eval("vertmax(t)", t=url)``, the axis is determined from the
     coordinates.
 
     Parameters
@@ -1226,8 +1226,8 @@ def vertmean(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
     Elements that are NaN are left out with their weights: the sum of ``w * x`` divided by the sum
     of ``w``.
 
-    In an expression, such as ``cubed.eval("vertmean(t)", t=place)``, the axis and layers are found
-    by the coordinates.
+    In an expression, such as ``cubed.eval("vertmean(t)", t=url)``, the axis and layers are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -1268,7 +1268,7 @@ def vertmin(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("vertmin(t)", t=place)``, the axis is found by the
+    In an expression, such as ``cubed.eval("vertmin(t)", t=url)``, the axis is determined from the
     coordinates.
 
     Parameters
@@ -1301,7 +1301,7 @@ def vertrange(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("vertrange(t)", t=place)``, the axis is found by the
+    In an expression, such as ``cubed.eval("vertrange(t)", t=url)``, the axis is determined from the
     coordinates.
 
     Parameters
@@ -1335,8 +1335,8 @@ def vertstd(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
     The square root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
     elements.
 
-    In an expression, such as ``cubed.eval("vertstd(t)", t=place)``, the axis and layers are found
-    by the coordinates.
+    In an expression, such as ``cubed.eval("vertstd(t)", t=url)``, the axis and layers are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -1377,8 +1377,8 @@ def vertstd1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
 
     The square root of the result of `vertvar1`.
 
-    In an expression, such as ``cubed.eval("vertstd1(t)", t=place)``, the axis and layers are found
-    by the coordinates.
+    In an expression, such as ``cubed.eval("vertstd1(t)", t=url)``, the axis and layers are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -1419,7 +1419,7 @@ def vertsum(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
 
     Missing elements are left out. The sum is NaN if all elements are missing.
 
-    In an expression, such as ``cubed.eval("vertsum(t)", t=place)``, the axis is found by the
+    In an expression, such as ``cubed.eval("vertsum(t)", t=url)``, the axis is determined from the
     coordinates.
 
     Parameters
@@ -1452,8 +1452,8 @@ def vertvar(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
 
     The sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing elements.
 
-    In an expression, such as ``cubed.eval("vertvar(t)", t=place)``, the axis and layers are found
-    by the coordinates.
+    In an expression, such as ``cubed.eval("vertvar(t)", t=url)``, the axis and layers are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -1495,8 +1495,8 @@ def vertvar1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
     With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
     equal weights. Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("vertvar1(t)", t=place)``, the axis and layers are found
-    by the coordinates.
+    In an expression, such as ``cubed.eval("vertvar1(t)", t=url)``, the axis and layers are
+    determined from the coordinates.
 
     Parameters
     ----------
@@ -1537,8 +1537,8 @@ def zonavg(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     One missing element makes the result NaN. `zonmean` skips missing elements.
 
-    In an expression, such as ``cubed.eval("zonavg(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonavg(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1570,8 +1570,8 @@ def zonmax(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("zonmax(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonmax(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1603,8 +1603,8 @@ def zonmean(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("zonmean(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonmean(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1636,8 +1636,8 @@ def zonmin(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("zonmin(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonmin(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1669,8 +1669,8 @@ def zonrange(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     Missing elements are left out.
 
-    In an expression, such as ``cubed.eval("zonrange(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonrange(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1702,8 +1702,8 @@ def zonstd(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     The square root of the mean of ``(x - mean)**2``, without missing elements.
 
-    In an expression, such as ``cubed.eval("zonstd(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonstd(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1735,8 +1735,8 @@ def zonstd1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     The square root of the result of `zonvar1`.
 
-    In an expression, such as ``cubed.eval("zonstd1(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonstd1(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1768,8 +1768,8 @@ def zonsum(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     Missing elements are left out. The sum is NaN if all elements are missing.
 
-    In an expression, such as ``cubed.eval("zonsum(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonsum(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1801,8 +1801,8 @@ def zonvar(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     The mean of ``(x - mean)**2``, without missing elements.
 
-    In an expression, such as ``cubed.eval("zonvar(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonvar(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1834,8 +1834,8 @@ def zonvar1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
     The divisor is ``n - 1`` for n elements that are not missing.
 
-    In an expression, such as ``cubed.eval("zonvar1(t2m)", t2m=place)``, the axis is found by the
-    coordinates.
+    In an expression, such as ``cubed.eval("zonvar1(t2m)", t2m=url)``, the axis is determined from
+    the coordinates.
 
     Parameters
     ----------
@@ -1869,8 +1869,8 @@ def zonpctl(
 
     Missing elements are left out. The result is exact.
 
-    In an expression, such as ``cubed.eval("zonpctl(t2m, 90)", t2m=place)``, the axis is found by
-    the coordinates.
+    In an expression, such as ``cubed.eval("zonpctl(t2m, 90)", t2m=url)``, the axis is determined
+    from the coordinates.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def meshgrid(
     sparse : bool, default False
         Whether each array has one element along all other axes.
     copy : bool, default True
-        Accepted for NumPy; has no effect.
+        Accepted for compatibility with NumPy; has no effect.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def ravel_multi_index(
         An array of integers for each axis, which are broadcast, or one array whose first axis holds
         them.
     dims : int or tuple of int
-        Shape of the array in which the positions are.
+        Shape of the array to which the positions refer.
     mode : str or sequence of str, default "raise"
         Treatment of positions out of range, for all axes or one for each. ``"raise"`` does not
         check them.
@@ -105,7 +105,7 @@ def unravel_index(indices: Any, /, shape: Shape, order: str = "C") -> tuple[Arra
     indices : array_like
         Positions in the flattened array. They are not checked.
     shape : int or tuple of int
-        Shape of the array in which the positions are.
+        Shape of the array to which the positions refer.
     order : {"C", "F"}, default "C"
         Order of the flattened elements: ``"C"``, the last axis varies fastest, or ``"F"``, the
         first axis.

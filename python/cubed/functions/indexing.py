@@ -137,7 +137,7 @@ def take(x: Array, indices: Any, /, axis: int | None = None) -> Array:
 
 
 def take_along_axis(x: Array, indices: Any, /, axis: int = -1) -> Array:
-    """The elements along an axis at positions that differ from line to line.
+    """The elements along an axis, at separate positions for each line along the axis.
 
     The computation raises IndexError for positions out of range.
 

@@ -400,7 +400,7 @@ def zoom(
     input : array_like
         An image, of any number of axes.
     zoom : float or array_like of float
-        Factor by which the image grows: one number, or one for each axis.
+        Factor by which the image is scaled: one number, or one for each axis.
     output : dtype or None
         Type of the result. None: the type of `input`.
     order : int, default 3

@@ -426,7 +426,7 @@ def reshape(
     shape : int or tuple of int
         Shape of the result; one extent may be -1, for the remaining elements.
     copy : bool or None
-        Accepted for NumPy; has no effect.
+        Accepted for compatibility with NumPy; has no effect.
     order : {"C", "F", "A", "K"}, default "C"
         Order of the flattened elements: ``"C"``, the last axis varies fastest, or ``"F"``, the
         first axis.

@@ -63,7 +63,7 @@ def binary_closing(
     border_value : bool, default False
         Value of elements outside of the image.
     brute_force : bool, default False
-        Accepted for SciPy; has no effect.
+        Accepted for compatibility with SciPy; has no effect.
     axes : int, tuple of int or None
         Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
         all axes.
@@ -135,7 +135,7 @@ def binary_dilation(
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     brute_force : bool, default False
-        Accepted for SciPy; has no effect.
+        Accepted for compatibility with SciPy; has no effect.
     axes : int, tuple of int or None
         Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
         all axes.
@@ -207,7 +207,7 @@ def binary_erosion(
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     brute_force : bool, default False
-        Accepted for SciPy; has no effect.
+        Accepted for compatibility with SciPy; has no effect.
     axes : int, tuple of int or None
         Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
         all axes.
@@ -336,7 +336,7 @@ def binary_opening(
     border_value : bool, default False
         Value of elements outside of the image.
     brute_force : bool, default False
-        Accepted for SciPy; has no effect.
+        Accepted for compatibility with SciPy; has no effect.
     axes : int, tuple of int or None
         Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
         all axes.

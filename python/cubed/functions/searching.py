@@ -51,7 +51,7 @@ def argmax(
     keepdims : bool, default False
         Whether to keep the axis, with one element.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Accepted for compatibility; has no effect, because the planner splits reductions.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def argmin(
     keepdims : bool, default False
         Whether to keep the axis, with one element.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Accepted for compatibility; has no effect, because the planner splits reductions.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     axis : int, default -1
         Axis along which to compute; negative numbers count from the last.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Accepted for compatibility; has no effect, because the planner splits reductions.
 
     Returns
     -------
@@ -253,7 +253,7 @@ def count_nonzero(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Accepted for compatibility; has no effect, because the planner splits reductions.
 
     Returns
     -------
@@ -281,9 +281,9 @@ def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = Fal
     x1 : array_like
         Elements to look for.
     x2 : array_like
-        Elements among which to look.
+        Elements to compare with.
     assume_unique : bool, default False
-        Accepted for NumPy; has no effect.
+        Accepted for compatibility with NumPy; has no effect.
     invert : bool, default False
         Whether to return the opposite: true for elements that are not in `x2`.
 
@@ -352,7 +352,7 @@ def nanargmax(
     keepdims : bool, default False
         Whether to keep the axis, with one element.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Accepted for compatibility; has no effect, because the planner splits reductions.
 
     Returns
     -------
@@ -387,7 +387,7 @@ def nanargmin(
     keepdims : bool, default False
         Whether to keep the axis, with one element.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Accepted for compatibility; has no effect, because the planner splits reductions.
 
     Returns
     -------
@@ -576,7 +576,7 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     axis : int, default -1
         Axis along which to compute; negative numbers count from the last.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Accepted for compatibility; has no effect, because the planner splits reductions.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Sets and chosen elements: written by tools/generate from the catalogue of functions."""
+"""Sets and selected elements: written by tools/generate from the catalogue of functions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def extract(condition: Any, x: Any) -> Array:
     Parameters
     ----------
     condition : array_like
-        An array: elements that are not 0 select.
+        An array, whose nonzero elements select elements of `x`.
     x : array_like
         Input array.
 

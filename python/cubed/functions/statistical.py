@@ -168,7 +168,7 @@ def cumprod(
     include_initial : bool, default False
         Whether the result begins with 0 for sums, or 1 for products.
     method : {"sequential", "blelloch"} or None
-        Accepted, and not needed: the planner chooses the algorithm.
+        Accepted for compatibility; has no effect, because the planner chooses the algorithm.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def cumsum(
     include_initial : bool, default False
         Whether the result begins with 0 for sums, or 1 for products.
     method : {"sequential", "blelloch"} or None
-        Accepted, and not needed: the planner chooses the algorithm.
+        Accepted for compatibility; has no effect, because the planner chooses the algorithm.
 
     Returns
     -------
@@ -484,7 +484,7 @@ def nancumprod(
     include_initial : bool, default False
         Whether the result begins with 0 for sums, or 1 for products.
     method : {"sequential", "blelloch"} or None
-        Accepted, and not needed: the planner chooses the algorithm.
+        Accepted for compatibility; has no effect, because the planner chooses the algorithm.
 
     Returns
     -------
@@ -527,7 +527,7 @@ def nancumsum(
     include_initial : bool, default False
         Whether the result begins with 0 for sums, or 1 for products.
     method : {"sequential", "blelloch"} or None
-        Accepted, and not needed: the planner chooses the algorithm.
+        Accepted for compatibility; has no effect, because the planner chooses the algorithm.
 
     Returns
     -------
@@ -723,7 +723,7 @@ def percentile(
         Weight of each element, or of each position along the reduced axes in the order of `axis`.
         None: 1.
     internal_method : {"default", "dask", "tdigest"} or None
-        Accepted, and not needed: the result is exact.
+        Accepted for compatibility; has no effect, because the result is exact.
 
     Returns
     -------

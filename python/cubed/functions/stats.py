@@ -37,7 +37,7 @@ def chisquare(f_obs: Any, f_exp: Any = None, axis: Axis = None, *, keepdims: boo
     f_exp : array_like or None
         Expected counts. None: equal counts.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
 
@@ -59,7 +59,7 @@ def f_oneway(samples: Sequence[Any], *, axis: Axis = None, keepdims: bool = Fals
     samples : sequence of array_like
         The samples, each an array.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements of an array are one sample.
+        Axes of the observations of a sample. None: all elements of an array are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
 
@@ -84,7 +84,7 @@ def kurtosis(
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     bias : bool, default True
@@ -110,7 +110,7 @@ def kurtosistest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
 
@@ -141,7 +141,7 @@ def moment(
     order : float, default 1
         The power.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     center : float or None
@@ -165,7 +165,7 @@ def normaltest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
 
@@ -191,7 +191,7 @@ def power_divergence(
     f_exp : array_like or None
         Expected counts. None: equal counts.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     lambda_ : float, default 1
@@ -216,7 +216,7 @@ def skew(a: Any, axis: Axis = None, *, keepdims: bool = False, bias: bool = True
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     bias : bool, default True
@@ -240,7 +240,7 @@ def skewtest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
 
@@ -264,7 +264,7 @@ def ttest_1samp(a: Any, popmean: Any, axis: Axis = None, *, keepdims: bool = Fal
     popmean : array_like
         The expected mean.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
 
@@ -290,7 +290,7 @@ def ttest_ind(
     b : array_like
         The second sample.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     equal_var : bool, default True
@@ -316,7 +316,7 @@ def ttest_rel(a: Any, b: Any, axis: Axis = None, *, keepdims: bool = False) -> A
     b : array_like
         The second sample.
     axis : int, tuple of int or None
-        Axes along which the samples are. None: all elements are one sample.
+        Axes of the observations of a sample. None: all elements are one sample.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
 

@@ -1,4 +1,4 @@
-"""Functions of climates and fields as methods of Xarray's accessor: written by tools/generate."""
+"""Climate and field functions as methods of Xarray's accessor: written by tools/generate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cubed.xarray._calls import AUTO, call
 
 
 class Functions:
-    """Functions of climates and of fields, by the names that CDO and expressions have."""
+    """Climate and field functions, by the names that CDO and expressions have."""
 
     _owner: Any
 
@@ -48,7 +48,7 @@ class Functions:
         Parameters
         ----------
         groupby : str
-            Part of dates that the times of a group share, such as "time.month".
+            Component of the date that the times of a group share, such as "time.month".
         dim : str, default "time"
             Dimension of the times.
         reference : tuple of str or None
@@ -1062,13 +1062,13 @@ class Functions:
         Parameters
         ----------
         land : DataArray or Dataset
-            Part of each cell that is land, from 0 to 1.
+            Fraction of each cell that is land, from 0 to 1.
         days : int, default 6
             Minimum length of a spell in days.
         threshold : float, default 5
             Temperature in degrees Celsius. It is converted to the units of x.
         fraction : float, default 0.5
-            Smallest part of land of a cell that has a result.
+            Minimum land fraction of a cell that has a result.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1240,7 +1240,7 @@ class Functions:
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of the precipitation of wet days, for each place.
+            Percentile of the precipitation of wet days, for each grid cell.
         freq : str or None
             Intervals that have one result each, such as "YS" for years. None: one result for all
             times.
@@ -1261,7 +1261,7 @@ class Functions:
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of the precipitation of wet days, for each place.
+            Percentile of the precipitation of wet days, for each grid cell.
         freq : str or None
             Intervals that have one result each, such as "YS" for years. None: one result for all
             times.
@@ -1282,7 +1282,7 @@ class Functions:
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of the precipitation of wet days, for each place.
+            Percentile of the precipitation of wet days, for each grid cell.
         freq : str or None
             Intervals that have one result each, such as "YS" for years. None: one result for all
             times.
@@ -1303,7 +1303,7 @@ class Functions:
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of the precipitation of wet days, for each place.
+            Percentile of the precipitation of wet days, for each grid cell.
         freq : str or None
             Intervals that have one result each, such as "YS" for years. None: one result for all
             times.
@@ -1324,7 +1324,7 @@ class Functions:
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of the precipitation of wet days, for each place.
+            Percentile of the precipitation of wet days, for each grid cell.
         freq : str or None
             Intervals that have one result each, such as "YS" for years. None: one result for all
             times.
@@ -1345,7 +1345,7 @@ class Functions:
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of the precipitation of wet days, for each place.
+            Percentile of the precipitation of wet days, for each grid cell.
         freq : str or None
             Intervals that have one result each, such as "YS" for years. None: one result for all
             times.
@@ -1366,7 +1366,7 @@ class Functions:
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of the precipitation of wet days, for each place.
+            Percentile of the precipitation of wet days, for each grid cell.
         freq : str or None
             Intervals that have one result each, such as "YS" for years. None: one result for all
             times.
@@ -1387,7 +1387,7 @@ class Functions:
         Parameters
         ----------
         p : DataArray or Dataset
-            Percentile of the precipitation of wet days, for each place.
+            Percentile of the precipitation of wet days, for each grid cell.
         freq : str or None
             Intervals that have one result each, such as "YS" for years. None: one result for all
             times.
@@ -1826,13 +1826,13 @@ class Functions:
         Parameters
         ----------
         land : DataArray or Dataset
-            Part of each cell that is land, from 0 to 1.
+            Fraction of each cell that is land, from 0 to 1.
         days : int, default 6
             Minimum length of a spell in days.
         threshold : float, default 5
             Temperature in degrees Celsius. It is converted to the units of x.
         fraction : float, default 0.5
-            Smallest part of land of a cell that has a result.
+            Minimum land fraction of a cell that has a result.
         dim : str, default "time"
             Dimension of the times.
 
@@ -1862,13 +1862,13 @@ class Functions:
         Parameters
         ----------
         land : DataArray or Dataset
-            Part of each cell that is land, from 0 to 1.
+            Fraction of each cell that is land, from 0 to 1.
         days : int, default 6
             Minimum length of a spell in days.
         threshold : float, default 5
             Temperature in degrees Celsius. It is converted to the units of x.
         fraction : float, default 0.5
-            Smallest part of land of a cell that has a result.
+            Minimum land fraction of a cell that has a result.
         dim : str, default "time"
             Dimension of the times.
 
@@ -2280,7 +2280,7 @@ class Functions:
         Parameters
         ----------
         value : float
-            Number that the elements get.
+            New value of the elements.
 
         Returns
         -------
@@ -2314,7 +2314,7 @@ class Functions:
         Parameters
         ----------
         value : float
-            Number that the elements get.
+            New value of the elements.
 
         Returns
         -------
@@ -3658,7 +3658,7 @@ class Functions:
         Parameters
         ----------
         value : float
-            Number that the elements get.
+            New value of the elements.
         x1 : int
             First column of the box, counted from 1. If it is greater than the last column, the box
             wraps around.
@@ -3690,7 +3690,7 @@ class Functions:
         Parameters
         ----------
         value : float
-            Number that the elements get.
+            New value of the elements.
         west : float
             Western longitude of the box in degrees. It may be greater than the eastern longitude.
         east : float
@@ -6247,8 +6247,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6269,8 +6269,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6308,8 +6308,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6392,8 +6392,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6414,8 +6414,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6453,8 +6453,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6475,8 +6475,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6515,8 +6515,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6554,8 +6554,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6638,8 +6638,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6660,8 +6660,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6699,8 +6699,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6721,8 +6721,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6769,8 +6769,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6808,8 +6808,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6864,8 +6864,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6886,8 +6886,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6925,8 +6925,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False
@@ -6947,8 +6947,8 @@ class Functions:
         Parameters
         ----------
         weights : DataArray, None or "auto", default "auto"
-            Weights, aligned with the object by dimension names. None: equal weights. ``"auto"``:
-            areas of cells, or the thickness of layers, by the coordinates.
+            Weights, aligned with the DataArray or Dataset by dimension names. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
         dim : str, list of str or None
             Dimensions of the field. None: those of its latitudes, longitudes or levels.
         keepdims : bool, default False

@@ -243,7 +243,7 @@ static bool chunks_of(const copier *c, const int64_t *idx, const cb_box *domain,
 }
 
 /* Returns true if this round computes any chunk of the box `some`. */
-static bool concerns(const copier *c, const cb_box *some)
+static bool computes_any(const copier *c, const cb_box *some)
 {
     int64_t idx[CUBED_MAX_NDIM];
     memcpy(idx, some->lo, sizeof idx);
@@ -324,7 +324,7 @@ static cubed_status scatter_frame(const cb_frame *f, void *out, cubed_error *err
 
 /* Prefetches the source chunks that members will read next. Prefetches at most the limit of one worker times the number of
  * members. */
-static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain)
+static void prefetch_sources(const copier *c, const cb_box *cover, const cb_box *domain)
 {
     const cb_task *t = c->t;
     const int64_t n = cb_box_count(cover), most = (int64_t)t->plan->fetch_depth * c->coop->size;
@@ -338,7 +338,7 @@ static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain
         if (k >= cb_min_i64(n, next + most)) break;
         if (!atomic_compare_exchange_weak(&c->coop->asked, &asked, k + 1)) continue;
         chunk_index(cover, k, idx);
-        if (chunks_of(c, idx, domain, &into) && concerns(c, &into))
+        if (chunks_of(c, idx, domain, &into) && computes_any(c, &into))
             (void)cb_chunks_ask(t->chunks, &batch, c->load->node, idx, t->count);
     }
     cb_fetch_submit(&batch);
@@ -362,8 +362,8 @@ static cubed_status read_chunks(const copier *c, cubed_error *err)
         cb_pinned pinned;
         CB_TRY(cb_task_check(t, err));
         chunk_index(&cover, k, idx);
-        if (!chunks_of(c, idx, &domain, &into) || !concerns(c, &into)) continue;
-        ask_ahead(c, &cover, &domain);
+        if (!chunks_of(c, idx, &domain, &into) || !computes_any(c, &into)) continue;
+        prefetch_sources(c, &cover, &domain);
         CB_TRY(cb_load_chunk(t, c->load, idx, &image, buffer, &pinned, err));
         place(c, idx, &pinned, &into);
         cb_arena_release(t->arena, mark);
@@ -436,7 +436,7 @@ static bool run_round(const copier *c)
 }
 
 /* Lets the first member of a cooperative task choose the chunks that all members compute in this round. */
-static cubed_status agree_on_chunks(const copier *c, cubed_error *err)
+static cubed_status choose_round(const copier *c, cubed_error *err)
 {
     return c->t->member == 0 ? cb_task_skip_present(c->t, &c->coop->chunks, err) : CUBED_OK;
 }
@@ -454,7 +454,7 @@ static cubed_status scatter_together(const cb_task *t, cb_coop *coop, const cb_b
                 .item_size = cubed_dtype_size(n->dtype),
                 .chunk_bytes = cb_chunk_bytes(t->plan, out->node)};
     if (t->member == 0) coop->chunks = *chunks;
-    if (step(&c, agree_on_chunks)) {
+    if (step(&c, choose_round)) {
         int64_t count = cb_box_count(&coop->chunks), round = share_of(s) * coop->size;
         for (; c.first < count; c.first = c.last) {
             c.last = cb_min_i64(count, c.first + round);

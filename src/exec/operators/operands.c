@@ -317,7 +317,7 @@ cubed_status cb_operands_frame(const cb_stage *s, cb_arena *arena, cb_operands *
 }
 
 /* Measures the memory for loading the largest block of input i. */
-static cubed_status bring_frame(const cb_frame *f, int i, cubed_error *err)
+static cubed_status measure_loading(const cb_frame *f, int i, cubed_error *err)
 {
     const cb_stage_input *in = &f->stage->call->inputs[i];
     const cb_block_operand *x = &f->stage->call->op->in[i];
@@ -349,7 +349,7 @@ cubed_status cb_inputs_frame(const cb_frame *f, cb_operand *operands, cubed_erro
     }
     for (int i = 0; cb_arena_measures(f->arena) && i < nin; i++) {
         size_t mark = cb_arena_mark(f->arena);
-        CB_TRY(bring_frame(f, i, err));
+        CB_TRY(measure_loading(f, i, err));
         cb_arena_release(f->arena, mark);
     }
     return CUBED_OK;
@@ -408,7 +408,7 @@ static size_t chunk_strides(const cb_task *t, int node, const int64_t *idx, int6
 
 /* Packs the rows of a partial chunk, so that they are contiguous. Rows are moved in order, each to memory of the row itself or
  * of earlier rows. */
-static void close_up(const cb_operand *x, const int64_t *strides, size_t item)
+static void pack_rows(const cb_operand *x, const int64_t *strides, size_t item)
 {
     int ndim = x->box.ndim, last = ndim - 1;
     cb_box rows = {.ndim = last < 0 ? 0 : last};
@@ -442,7 +442,7 @@ static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
     CB_TRY(cb_task_want(t, &want, &pinned, err));
     bool whole = dense_bytes(&r->block[i]) == chunk_strides(t, node, idx, strides);
     if (pinned.data == x->tile) {
-        if (!whole) close_up(x, strides, item);
+        if (!whole) pack_rows(x, strides, item);
     } else if (whole && !is_clobbered(r, i)) {
         r->block[i].data = (void *)(uintptr_t)pinned.data;
         return CUBED_OK;

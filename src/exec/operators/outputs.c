@@ -60,7 +60,7 @@ static void to_domain(const cb_task *t, int out, const int64_t *node_strides, cb
     }
 }
 
-/* Makes a view of the output in a buffer for a whole chunk. Sets the chunk's part after the array's end to zero. */
+/* Creates a view of the output in a buffer for a whole chunk. Sets the chunk's part after the array's end to zero. */
 static void open_chunk(const cb_task *t, int out, const cb_box *kept, cb_view *view)
 {
     const cb_stage_out *o = &t->stage->outs[out];

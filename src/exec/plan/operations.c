@@ -27,7 +27,7 @@ static cubed_status open_walk(const cubed_plan *p, walk *w, cubed_error *err)
     w->wanted = cb_alloc(&p->ctx->alloc, n * sizeof *w->wanted);
     for (size_t i = 0; w->wanted && i < n; i++) w->wanted[i] = -1;
     return w->list && w->wanted ? CUBED_OK
-                                : cb_fail(err, CUBED_E_NOMEM, "no memory to look at a plan");
+                                : cb_fail(err, CUBED_E_NOMEM, "no memory to inspect a plan");
 }
 
 static void close_walk(const walk *w)
@@ -196,7 +196,7 @@ static void add_operation(cubed_operation_info op, cubed_operation_info *list, i
 
 /* Returns true if an earlier node of the list is an output of the same call. Such nodes are skipped, because each call is
  * reported once. */
-static bool is_told(const walk *w, int at)
+static bool is_reported(const walk *w, int at)
 {
     if (!w->p->ir.nodes[w->list[at]].block) return false;
     for (int i = 0; i < at; i++) {
@@ -218,7 +218,7 @@ static bool next_operation(const walk *w, int at, cubed_operation_info *op)
         if (*below >= 0 && asked > *below) *below = asked;
     }
     *op = operation_of(ir, node, wanted);
-    return op->name && !is_told(w, at);
+    return op->name && !is_reported(w, at);
 }
 
 static void want_outputs(const walk *w, const cb_stage *s)

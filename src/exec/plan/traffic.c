@@ -306,8 +306,8 @@ static uint64_t requests_of_part(const cubed_plan *p, const cb_load *l, const in
 
 /* Decides how a load reads its chunks, and sets its flags accordingly. Adds the reads of the load in all tasks to the stage's
  * counts. */
-static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
-                       const int64_t *extents, cb_load *l, cb_stage *s)
+static void choose_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
+                         const int64_t *extents, cb_load *l, cb_stage *s)
 {
     const cb_grid *g = p->ir.nodes[l->node].grid;
     uint64_t reads = 1, elements = 1, used = 0, distinct = 1, stored = cubed_dtype_size(l->dtype);
@@ -372,7 +372,7 @@ void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *
             extents[d] = cb_min_i64(cb_blocks_most(&axes[d]), b->hi[d] - b->lo[d]);
         for (int v = 0; v < b->nloads; v++) {
             if (b->loads[v].kind == CB_LOAD_STORED)
-                judge_load(p, b, axes, extents, &b->loads[v], s);
+                choose_reads(p, b, axes, extents, &b->loads[v], s);
         }
     }
 }

@@ -43,7 +43,7 @@ bool cb_coop_meet(cb_coop *t)
     if (++t->here == t->size) {
         t->here = 0;
         t->meetings++;
-        /* Decide the outcome of the meeting once for all members. Otherwise a member that has already left the meeting could
+        /* Decide the result of the barrier once for all members. Otherwise a member that has already passed the barrier could
          * fail before other members check for errors, and members would get different outcomes. */
         t->go_on = t->error.status == CUBED_OK;
         cb_cond_broadcast(&t->met);

@@ -1,7 +1,7 @@
 /* A team of workers (its members) that run one task together. Each member has its own arena.
  *
- * The members run the task in phases that are separated by barriers, which are called meetings here. After a meeting, every
- * member sees all writes that any member made before the meeting. */
+ * The members run the task in phases that are separated by barriers (cb_coop_meet). After a barrier, every member sees all writes
+ * that any member made before the barrier. */
 #ifndef CB_EXEC_COOP_H
 #define CB_EXEC_COOP_H
 
@@ -25,9 +25,9 @@ typedef struct cb_coop {
     _Atomic int64_t asked; /* the first source chunk that no member has prefetched */
     cb_mutex lock;
     cb_cond met;
-    unsigned here CB_GUARDED_BY(&lock);     /* number of members that wait at the current meeting */
-    uint64_t meetings CB_GUARDED_BY(&lock); /* number of meetings that have ended */
-    bool go_on CB_GUARDED_BY(&lock); /* outcome of the last meeting; false if a member has failed */
+    unsigned here CB_GUARDED_BY(&lock);     /* number of members that wait at the current barrier */
+    uint64_t meetings CB_GUARDED_BY(&lock); /* number of barriers that all members have passed */
+    bool go_on CB_GUARDED_BY(&lock); /* result of the last barrier; false if a member has failed */
     cubed_error error CB_GUARDED_BY(&lock); /* error of the first member that failed */
 } cb_coop;
 
@@ -40,9 +40,9 @@ void cb_coop_begin(cb_coop *t, unsigned size);
 /* Records the error of a member that failed. Has no effect if another member's error is recorded already. */
 void cb_coop_fail(cb_coop *t, cubed_status st, const cubed_error *why);
 /* A barrier: blocks until all members have called this function. Returns the same value to all members: false if a member has
- * failed before the meeting ended, otherwise true. */
+ * failed before the last member arrived, otherwise true. */
 bool cb_coop_meet(cb_coop *t);
-/* Returns the status and the error of the first member that failed, or CUBED_OK if none failed. Call it after a meeting. */
+/* Returns the status and the error of the first member that failed, or CUBED_OK if none failed. Call it after a barrier. */
 cubed_status cb_coop_result(const cb_coop *t, cubed_error *err);
 
 #endif

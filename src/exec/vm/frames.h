@@ -71,7 +71,7 @@ CUBED_MUST_CHECK cubed_status cb_evaluate(const cb_task *t, const cb_evaluation 
 
 /* --- Outputs ----------------------------------------------------------------------------------------- */
 
-/* Allocate buffers for the results of a task. An output's buffer has the size of a chunk if every task makes one chunk of the
+/* Allocate buffers for the results of a task. An output's buffer has the size of a chunk if every task produces one chunk of the
  * output, otherwise of the task's box. An output has no buffer (NULL) if its results go to the user's memory or overwrite a
  * reduction's state.
  *
@@ -109,7 +109,7 @@ CUBED_MUST_CHECK cubed_status cb_outputs_write(const cb_task *t, const cb_box *k
 /* Returns true if all results of the stage go to the user's memory and together are so large that writes should bypass the
  * processor's caches. `kept` is the box of elements of one task. */
 bool cb_stage_streams(const cubed_plan *p, const cb_stage *s, const cb_box *kept);
-/* Returns true if every task of the stage makes one chunk of each output. */
+/* Returns true if every task of the stage produces one chunk of each output. */
 bool cb_stage_is_single(const cb_stage *s);
 
 #endif

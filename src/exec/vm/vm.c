@@ -273,8 +273,8 @@ static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
 
 /* Loads the next piece to `to`. If no part of an earlier piece is needed (`carried` is false), may instead use a cached piece
  * in place. */
-static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char *to, bool carried,
-                                cubed_error *err)
+static cubed_status load_piece(const cb_vm *vm, vm_load *l, int64_t next, char *to, bool carried,
+                               cubed_error *err)
 {
     const cb_task *t = vm->task;
     const int64_t size = (int64_t)l->size, end = l->piece.row + vm->run * size;
@@ -321,7 +321,7 @@ static cubed_status bring_pieces(const cb_vm *vm, vm_load *l, int64_t lo, int64_
         if (left > 0) memmove(to - left, l->piece.data + (lo - l->piece.lo), (size_t)left);
         l->piece.data = to - left;
         l->piece.lo = l->piece.hi = lo;
-        CB_TRY(bring_piece(vm, l, next, to, carries, err));
+        CB_TRY(load_piece(vm, l, next, to, carries, err));
     }
     return CUBED_OK;
 }

@@ -165,14 +165,14 @@ static void count_time(const cb_driver *d, const in_flight *f, const cubed_task_
     s->queue_seconds += (double)queued_ns(f, r) * 1e-9;
 }
 
-static bool may_pass(cubed_failure failure)
+static bool may_be_transient(cubed_failure failure)
 {
     return failure != CUBED_FAILURE_PERMANENT && failure != CUBED_FAILURE_MEMORY;
 }
 
 static bool may_try_again(const cb_driver *d, const in_flight *f, cubed_failure failure)
 {
-    if (!d->a.retries || !may_pass(failure)) return false;
+    if (!d->a.retries || !may_be_transient(failure)) return false;
     return failure == CUBED_FAILURE_PREEMPTED ? f->preempted < MOST_PREEMPTIONS
                                               : f->attempts < d->a.options->retries;
 }
@@ -611,7 +611,7 @@ static in_flight *find(cb_driver *d, uint64_t token)
 }
 
 /* Handles the end of a range. The range was completed, or failed. */
-static void land(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
+static void end_range(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
 {
     stage_state *s = &d->stages[f->stage];
     if (!f->early && (f->late || (twin && failed))) d->backups--;
@@ -642,17 +642,18 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
                        (double)(r->end_ns - r->start_ns) * (double)(f->last - f->first));
     f->next++;
     f->attempts = f->preempted = 0;
-    if (failed || f->next == f->last) land(d, f, twin, failed);
+    if (failed || f->next == f->last) end_range(d, f, twin, failed);
     count_time(d, &was, r);
     /* Ignore the report if the other copy of the range has already completed the task. */
     if (was.late || (twin && r->task < twin->next)) return CUBED_OK;
     const cubed_failure failure = cubed_failure_of(&r->error);
     if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)
         emit_task(d, &was, r,
-                  failed && ((twin && may_pass(failure)) || may_try_again(d, &was, failure)));
+                  failed &&
+                      ((twin && may_be_transient(failure)) || may_try_again(d, &was, failure)));
     if (!failed) return task_done(d, was.stage, r, err);
     /* the other copy of the range continues, so no retry is needed */
-    if (twin && may_pass(failure)) {
+    if (twin && may_be_transient(failure)) {
         d->a.stats->num_retries++;
         return CUBED_OK;
     }
@@ -711,7 +712,7 @@ cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out, cubed_er
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st;
     cb_driver *d = cb_alloc_zero(alloc, sizeof *d);
-    if (!d) return cb_fail(err, CUBED_E_NOMEM, "no memory to drive a run");
+    if (!d) return cb_fail(err, CUBED_E_NOMEM, "no memory for the driver of a run");
     d->a = *args;
     d->p = args->plan;
     d->alloc = alloc;

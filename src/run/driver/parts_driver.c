@@ -39,7 +39,7 @@ cubed_status cubed_driver_new(cubed_plan *plan, const char *run,
     cubed_status st;
     CB_TRY(check_options(options, &o, err));
     cubed_driver *d = cb_alloc_zero(&plan->ctx->alloc, sizeof *d);
-    if (!d) return cb_fail(err, CUBED_E_NOMEM, "no memory to drive a run");
+    if (!d) return cb_fail(err, CUBED_E_NOMEM, "no memory for the driver of a run");
     if (!stats) stats = &d->own;
     memset(stats, 0, sizeof *stats);
     d->plan = cubed_plan_ref(plan);

@@ -399,7 +399,7 @@ static cubed_status examine(cb_ready *r, uint32_t k, cubed_error *err)
 }
 
 /* Examines the tasks that watch the chunk, in the order in which they began to watch. */
-static cubed_status wake(cb_ready *r, int node, int64_t chunk, cubed_error *err)
+static cubed_status examine_watchers(cb_ready *r, int node, int64_t chunk, cubed_error *err)
 {
     const uint64_t hash = hash_of(node, chunk);
     uint32_t *link = watchers_of(r, hash), k, back = NOTHING, next;
@@ -578,9 +578,9 @@ static cubed_status note_chunks(void *ctx, int node, const cb_box *chunks, cubed
     do set_done(n, cb_grid_ravel(g, idx));
     while (cb_odometer_next(chunks, idx));
     memcpy(idx, chunks->lo, sizeof idx);
-    do CB_TRY(wake(r, node, cb_grid_ravel(g, idx), err));
+    do CB_TRY(examine_watchers(r, node, cb_grid_ravel(g, idx), err));
     while (cb_odometer_next(chunks, idx));
-    return n->missing == 0 ? wake(r, node, WHOLE, err) : CUBED_OK;
+    return n->missing == 0 ? examine_watchers(r, node, WHOLE, err) : CUBED_OK;
 }
 
 cubed_status cb_ready_done(cb_ready *r, int stage, int64_t task, cubed_error *err)

@@ -21,7 +21,7 @@ static cubed_status submit_ready(cb_driver *d, cubed_executor *ex, cubed_error *
 }
 
 /* Reports overdue ranges as lost, because the executor does not report them itself. */
-static cubed_status lose_overdue(cb_driver *d, cubed_executor *ex, cubed_error *err)
+static cubed_status report_overdue(cb_driver *d, cubed_executor *ex, cubed_error *err)
 {
     uint64_t token;
     cubed_error why;
@@ -49,7 +49,7 @@ static cubed_status loop(const cb_schedule_args *a, cb_driver *d, cubed_error *e
     while (!cb_driver_is_over(d)) {
         bool got;
         if (cubed_cancel_is_set(a->options->cancel)) return cancelled(d, 0, err);
-        CB_TRY(lose_overdue(d, ex, err));
+        CB_TRY(report_overdue(d, ex, err));
         CB_TRY(submit_ready(d, ex, err));
         if (cb_driver_in_flight(d) == 0) {
             if (cb_driver_is_over(d)) break; /* an earlier run had completed the remaining tasks */

@@ -235,8 +235,9 @@ static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const c
     CB_GO(check_range(plan, &m->range, err));
     CB_GO(open_run(plan, m, &io, err));
     if (*m->plan && strcmp(m->plan, cb_io_plan(io)) != 0)
-        CB_GO(cb_fail(err, CUBED_E_ARG, "the message is of plan %s, this worker's plan is %s",
-                      m->plan, cb_io_plan(io)));
+        CB_GO(cb_fail(err, CUBED_E_ARG,
+                      "the message belongs to plan %s, but this worker has plan %s", m->plan,
+                      cb_io_plan(io)));
     CB_GO(cb_watchdog_new(&limit, &watchdog, err));
     if (to->limits_memory) CB_GO(cb_memory_limit_begin(plan, err));
     const cb_task_env env = {
@@ -328,7 +329,7 @@ static cubed_status fetch(cubed_worker *w, const cb_told *told, cubed_error *err
 }
 
 /* Performs the range of a message that names its plan. Fetches the plan, and puts the reports (cubed_work). */
-static cubed_status work_told(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
+static cubed_status work_named(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
 {
     cubed_range_message m;
     cubed_error why = CUBED_ERROR_INIT;
@@ -373,7 +374,7 @@ cubed_status cubed_work(cubed_worker *w, const cubed_work_input *input, const vo
     w->to.failed = false;
     w->to.begin_ns = cb_clock_ns();
     w->to.end_ns = in.time_ms ? w->to.begin_ns + (int64_t)in.time_ms * 1000000 : 0;
-    CB_TRY((in.plan || w->has_plan ? work_planned : work_told)(w, &in, err));
+    CB_TRY((in.plan || w->has_plan ? work_planned : work_named)(w, &in, err));
     *reports = w->to.bytes.data;
     *reports_size = w->to.bytes.size;
     return CUBED_OK;

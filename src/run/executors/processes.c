@@ -163,7 +163,7 @@ static int spawn(const processes *x, int fd, pid_t *pid)
 
 /* Sends as many of the worker's unsent bytes as possible without waiting. Ignores errors, because the death of a worker is
  * noticed when its connection is read. */
-static void tell(const processes *x, worker *w)
+static void send_unsent(const processes *x, worker *w)
 {
     bool open = cb_wire_send_some(w->fd, x->hello, sizeof x->hello, &w->said_hello);
     if (open && w->said_hello == sizeof x->hello)
@@ -199,7 +199,7 @@ static cubed_status start_worker(const processes *x, worker *w, cubed_error *err
     }
     w->fd = ends[0];
     w->state = STARTING;
-    tell(x, w);
+    send_unsent(x, w);
     return CUBED_OK;
 }
 
@@ -231,7 +231,7 @@ static bool has_ended(const processes *x, worker *w)
 }
 
 /* Closes the connection to a worker. shutdown() ends it even if a process that was forked from this one has it open. */
-static void hang_up(const worker *w)
+static void close_connection(const worker *w)
 {
     shutdown(w->fd, SHUT_RDWR);
     close(w->fd);
@@ -262,7 +262,7 @@ static bool was_out_of_memory(processes *x, const worker *w)
 static uint64_t end_worker(processes *x, worker *w, cubed_error *err)
 {
     pid_t pid = w->pid;
-    hang_up(w);
+    close_connection(w);
     w->until = cb_clock_ns() + LEAVE_NS;
     while (!has_ended(x, w)) cb_sleep_ns(STOP_STEP);
     const int status = w->status;
@@ -300,7 +300,7 @@ static void end_all(processes *x)
         if (!w->pid) continue;
         if (w->state != IDLE) kill(w->pid, SIGTERM);
         w->until = now + (w->state == IDLE ? LEAVE_NS : GRACE_NS);
-        hang_up(w);
+        close_connection(w);
         cb_wire_inbox_clear(x->args.plan->ctx, &w->in);
     }
     for (bool left = true; left;) {
@@ -325,7 +325,7 @@ static cubed_task_range pop_range(processes *x)
 }
 
 /* Assigns waiting ranges to idle workers. */
-static void hand_out(processes *x)
+static void assign_ranges(processes *x)
 {
     for (unsigned i = 0; i < x->head.workers && x->range_n > 0; i++) {
         worker *w = &x->workers[i];
@@ -334,7 +334,7 @@ static void hand_out(processes *x)
         w->range = x->names.range = pop_range(x);
         cubed_range_write(&x->names, w->message);
         w->said_range = 0;
-        tell(x, w);
+        send_unsent(x, w);
     }
 }
 
@@ -346,7 +346,7 @@ static cubed_status processes_submit(cubed_executor *ex, const cubed_task_range 
     unsigned coming = 0;
     CB_CHECK(x->range_n < x->head.slots, err);
     x->ranges[(x->range_at + x->range_n++) % x->head.slots] = *range;
-    hand_out(x);
+    assign_ranges(x);
     for (unsigned i = 0; i < x->head.workers; i++) {
         worker *w = &x->workers[i];
         coming += w->state == STARTING;
@@ -358,7 +358,7 @@ static cubed_status processes_submit(cubed_executor *ex, const cubed_task_range 
 }
 
 /* Handles the end of a worker. Reports its range as lost or, if it had no range yet, one of the unassigned ranges. */
-static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
+static void report_lost(processes *x, worker *w, cubed_task_report *report, bool *got)
 {
     cubed_task_range range = w->range;
     *got = w->state == BUSY || (w->state == STARTING && x->range_n > 0);
@@ -371,13 +371,13 @@ static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
 }
 
 /* Handles a report or the end of a worker. */
-static cubed_status hear(processes *x, worker *w, cubed_task_report *report, bool *got,
-                         cubed_error *err)
+static cubed_status handle_worker(processes *x, worker *w, cubed_task_report *report, bool *got,
+                                  cubed_error *err)
 {
     const cubed_task_report *r = &w->in.report;
     cb_wire_came came;
     CB_TRY(cb_wire_receive_some(x->args.plan->ctx, w->fd, &w->in, &came, err));
-    if (came == CB_WIRE_END) lose(x, w, report, got);
+    if (came == CB_WIRE_END) report_lost(x, w, report, got);
     if (came != CB_WIRE_WHOLE) return CUBED_OK;
     if (r->token == CB_WIRE_NO_START) {
         if (err) *err = r->error;
@@ -392,7 +392,7 @@ static cubed_status hear(processes *x, worker *w, cubed_task_report *report, boo
         *report = *r;
         *got = true;
     }
-    hand_out(x);
+    assign_ranges(x);
     return CUBED_OK;
 }
 
@@ -411,12 +411,12 @@ static cubed_status processes_poll(cubed_executor *ex, int timeout_ms, cubed_tas
     if (ready < 0 && errno != EINTR) return cb_fail_errno(err, errno, "cannot wait for workers");
     if (ready <= 0) return CUBED_OK;
     for (unsigned i = 0; i < n; i++) {
-        if (x->polls[i].revents & POLLOUT) tell(x, &x->workers[i]);
+        if (x->polls[i].revents & POLLOUT) send_unsent(x, &x->workers[i]);
     }
     for (unsigned k = 0; k < n && !*got; k++) {
         unsigned i = (x->turn + k) % n;
         if (!(x->polls[i].revents & ~POLLOUT)) continue;
-        CB_TRY(hear(x, &x->workers[i], report, got, err));
+        CB_TRY(handle_worker(x, &x->workers[i], report, got, err));
         if (*got) x->turn = i + 1;
         if (*got) report->worker = i;
     }

@@ -85,7 +85,7 @@ static void begin_job(const threads *t, job *out) CB_REQUIRES(&t->lock)
 }
 
 /* Decodes chunks for other workers. The lock of helpers is the lock of the executor. */
-static bool help_others(cb_helper *w, cb_arena *arena)
+static bool decode_for_others(cb_helper *w, cb_arena *arena)
 {
     cb_mutex_assume_held(w->offers->lock);
     return cb_offers_make(w, arena);
@@ -102,7 +102,7 @@ static void wait_for_range(threads *t, unsigned index) CB_REQUIRES(&t->lock)
 {
     cb_helper *w = cb_chunks_helper(cb_io_chunks(t->env.io), index);
     while (t->range_n == 0 && !t->stop) {
-        if (!w || !help_others(w, t->arenas[index])) cb_cond_wait(&t->work, &t->lock);
+        if (!w || !decode_for_others(w, t->arenas[index])) cb_cond_wait(&t->work, &t->lock);
         /* leave_help waits until no worker uses this worker's arena; meanwhile, another worker may take the range */
         if (w && (t->range_n > 0 || t->stop)) leave_help(w);
     }

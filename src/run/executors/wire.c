@@ -37,7 +37,7 @@ cubed_status cb_wire_get_hello(const uint8_t bytes[CB_WIRE_HELLO_BYTES], cb_wire
 {
     char version[VERSION_BYTES] = CUBED_VERSION_STRING;
     if (memcmp(bytes, MAGIC, 4) != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "these bytes are not a driver's greeting");
+        return cb_fail(err, CUBED_E_FORMAT, "these bytes are not a driver's first message");
     if (cb_le_get(bytes + 4, 2) != CUBED_MESSAGE_VERSION ||
         memcmp(bytes + 8, version, VERSION_BYTES) != 0)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "the driver has version %.23s, this worker %s",

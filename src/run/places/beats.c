@@ -66,7 +66,7 @@ cubed_status cb_beats_start(const cubed_allocator *a, int64_t silence, cb_beat_f
                             cb_beats **out, cubed_error *err)
 {
     cb_beats *b = cb_alloc_zero(a, sizeof *b);
-    if (!b) return cb_fail(err, CUBED_E_NOMEM, "out of memory: the signs of life of a run");
+    if (!b) return cb_fail(err, CUBED_E_NOMEM, "out of memory: the heartbeats of a run");
     b->alloc = a;
     b->pause = silence * 100000000;
     b->beat = beat;

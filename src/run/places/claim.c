@@ -32,7 +32,7 @@ static void say_remedy(const cb_run_record *r, const cb_run_self *self, char *te
         snprintf(text, cap, ": finish that run, or remove it (cubed clean --detached)");
     else if (!cb_run_record_is_here(r))
         snprintf(text, cap,
-                 ", whose last sign of life is %" PRId64 " seconds old, and which counts as gone "
+                 ", whose last heartbeat is %" PRId64 " seconds old, and which counts as gone "
                  "after %" PRId64 " seconds: if it has ended, take the place over (--take-over, "
                  "take_over=True)",
                  cb_run_record_age(r), self->silence);

@@ -105,7 +105,7 @@ static bool may_write(const cleaning *c, const cb_claim *claim)
 
 /* Removes an array next to its final place: an unfinished new array, or the old array that was replaced. Before that, completes
  * the copy of a complete new array to the final place. Reports the path of the final place. */
-static cubed_status discard_beside(const cleaning *c, cb_claim *claim, cubed_error *err)
+static cubed_status remove_adjacent(const cleaning *c, cb_claim *claim, cubed_error *err)
 {
     cb_stage_place p = {.store = NULL};
     tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
@@ -142,7 +142,7 @@ static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool 
 }
 
 /* Ends the claim of a run that has ended. `forced`: the user asserts that no process of the run exists. */
-static cubed_status forget(const cleaning *c, cb_claim *claim, bool forced, cubed_error *err)
+static cubed_status end_claim(const cleaning *c, cb_claim *claim, bool forced, cubed_error *err)
 {
     const bool late = claim->record.all || cb_run_record_may_write(&claim->record);
     if (late && !forced && cb_claim_needs_fence(c->store)) return cb_claim_mark(claim, err);
@@ -156,7 +156,7 @@ static cubed_status clean_target(const cleaning *c, cb_claim *claim, bool forced
     const bool dry = c->flags & CUBED_CLEAN_DRY_RUN;
     CB_TRY(cb_zarr_probe(c->store, claim->path, &kind, &format, err));
     if (*claim->record.staged) {
-        CB_TRY(discard_beside(c, claim, err));
+        CB_TRY(remove_adjacent(c, claim, err));
     } else if (kind == CB_ZARR_NOTHING) {
         tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
         if (!dry && may_write(c, claim)) return remove_place(c, claim, true, err);
@@ -165,7 +165,7 @@ static cubed_status clean_target(const cleaning *c, cb_claim *claim, bool forced
     }
     /* If metadata exists, the run was killed while it finished, or another program has created the array. In both cases only the
      * record is removed. */
-    return dry ? CUBED_OK : forget(c, claim, forced, err);
+    return dry ? CUBED_OK : end_claim(c, claim, forced, err);
 }
 
 /* Returns true if the record belongs to a directory in which a process creates a result file. */

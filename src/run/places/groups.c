@@ -38,7 +38,7 @@ out:
 }
 
 /* Returns true if the source and the destination are the same place. */
-static bool stays(const ends *e)
+static bool is_same_place(const ends *e)
 {
     return cb_place_compare(&e->from_place, &e->place) == CB_PLACES_SAME;
 }
@@ -65,7 +65,7 @@ static cubed_status check_copy(cubed_context *ctx, const cb_plan_group *g, bool 
     ends e;
     bool there;
     CB_TRY(open_ends(ctx, g, false, &e, err));
-    cubed_status st = stays(&e) ? CUBED_OK : check_place(g, &e, resume, &there, err);
+    cubed_status st = is_same_place(&e) ? CUBED_OK : check_place(g, &e, resume, &there, err);
     close_ends(&e);
     return st;
 }
@@ -127,7 +127,7 @@ static cubed_status copy(const cb_groups *groups, const cb_plan_group *g, const 
 {
     bool there;
     const char *to = e->place.path;
-    if (stays(e)) return CUBED_OK;
+    if (is_same_place(e)) return CUBED_OK;
     /* copies over a copy of an earlier attempt; other content is refused, unless it may be overwritten */
     CB_TRY(check_place(g, e, true, &there, err));
     removal x = {groups, e->to};

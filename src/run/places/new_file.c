@@ -269,7 +269,7 @@ static cubed_status find_chunk(void *ctx, const char *key, uint64_t size, cubed_
 
 /* Empties the directory and drops the claim. If the file was not published, results stay for a process that resumes. Errors are
  * not reported: the next process that writes the file, or `cubed clean`, removes the remaining files. */
-static void leave(cubed_new_file *f)
+static void empty_directory(cubed_new_file *f)
 {
     bool any = false;
     cubed_status ignored = CUBED_OK;
@@ -289,7 +289,7 @@ void cubed_new_file_end(cubed_new_file *f)
     if (!f || f->pid != getpid()) return;
     cubed_context *ctx = f->ctx;
     cb_beats_end(f->beats);
-    if (f->claimed) leave(f);
+    if (f->claimed) empty_directory(f);
     cb_store_close(f->place);
     cb_store_close(f->above);
     cb_zone_free(f->zone);

@@ -55,7 +55,8 @@ static cubed_status note_sources(const cubed_plan *p, cb_zone *zone, const char 
         cb_buf_printf(&text, "%016" PRIx64, all);
     }
     if (!text.failed) *out = cb_zone_strdup(zone, text.data ? text.data : "");
-    if (text.failed || !*out) st = cb_fail(err, CUBED_E_NOMEM, "no memory to note sources");
+    if (text.failed || !*out)
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory for the hashes of sources");
 out:
     cb_buf_free(&text);
     return st;
@@ -65,7 +66,8 @@ cubed_status cb_run_new_name(char name[CB_RUN_NAME_CAP], cubed_error *err)
 {
     uint64_t nonce;
     if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
-        return cb_fail(err, CUBED_E_IO, "the system gives no random numbers to name a run");
+        return cb_fail(err, CUBED_E_IO,
+                       "the operating system returned no random numbers for the name of a run");
     snprintf(name, CB_RUN_NAME_CAP, "%016" PRIx64, nonce);
     return CUBED_OK;
 }

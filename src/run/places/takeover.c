@@ -1,8 +1,9 @@
 /* Decides when a run may take over a place from another run that may still be working.
  *
- * A process of another machine is known only by its heartbeats. It may be suspended or cut off from the network, and continue
- * after another run has taken over its place. A store prevents late writes of this process in one of two ways: it can exchange
- * places, or it supports conditional puts (cb_claim_fence). Some object stores ignore the conditions. */
+ * The heartbeats are the only information about a process on another machine. The process may be suspended or disconnected from
+ * the network, and continue after another run has taken over its place. A store prevents late writes of this process in one of
+ * two ways: it can exchange places, or it supports conditional puts (cb_claim_fence). Some object stores ignore the conditions.
+ * */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -39,7 +40,7 @@ cubed_status cb_takeover_check(const cb_claim *c, const cb_run_self *self, cubed
     if (safe) return CUBED_OK;
     cb_run_record_who(&c->record, who, sizeof who);
     return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "%s%s%s was being written by %s, whose last sign of life is %" PRId64
+                   "%s%s%s was being written by %s, whose last heartbeat is %" PRId64
                    " seconds old. That run may still write: this store ignores the conditions of "
                    "puts (If-Match, If-None-Match), so late writes would change the new array; "
                    "make sure that no process of that run is left, and take the place over "

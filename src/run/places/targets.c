@@ -576,8 +576,9 @@ static cubed_status commit(cb_io *io, cubed_error *err)
     CB_TRY(cb_run_check_unchanged(io->plan, err));
     if (cb_io_drives(io) && !cb_version_is_none(&io->folder.version))
         CB_TRY(cb_claim_check_own(&io->folder, err));
-    /* Writes the state to each record, which renews the claims, and fails if another run has taken over a place. After that, a
-     * takeover needs a new silence of this run, the end of its process on this machine, or the option take_over. */
+    /* Writes the state to each record, which renews the claims, and fails if another run has taken over a place. After that,
+     * another run can take over only if this run writes no heartbeat for the time `silence`, if its process on this machine ends,
+     * or with the option take_over. */
     for (int i = 0; i < n; i++) {
         target_io *t = made(io, i);
         if (t) CB_TRY(cb_claim_say(&t->claim, CB_RUN_COMMITTING, err));

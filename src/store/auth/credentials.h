@@ -11,10 +11,10 @@ typedef struct cb_keys {
 
 /* Searches the usual sources of a service's credentials, such as options, environment variables and files. */
 typedef cubed_status (*cb_credentials_look)(cb_credentials *c, cubed_error *err);
-/* Get keys of AWS, or tokens of Google. A token of Google is stored in `token` only, and is "" for anonymous access. */
+/* Get AWS keys, or Google tokens. A Google token is stored in `token` only, and is "" for anonymous access. */
 CUBED_MUST_CHECK cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err);
-/* Searches for a way to get tokens of Azure. The token is stored in `token` only, and is "" for anonymous access. */
+/* Searches for a way to get Azure tokens. The token is stored in `token` only, and is "" for anonymous access. */
 CUBED_MUST_CHECK cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err);
 /* Searches for a way to get identity tokens of an endpoint, whose URL follows CB_OIDC_PREFIX in the URL of `c`. The token is
  * stored in `token` only, and is "" for anonymous access. CUBED_E_ARG if several ways are configured, if none is configured for

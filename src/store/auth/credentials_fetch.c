@@ -335,7 +335,7 @@ out:
 
 /* Requests credentials from the EC2 instance metadata service, version 2. The requests are for a session token, for the role's
  * name, and for its keys. */
-static cubed_status ask_machine(const cb_credentials *c, cb_buf *reply, cubed_error *err)
+static cubed_status request_from_instance(const cb_credentials *c, cb_buf *reply, cubed_error *err)
 {
     const cubed_allocator *a = cb_zone_allocator(c->zone);
     cb_buf url, header;
@@ -370,7 +370,7 @@ cubed_status cb_fetch_from_machine(const cb_credentials *c, cb_keys *keys, int64
     cb_buf reply;
     cubed_error why = CUBED_ERROR_INIT;
     cb_buf_init(&reply, cb_zone_allocator(c->zone));
-    cubed_status st = ask_machine(c, &reply, &why);
+    cubed_status st = request_from_instance(c, &reply, &why);
     if (st == CUBED_OK)
         st = take_json(c->address, &reply, "Token", keys, ends, err);
     else if (st == CUBED_E_NOMEM)

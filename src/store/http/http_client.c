@@ -166,7 +166,7 @@ int64_t cb_http_date(const cb_http_call *c, const char *name)
 }
 
 /* Detaches a transfer from its call. The thread removes the transfer after libcurl has returned. */
-static void lose(transfer *t)
+static void detach_transfer(transfer *t)
 {
     t->call = NULL;
     t->lost = true;
@@ -181,10 +181,10 @@ static bool wins(transfer *t, const char *line, size_t n)
     const bool first = c->transfer == t;
     if (!first && !(n > 9 && memcmp(line, "HTTP/", 5) == 0 && line[9] == '2')) {
         c->second = NULL;
-        lose(t);
+        detach_transfer(t);
         return false;
     }
-    if (c->second) lose(first ? c->second : c->transfer);
+    if (c->second) detach_transfer(first ? c->second : c->transfer);
     if (!first) cb_http_reply_forget(c);
     c->transfer = t;
     c->second = NULL;

@@ -169,7 +169,7 @@ static cubed_status get_connection(redis_store *s, bool new, cb_resp **out, cube
 }
 
 /* Forgets the connections of the parent after a fork. */
-static void adopt(redis_store *s) CB_UNCHECKED_LOCKS
+static void forget_connections(redis_store *s) CB_UNCHECKED_LOCKS
 {
     if (!cb_adopted_begin(&s->process)) return;
     s->idle = NULL;
@@ -198,7 +198,7 @@ static cubed_status exchange(cubed_store *store, cubed_store_request *r, exchang
     cb_resp *c = NULL;
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = CUBED_OK;
-    adopt(s);
+    forget_connections(s);
     CB_TRY(make_key(s, r->key ? r->key : "", key, err));
     for (int i = 0; i < ATTEMPTS; i++) {
         why = (cubed_error)CUBED_ERROR_INIT;
@@ -495,7 +495,7 @@ static cubed_status scan_on(cb_resp *c, const char *pattern, char cursor[32], li
 }
 
 /* Gets the sizes of all names, SIZES_AT_ONCE per round trip. */
-static cubed_status ask_sizes(cb_resp *c, listing *l, cubed_error *err)
+static cubed_status get_sizes(cb_resp *c, listing *l, cubed_error *err)
 {
     cb_resp_reply reply;
     l->size = cb_zone_alloc(l->zone, (size_t)l->n * sizeof *l->size);
@@ -533,7 +533,7 @@ static cubed_status do_list(redis_store *s, cb_resp *c, cubed_store_request *r, 
         CB_GO(cb_page_watch_next(&watch, &s->head, cursor, (size_t)(l->n - before), err));
     }
     if (l->n > 0) qsort(l->name, (size_t)l->n, sizeof *l->name, by_name);
-    if (l->n > 0) st = ask_sizes(c, l, err);
+    if (l->n > 0) st = get_sizes(c, l, err);
 out:
     cb_buf_free(&pattern);
     return st;
@@ -619,7 +619,7 @@ static void submit(cubed_store *store, cubed_store_request *const *requests, siz
 static void close_store(cubed_store *store) CB_UNCHECKED_LOCKS
 {
     redis_store *s = (redis_store *)store;
-    adopt(s);
+    forget_connections(s);
     for (cb_resp *next, *c = s->idle; c; c = next) {
         next = c->next;
         cb_resp_close(c);

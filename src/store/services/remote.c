@@ -376,7 +376,7 @@ static void give_up_parts(cb_remote_job *j)
 
 /* Sends the next step of an upload: begin, parts, then complete, or abort after a failure. If the dialect has no uploads to
  * abort, unused parts stay until the service deletes them. Returns false after the last step. */
-static bool go_on_uploading(cb_remote_job *j)
+static bool continue_upload(cb_remote_job *j)
 {
     const size_t last = j->nparts + 1, was = j->at;
     const bool failed = j->status != CUBED_OK;
@@ -406,7 +406,7 @@ static void done(cb_http_call *http)
     }
     send_next_part(j);
     if (--j->left > 0) return;
-    if (j->nparts && go_on_uploading(j)) return;
+    if (j->nparts && continue_upload(j)) return;
     if (is_condition(c, j->status) && restart(j)) return;
     if (is_condition(c, j->status) && j->s->dialect->if_changing)
         cb_note(&j->err, "; %s", j->s->dialect->if_changing);
@@ -469,7 +469,7 @@ static bool is_throttled(const cb_remote_call *c, const cb_remote_fault *f)
     return code == 429 || is_code(f, codes) || (code == 503 && c->what == CB_REMOTE_HEAD);
 }
 
-static bool may_pass(int code, const cb_remote_fault *f)
+static bool may_be_transient(int code, const cb_remote_fault *f)
 {
     static const char *const codes[] = {"RequestTimeout", "InternalError", "ServiceUnavailable",
                                         "OperationTimedOut", NULL};
@@ -656,9 +656,9 @@ static cb_http_verdict take_deleted(cb_remote_call *c)
     if (changed) return other_than_expected(c);
     if (!*f.code) return CB_HTTP_DONE;
     (void)fail_with(c, &f);
-    return is_throttled(c, &f)          ? CB_HTTP_THROTTLED
-           : may_pass(c->http.code, &f) ? CB_HTTP_LATER
-                                        : CB_HTTP_DONE;
+    return is_throttled(c, &f)                  ? CB_HTTP_THROTTLED
+           : may_be_transient(c->http.code, &f) ? CB_HTTP_LATER
+                                                : CB_HTTP_DONE;
 }
 
 static cb_http_verdict take(cb_remote_call *c)
@@ -757,7 +757,7 @@ static cb_http_verdict judge(cb_http_call *http)
         (void)fail_with(c, &f);
         return CB_HTTP_THROTTLED;
     }
-    if (way == CB_HTTP_LATER || may_pass(http->code, &f)) {
+    if (way == CB_HTTP_LATER || may_be_transient(http->code, &f)) {
         (void)fail_with(c, &f);
         return CB_HTTP_LATER;
     }
@@ -808,7 +808,7 @@ static cubed_status find_throttle(cb_remote *s, cubed_error *err)
 }
 
 /* Forgets the requests of the parent after a fork. */
-static void adopt(cb_remote *s) CB_UNCHECKED_LOCKS
+static void forget_requests(cb_remote *s) CB_UNCHECKED_LOCKS
 {
     if (!cb_adopted_begin(&s->process)) return;
     s->jobs = NULL;
@@ -853,7 +853,7 @@ static void begin(cb_remote_job *j)
 void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, size_t n)
 {
     cb_remote *s = (cb_remote *)store;
-    adopt(s);
+    forget_requests(s);
     for (size_t i = 0; i < n; i++) {
         cubed_store_request *r = requests[i];
         cb_remote_job *j = NULL;
@@ -891,7 +891,7 @@ cubed_status cb_remote_do(cb_remote *s, cb_remote_what what, cubed_store_request
                           const char *const *sources, size_t n, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
-    adopt(s);
+    forget_requests(s);
     waiting *x = cb_alloc_zero(s->head.alloc, sizeof *x);
     if (!x) return cb_fail(err, CUBED_E_NOMEM, "no memory for requests");
     cb_mutex_init(&x->lock);
@@ -956,14 +956,14 @@ static void cancel(cb_remote *s, const cubed_store_request *r)
 
 void cb_remote_cancel(cubed_store *store, cubed_store_request *request)
 {
-    adopt((cb_remote *)store);
+    forget_requests((cb_remote *)store);
     cancel((cb_remote *)store, request);
 }
 
 void cb_remote_close(cubed_store *store)
 {
     cb_remote *s = (cb_remote *)store;
-    adopt(s);
+    forget_requests(s);
     cancel(s, NULL);
     cb_mutex_lock(&s->lock);
     while (s->njobs > 0) cb_cond_wait(&s->idle, &s->lock);

@@ -192,7 +192,7 @@ CUBED_MUST_CHECK cubed_status cb_remote_do(cb_remote *s, cb_remote_what what,
 /* Parses an endpoint from settings to *out, without trailing '/'. CUBED_E_ARG if it is not http://HOST or https://HOST. */
 CUBED_MUST_CHECK cubed_status cb_remote_endpoint(cb_zone *zone, const char *name, const char *given,
                                                  const char **out, bool *tls, cubed_error *err);
-/* Makes the random ID by which a put recognises its object. */
+/* Creates the random ID by which a put recognises its object. */
 CUBED_MUST_CHECK cubed_status cb_remote_make_id(cb_remote_call *c, cubed_error *err);
 /* Writes the CRC-32C of an object or body in the services' encoding (base64); text[12]. */
 void cb_remote_put_crc32c(uint32_t crc, char *text);

@@ -162,7 +162,7 @@ cubed_status cb_resp_parse(char type, const char *line, cb_resp_reply *r, cubed_
     *r = (cb_resp_reply){.type = type};
     snprintf(r->text, sizeof r->text, "%s", line);
     if (!type || !strchr("+-:$*", type))
-        return cb_fail(err, CUBED_E_IO, "the server does not speak the protocol of Redis (RESP 2)");
+        return cb_fail(err, CUBED_E_IO, "the server does not speak the Redis protocol (RESP 2)");
     if (type == '+' || type == '-') return CUBED_OK;
     errno = 0;
     r->number = strtoll(r->text, &end, 10);

@@ -34,7 +34,7 @@ typedef struct cb_resp_arg {
     size_t rest_size;
 } cb_resp_arg;
 
-/* Makes an argument of a string. */
+/* Creates an argument of a string. */
 static inline cb_resp_arg cb_resp_text(const char *text)
 {
     return (cb_resp_arg){text, __builtin_strlen(text), NULL, 0};

@@ -88,7 +88,7 @@ static bool deletes_if(s3_store *s)
     return !s->unconditional && !what_is_known(s).refuses_conditions;
 }
 
-/* Makes the body of a bulk deletion. Objects with a given version are deleted only if they have it. */
+/* Creates the body of a bulk deletion. Objects with a given version are deleted only if they have it. */
 static cubed_status put_deletions(s3_store *s, cb_remote_call *c, cubed_error *err)
 {
     cb_buf name;
@@ -347,7 +347,7 @@ static bool is_whole(const cb_remote_call *c)
 }
 
 /* Records the bucket's region if a reply reports another region than assumed. */
-static bool learn_region(s3_store *s, const cb_remote_call *c)
+static bool record_region(s3_store *s, const cb_remote_call *c)
 {
     bool news;
     char quoted[REGION_CAP] = "";
@@ -371,7 +371,7 @@ static bool learn_region(s3_store *s, const cb_remote_call *c)
 }
 
 /* Records the server's clock offset if it differs from the assumed one. */
-static bool learn_time(s3_store *s, const cb_remote_call *c, int64_t ahead)
+static bool record_clock_offset(s3_store *s, const cb_remote_call *c, int64_t ahead)
 {
     cb_mutex_lock(&s->remote.lock);
     const bool news = llabs(ahead - s->learned.ahead) >= 60;
@@ -408,7 +408,7 @@ static bool is_refused_lease(s3_store *s, const cb_remote_call *c, const cb_remo
 
 /* If the lease has expired, the caller must check its claim again. Otherwise the service or a bucket policy may refuse
  * signatures in queries: sign the call in the headers. */
-static cb_http_verdict judge_lease(s3_store *s, cb_remote_call *c)
+static cb_http_verdict check_lease(s3_store *s, cb_remote_call *c)
 {
     if (cb_http_date(&c->http, "date") > c->looked + CUBED_STORE_LEASE) {
         c->http.code = 412;
@@ -424,7 +424,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
 {
     s3_store *s = (s3_store *)remote;
     const int code = c->http.code;
-    if ((code == 301 || code == 307 || code == 400 || code == 403) && learn_region(s, c))
+    if ((code == 301 || code == 307 || code == 400 || code == 403) && record_region(s, c))
         return CB_HTTP_AGAIN;
     if ((strcmp(f->code, "ExpiredToken") == 0 || strcmp(f->code, "InvalidToken") == 0) &&
         !s->anonymous && cb_credentials_renew(s->who, &c->http))
@@ -433,10 +433,10 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
         strcmp(f->code, "ConditionalRequestConflict") == 0)
         return CB_HTTP_LATER; /* another writer is putting the object, so retry later */
     if (learn_refusal(s, c, f)) return CB_HTTP_AGAIN;
-    if (is_refused_lease(s, c, f)) return judge_lease(s, c);
+    if (is_refused_lease(s, c, f)) return check_lease(s, c);
     if (strcmp(f->code, "RequestTimeTooSkewed") == 0) {
         const int64_t theirs = cb_http_date(&c->http, "date"), ahead = theirs - (int64_t)time(NULL);
-        return theirs && learn_time(s, c, ahead) ? CB_HTTP_AGAIN : CB_HTTP_DONE;
+        return theirs && record_clock_offset(s, c, ahead) ? CB_HTTP_AGAIN : CB_HTTP_DONE;
     }
     return CB_HTTP_DONE;
 }

@@ -1,4 +1,4 @@
-/* Listings in the format of S3 and compatible services. */
+/* Listings in the S3 format. */
 #ifndef CB_STORE_S3_LISTING_H
 #define CB_STORE_S3_LISTING_H
 

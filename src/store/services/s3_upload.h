@@ -1,4 +1,4 @@
-/* Uploads in parts with the protocol of S3 and compatible services: begin, send parts, complete or abort, list. */
+/* Uploads in parts with the S3 protocol: begin, send parts, complete or abort, list. */
 #ifndef CB_STORE_S3_UPLOAD_H
 #define CB_STORE_S3_UPLOAD_H
 
@@ -6,7 +6,7 @@
 
 /* Appends the query of a call for an upload; nothing for other calls. */
 void cb_s3_put_upload_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query);
-/* Makes the body of CB_REMOTE_COMPLETE: the list of parts, with the data of their replies. */
+/* Creates the body of CB_REMOTE_COMPLETE: the list of parts, with the data of their replies. */
 bool cb_s3_put_parts(cb_remote_call *c, bool checksums);
 /* Functions of dialects. */
 bool cb_s3_read_upload(cb_remote_call *c);

@@ -309,7 +309,7 @@ static bool has_file(const char *folder, const char *name)
            stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Recognises repositories of Icechunk: URLs with a ref; directories that look like a repository, and URLs with the suffix
+/* Recognises Icechunk repositories: URLs with a ref; directories that look like a repository, and URLs with the suffix
  * ".icechunk", which mean the main branch. *out is the store at the repository's root, NULL if it is not one; *key is the
  * ref. */
 static cubed_status find_repository(cb_stores *s, const char *url, cubed_store **out,

@@ -336,7 +336,7 @@ def test_callbacks_of_sessions(tmp_path):
     with pytest.raises(KeyError):
         cubed.store(broken, p, executor="threads", callbacks=[stored])
     assert stored.merged_sessions is None
-    with pytest.raises(TypeError, match="session of Icechunk"):
+    with pytest.raises(TypeError, match="Icechunk session"):
         IcechunkStoreCallback([np.ones(3)])
 
 

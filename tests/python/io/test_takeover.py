@@ -147,7 +147,7 @@ def test_runs_that_are_not_silent_are_waited_for(server):
         refused = b.run(*command, *options)
         assert refused.code == 1
         assert re.search(
-            r"z.zarr is being written by process \d+ on far-away since .*, whose last sign of life"
+            r"z.zarr is being written by process \d+ on far-away since .*, whose last heartbeat"
             rf" is \d+ seconds old, and which counts as gone after {seconds} seconds: if it has"
             r" ended, take the place over \(--take-over, take_over=True\)",
             refused.err,

@@ -289,8 +289,8 @@ def test_integers_of_all_64_bits():
         ),
         ('integers(3, -1, 5, seed=1, dtype="uint64")', "low is beyond the range of uint64"),
         ('integers(3, 5, seed=1, dtype="float64")', "a type of integers"),
-        ('integers(3, 0, "99999999999999999999", seed=1)', "expected an integer of 64 bits"),
-        ('integers(3, 0, "1e3", seed=1)', "expected an integer of 64 bits"),
+        ('integers(3, 0, "99999999999999999999", seed=1)', "expected a 64-bit integer"),
+        ('integers(3, 0, "1e3", seed=1)', "expected a 64-bit integer"),
         ("integers(3, 1.5, seed=1)", "low (argument 2) is 1.5, expected an integer"),
     ],
 )
