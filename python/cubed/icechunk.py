@@ -1,4 +1,4 @@
-"""Writing to repositories of Icechunk, through the package icechunk."""
+"""Writing to Icechunk repositories, through the package icechunk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def store_icechunk(
     executor: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """Writes arrays into Zarr arrays of a session of Icechunk. The caller then commits it.
+    """Writes arrays into Zarr arrays of an Icechunk session. The caller then commits it.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ class IcechunkStoreCallback(Callback):
     Parameters
     ----------
     targets : sequence
-        Targets of :func:`cubed.store`: arrays of zarr-python in the store of a session of Icechunk.
+        Targets of :func:`cubed.store`: arrays of zarr-python in the store of an Icechunk session.
 
     Raises
     ------
     TypeError
-        A target is not an array in a session of Icechunk.
+        A target is not an array in an Icechunk session.
     ValueError
         There is no target, or the session is read-only.
 
@@ -158,6 +158,6 @@ def _session_of(target: Any) -> Any:
     session = getattr(getattr(target, "store", None), "session", None)
     if session is None or not hasattr(target, "shape"):
         raise TypeError(
-            f"target {target!r}: expected a zarr-python array in the store of a session of Icechunk"
+            f"target {target!r}: expected a zarr-python array in the store of an Icechunk session"
         )
     return session

@@ -82,7 +82,7 @@ def grid(target: Any) -> Grid:
 
         - A name: ``"r360x180"`` (longitudes and latitudes), ``"global_0.25"`` (degrees), ``"n80"``
           or ``"F80"`` (Gaussian), ``"lon=10_lat=50"`` (a point).
-        - A grid description file of CDO, or the text of one.
+        - a CDO grid description file, or the text of one.
         - A file or store with coordinates, such as a NetCDF file: the grid of its first variable.
         - An object of Xarray with coordinates.
         - Latitudes and longitudes, and optionally the bounds of both.
@@ -201,7 +201,7 @@ def _bounds_of(x: Any, name: Hashable, like: NDArray) -> NDArray | None:
 
 
 def _pole_of(x: Any) -> tuple[float, float, float] | None:
-    """Returns the rotated pole from the CF grid mapping of an object of Xarray."""
+    """Returns the rotated pole from the CF grid mapping of an Xarray object."""
     places = {**x.coords, **getattr(x, "variables", {})}
     named = {v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in places.values()}
     named.add(x.attrs.get("grid_mapping", x.encoding.get("grid_mapping")))
@@ -439,7 +439,7 @@ def open_weights(
     source_shape: tuple[int, ...] | None = None,
     target_shape: tuple[int, ...] | None = None,
 ) -> Weights:
-    """Reads weights from a file of CDO (``cdo gencon``, ...), SCRIP, ESMF or xESMF.
+    """Reads weights from a weights file of CDO (``cdo gencon``, ...), SCRIP, ESMF or xESMF.
 
     Parameters
     ----------
@@ -513,7 +513,7 @@ def remap(
     Parameters
     ----------
     x : array_like, DataArray or Dataset
-        Values. In objects of Xarray, latitudes and longitudes are found by their standard names,
+        Values. In Xarray objects, latitudes and longitudes are found by their standard names,
         units or names. Other arrays have the grid along their last axes.
     target : str, path, Dataset, DataArray, Grid or sequence of array_like
         The new grid: a name such as ``"r360x180"``, ``"global_0.25"`` or ``"n80"``, a grid
@@ -537,9 +537,9 @@ def remap(
     lon : array_like or None
         Longitudes of such an array, in degrees.
     weights : Weights, str, path, Dataset or None
-        Weights of :func:`cubed.remapping.make_weights`, or a file of CDO, ESMF or xESMF. None:
-        weights are computed by `method`. With a file, the methods ``"nearest"`` and ``"largest"``
-        copy values.
+        Weights of :func:`cubed.remapping.make_weights`, or a weights file of CDO, ESMF or xESMF.
+        None: weights are computed by `method`. With a file, the methods ``"nearest"`` and
+        ``"largest"`` copy values.
     skipna : bool, default True
         Whether NaN is left out, and the other weights of a cell are scaled instead.
     na_threshold : float, default 1.0
@@ -585,7 +585,7 @@ def remap(
     goal = None if target is None else grid(target)
     if _is_labelled(x):
         if lat is not None or lon is not None:
-            raise ValueError("remap: lat and lon are those of x, an object of Xarray: omit them")
+            raise ValueError("remap: lat and lon are those of x, an Xarray object: omit them")
         return _remap_labelled(x, goal, method, weights, skipna, na_threshold, neighbours)
     given = as_lazy(x)
     if weights is not None:

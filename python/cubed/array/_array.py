@@ -241,7 +241,7 @@ class Array(Methods, Operators):
     def to_dask_array(self) -> Any:
         """Raises TypeError with the function to call instead; functions of dask.array call this
         method."""
-        raise TypeError(_dask.refusal() or "an array of Cubed has no form of Dask: x.compute()")
+        raise TypeError(_dask.refusal() or "a Cubed array has no form of Dask: x.compute()")
 
     def __dask_tokenize__(self) -> Any:
         """Identifies the array for Dask; raises TypeError in functions of dask.array."""
@@ -392,7 +392,7 @@ class Array(Methods, Operators):
         return _above._store.store(self, target, regions, compute, **kwargs)
 
     def to_delayed(self, optimize_graph: bool = True, **kwargs: Any) -> NDArray:
-        """Creates a delayed call of Dask for each chunk; see :func:`cubed.to_delayed`."""
+        """Creates a Dask delayed call for each chunk; see :func:`cubed.to_delayed`."""
         return _above.to_delayed(self, optimize_graph, **kwargs)
 
     def to_zarr(self, store: Any, path: str | None = None, **kwargs: Any) -> Any:

@@ -37,7 +37,7 @@ def refusal() -> str | None:
     ours = None if name in _CONVERSIONS else _ours(home, name)
     instead = f"call {ours} instead, or " if ours else ""
     return (
-        f"{theirs} was handed an array of Cubed, expected one of Dask or NumPy: {instead}hand it"
+        f"{theirs} was handed a Cubed array, expected one of Dask or NumPy: {instead}hand it"
         " x.compute(), which is in memory"
     )
 

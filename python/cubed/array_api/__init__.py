@@ -1,7 +1,7 @@
 """The Python Array API standard, version 2025.12.
 
 Functions have the standard's names and parameters. Functions that create arrays also take `chunks`
-and `spec`. The module also has functions of NumPy that are not in the standard, for programs that
+and `spec`. The module also has NumPy functions that are not in the standard, for programs that
 look them up in an array's namespace.
 """
 

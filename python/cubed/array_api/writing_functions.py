@@ -276,7 +276,7 @@ def _check_lazy(title: str, name: str, x: Any) -> None:
     if not isinstance(x, Array):
         raise TypeError(
             f"{title}: {name} is a {type(x).__name__}, expected a lazy array: numpy.{title} writes"
-            " into arrays of NumPy"
+            " into NumPy arrays"
         )
 
 

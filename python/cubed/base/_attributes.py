@@ -35,7 +35,7 @@ def typed_attributes(text: str) -> dict[str, Any]:
 
 
 def json_attributes(attrs: Mapping[Any, Any]) -> dict[str, Any]:
-    """Returns the attributes that JSON can represent. Numbers and arrays of NumPy become numbers
+    """Returns the attributes that JSON can represent. Numbers and NumPy arrays become numbers
     and lists of Python."""
     found: dict[str, Any] = {}
     for name, value in attrs.items():

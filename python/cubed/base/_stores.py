@@ -46,7 +46,7 @@ def split_place(store: Any, path: str | None) -> tuple[Any, str | None]:
     """Splits a place in a store into the store and the whole path in it.
 
     ``zip://PATH::ARCHIVE`` is fsspec's spelling of an archive that the engine reads; longer chains
-    are left to fsspec. A session of Icechunk is replaced by its store.
+    are left to fsspec. An Icechunk session is replaced by its store.
     """
     if not isinstance(store, str):
         kind = f"{type(store).__module__.partition('.')[0]}.{type(store).__name__}"

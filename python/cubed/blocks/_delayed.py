@@ -18,7 +18,7 @@ from cubed.spec import Spec
 
 @dataclass(frozen=True)
 class _Value:
-    """Calls a function without arguments, or computes a delayed call of Dask, in a task."""
+    """Calls a function without arguments, or computes a Dask delayed call, in a task."""
 
     source: Any
 
@@ -49,7 +49,7 @@ def from_delayed(
     Parameters
     ----------
     value : Delayed or callable
-        A delayed call of Dask, or a function without arguments. Its result is an array of shape
+        A Dask delayed call, or a function without arguments. Its result is an array of shape
         `shape`. The value is pickled now, and called by the task that needs the chunk.
     shape : int or tuple of int
         Shape of the values.
@@ -89,7 +89,7 @@ def from_delayed(
     """
     if not _is_delayed(value) and (not callable(value) or isinstance(value, type)):
         raise TypeError(
-            f"from_delayed: value is {value!r}, expected a delayed call of Dask, or a function"
+            f"from_delayed: value is {value!r}, expected a Dask delayed call, or a function"
             " without arguments"
         )
     dtype = getattr(meta, "dtype", None) if dtype is None else dtype
@@ -104,7 +104,7 @@ def from_delayed(
 
 
 def to_delayed(x: Array, optimize_graph: bool = True, **kwargs: Any) -> NDArray:
-    """Creates a delayed call of Dask for each chunk of an array.
+    """Creates a Dask delayed call for each chunk of an array.
 
     Parameters
     ----------

@@ -341,7 +341,7 @@ def _narrowed(
         copied = sum(size * math.prod(length[i] for i in loop) for size, loop in blocks)
         return copies * copied + mem.each * math.prod(length.values())
 
-    # A task reads blocks, makes results and returns them, and a second task may be in preparation.
+    # A task reads blocks, computes results and returns them; a second task may be in preparation.
     while memory is not None and 2 * used(mem.copies + 2) > memory - mem.fixed:
         longest = max(length, key=lambda i: length[i], default=None)
         if longest is None or length[longest] <= 1:
@@ -409,7 +409,7 @@ def _is_array(value: Any, dims: Dims) -> bool:
     if isinstance(value, (Array, np.ndarray, list, tuple)):
         return True
     if is_foreign(type(value)):
-        return True  # core_of raises an error with advice
+        return True  # core_of raises an error with a recommendation
     if value is None or not hasattr(value, "__array__"):
         return value is not None and bool(dims)
     return np.ndim(value) != len(dims)

@@ -217,7 +217,7 @@ def _around(title: str, a: Array, depth: Any, boundary: Any) -> list[tuple[Depth
 
 
 def _padded(a: Array, around: Sequence[tuple[Depth, Any]]) -> Array:
-    """Extends the array beyond its ends, as its boundary states. Uses views."""
+    """Extends the array beyond its ends according to its boundary. Uses views."""
     for axis, (depth, boundary) in enumerate(around):
         if boundary == "none":
             continue

@@ -1,4 +1,4 @@
-"""Diagnostics of computations: progress, history, pictures, reports.
+"""Diagnostics of computations: progress, history, charts, reports.
 
 The classes are :class:`cubed.Callback`: pass them to ``compute(callbacks=[...])``, or use them as
 context managers for all computations in the block. Packages outside the standard library are

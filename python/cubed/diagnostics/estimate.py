@@ -39,7 +39,7 @@ class Profile:
     memory_price: float = 0.0
 
 
-#: Functions in a cloud that use the object store of the cloud.
+#: Cloud functions that use the object store of the same cloud.
 _FUNCTIONS = Profile(
     workers=1000,
     task_seconds=0.1,
@@ -96,8 +96,8 @@ class Estimate:
     #: US dollars.
     cost: float
     workers: int
-    #: Seconds of all workers together times `allowed_mem` in 10^9 bytes: the unit that services of
-    #: functions charge.
+    #: Seconds of all workers together times `allowed_mem` in 10^9 bytes: the unit by which cloud
+    #: function services charge.
     gb_seconds: float
     #: Requests to object stores, for which the plan has the URLs: the maximum number of each kind
     #: (copies count as PUTs), as :meth:`cubed.Plan.traffic` returns them.

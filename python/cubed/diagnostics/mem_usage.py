@@ -1,4 +1,4 @@
-"""A picture of the memory of every task, compared with the projected and allowed memory."""
+"""A chart of the memory of every task, compared with the projected and allowed memory."""
 
 from cubed.diagnostics.timeline import TimelineVisualizationCallback
 

@@ -1,4 +1,4 @@
-"""A picture of the times and workers of tasks."""
+"""A chart of the times and workers of tasks."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ class TimelineVisualizationCallback(RecordingCallback):
         self.file_name: str = f"{self.chart}.{self.format}"
 
     def content(self, event: ComputeEndEvent) -> str | bytes:
-        """Returns the picture."""
+        """Returns the chart."""
         return convert_svg(event.plan.chart(self.chart), self.format)

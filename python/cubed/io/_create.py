@@ -204,7 +204,7 @@ def from_zarr(
         the given order.
 
         - A local directory: its path or ``file://`` URL.
-        - A file of NetCDF or HDF5, a ZIP archive of a Zarr store, or a repository of Icechunk, with
+        - A NetCDF or HDF5 file, a ZIP archive of a Zarr store, or an Icechunk repository, with
           the array at `path`.
         - A URL ``s3://BUCKET/PATH``, ``gs://``, ``az://`` or ``https://HOST/PATH``.
         - ``memory://NAME/PATH``, fsspec's memory of this process.
@@ -221,7 +221,7 @@ def from_zarr(
         Limits of computations; None: as configured.
     storage_options : dict or None
         Options of a URL, with the names of fsspec and obstore. Default: those of `spec`. A document
-        at the URL (references of kerchunk, a repository of Icechunk) may refer to its own host or
+        at the URL (kerchunk references, an Icechunk repository) may refer to its own host or
         bucket, and to places in the list ``allow_references``.
     concat_dim : str or None
         The dimension along which the arrays of a list are concatenated; None: the first one. If the

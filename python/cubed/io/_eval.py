@@ -45,14 +45,14 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
     Array or dict of str to Array
         The lazy array if the text is one expression, otherwise the arrays by the names that are
         assigned. Names that begin with ``_`` are omitted; further expressions without a name are
-        ``"result"``, ``"result2"``, ... The results for objects of Xarray are plain arrays without
+        ``"result"``, ``"result2"``, ... The results for Xarray objects are plain arrays without
         labels.
 
     Raises
     ------
     ValueError
         If the text is wrong (the message shows the place), an array is not used, a name is assigned
-        twice, or coordinates of two objects of Xarray differ.
+        twice, or coordinates of two Xarray objects differ.
     FileNotFoundError
         If there is no array at a place.
 
@@ -198,14 +198,14 @@ def _opened(name: str, value: Any, spec: Spec | None) -> Array:
 
 
 def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
-    """Returns the lazy array in an object of Xarray, with its dimension names."""
+    """Returns the lazy array in an Xarray object, with its dimension names."""
     held = getattr(value, "variable", value)
     if held.chunks is None and not held._in_memory and held.ndim > 0 and held.dtype.kind != "O":
         # The array is in a file, from which its elements are not read here.
         held = held.chunk("auto", chunked_array_type="cubed", from_array_kwargs={"spec": spec})
     data = held.data
     if isinstance(data, np.ndarray) and data.dtype.kind == "O" and _has_cf_dates(data):
-        # Lazy import: only for objects of Xarray, which have imported it.
+        # Lazy import: only for Xarray objects, which have imported it.
         from xarray.conventions import encode_cf_variable
 
         held = encode_cf_variable(held)

@@ -72,7 +72,7 @@ class MaskedArray(Operators):
 
     Create it by :func:`masked_array` and other functions of this module. Operators and NumPy's
     ufuncs mask elements that are masked in an operand, and quotients by 0. Reductions skip masked
-    elements; a result without any element is masked. `compute` returns a masked array of NumPy.
+    elements; a result without any element is masked. `compute` returns a NumPy masked array.
 
     Parameters
     ----------
@@ -939,7 +939,7 @@ class MaskedArray(Operators):
     # --- Operators ---------------------------------------------------------------------------
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Calls the function of this module that corresponds to a function of NumPy. If there is
+        """Calls the function of this module that corresponds to a NumPy function. If there is
         none, raises an error, because other functions do not support masks."""
         name = function.__name__
         if function is not getattr(np, name, None) or name not in FUNCTIONS:

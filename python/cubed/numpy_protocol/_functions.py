@@ -24,7 +24,7 @@ from cubed.numpy_protocol import _sparse
 from cubed.numpy_protocol._names import ours
 from cubed.numpy_protocol._ufuncs import NO_VALUE
 
-#: Functions that write into their first argument, by the functions of NumPy.
+#: Maps NumPy functions that write into their first argument to the functions of this package.
 WRITERS: dict[Any, Callable[..., None]] = {
     getattr(np, name): getattr(writing_functions, name) for name in writing_functions.__all__
 }
@@ -127,7 +127,7 @@ _OF_NO_VALUES = {
 
 
 def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Calls a function of NumPy lazily.
+    """Calls a NumPy function lazily.
 
     If the namespace lacks the function or one of its parameters, values are computed, with a
     warning. If an argument is an array of another library, that library computes the result, or

@@ -774,7 +774,7 @@ def compute(
     take_over : bool, default False
         True: take over the target of an unfinished run of another machine or container at once,
         even on a store that ignores conditions of puts. Make sure that the run has ended. False: a
-        run counts as ended after `silence` seconds without a sign of life (an option of executors,
+        run counts as ended after `silence` seconds without a heartbeat (an option of executors,
         default 600).
     update : bool, default False
         True: recompute only the chunks whose sources have changed or grown since an earlier

@@ -99,7 +99,7 @@ def random(
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     seed : int or None
-        Seed of the numbers; None: other numbers in each call.
+        Seed of the numbers; None: different numbers in each call.
     key : int or None
         Root of NumPy's generators, one for each chunk.
     spec : Spec or None
@@ -152,7 +152,7 @@ def uniform(
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     seed : int or None
-        Seed of the numbers; None: other numbers in each call.
+        Seed of the numbers; None: different numbers in each call.
     spec : Spec or None
         Resources of computations, such as `allowed_mem`; None: as configured.
 
@@ -198,7 +198,7 @@ def normal(
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     seed : int or None
-        Seed of the numbers; None: other numbers in each call.
+        Seed of the numbers; None: different numbers in each call.
     spec : Spec or None
         Resources of computations, such as `allowed_mem`; None: as configured.
 
@@ -241,7 +241,7 @@ def exponential(
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     seed : int or None
-        Seed of the numbers; None: other numbers in each call.
+        Seed of the numbers; None: different numbers in each call.
     spec : Spec or None
         Resources of computations, such as `allowed_mem`; None: as configured.
 
@@ -296,7 +296,7 @@ def integers(
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     seed : int or None
-        Seed of the numbers; None: other numbers in each call.
+        Seed of the numbers; None: different numbers in each call.
     spec : Spec or None
         Resources of computations, such as `allowed_mem`; None: as configured.
 

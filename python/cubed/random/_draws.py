@@ -107,7 +107,7 @@ class Draws:
         return np.random.Philox(self._seeds)
 
     def spawn(self, n_children: int) -> list[Self]:
-        """Creates generators with their own seeds, which follow from the seed of this generator.
+        """Creates generators with their own seeds, derived from the seed of this generator.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ class Generator(Draws):
     with each other and with `size`. Numbers of `random`, `uniform`, `normal`, `exponential`,
     `integers` and derived distributions depend on the seed and the position, not on the chunks.
     NumPy draws `beta`, `binomial`, `gamma`, `poisson` and others block by block: these numbers
-    depend on the seed and the chunks. Each call draws other numbers.
+    depend on the seed and the chunks. Each call draws different numbers.
 
     Examples
     --------
@@ -659,7 +659,7 @@ class Generator(Draws):
         return xp.argsort(self._plain("random", (n,), "auto"))
 
     def permutation(self, x: Any, axis: int = 0) -> Array:
-        """Permutes the parts of an array along an axis, or ``0, 1, ..., x - 1``, randomly.
+        """Permutes the slices of an array along an axis, or ``0, 1, ..., x - 1``, randomly.
 
         Parameters
         ----------
@@ -688,7 +688,7 @@ class Generator(Draws):
         return xp.take(a, _with_spec(order, a), axis=d)
 
     def shuffle(self, x: Array, axis: int = 0) -> None:
-        """Shuffles the parts of a lazy array along an axis; the array gets a new lazy value.
+        """Shuffles the slices of a lazy array along an axis; the array gets a new lazy value.
 
         Parameters
         ----------
@@ -715,7 +715,7 @@ class Generator(Draws):
         x._rebind(self.permutation(x, normalize_axis("shuffle", axis, x.ndim))._x)
 
     def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Array:
-        """Shuffles the elements of each line along an axis independently; None: all elements.
+        """Shuffles the elements of each 1-D slice along an axis independently; None: all elements.
 
         Parameters
         ----------
@@ -763,7 +763,7 @@ class Generator(Draws):
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Chooses random parts of an array along an axis, or numbers of ``0, 1, ..., a - 1``.
+        """Chooses random slices of an array along an axis, or numbers of ``0, 1, ..., a - 1``.
 
         Parts are chosen with or without replacement, with the probabilities `p`; None: all equal.
 

@@ -236,7 +236,7 @@ def seed(seed: int | None = None) -> None:
     Parameters
     ----------
     seed : int or None
-        As for :func:`default_rng`. None: another one in each process.
+        As for :func:`default_rng`. None: a different seed in each process.
 
     Examples
     --------

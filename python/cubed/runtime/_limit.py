@@ -32,7 +32,7 @@ worker_id = 0
 
 
 def resident_of(pid: int) -> int:
-    """Returns the resident bytes of a process of this machine; 0 if they are not known."""
+    """Returns the resident bytes of a process on this machine; 0 if they are not known."""
     try:
         with open(f"/proc/{pid}/statm") as file:  # noqa: PTH123 (importing pathlib takes a while)
             fields = file.read().split()

@@ -13,11 +13,11 @@ with the reports of its tasks. ``GET /health`` returns 200. Other replies have `
 429  the worker is busy
 503  the worker ends
 504  a task did not end in time
-507  a function of Python needs more memory than it may use
+507  a Python function needs more memory than it may use
 ==== ===========================================================================================
 
 A caller that may send messages may run code in the worker, because a plan may contain functions of
-Python. So each request needs a token of OpenID Connect, unless the worker listens only on the
+Python. So each request needs an OpenID Connect token, unless the worker listens only on the
 loopback.
 """
 

@@ -1,7 +1,7 @@
-"""A worker in AWS Lambda that runs functions of Python: ``python -m cubed.runtime.lambda_worker``.
+"""A worker in AWS Lambda that runs Python functions: ``python -m cubed.runtime.lambda_worker``.
 
 It is the entry point of a container image (``packaging/lambda/Containerfile``). The command's
-``cubed worker --lambda`` does the same without Python, and without functions of Python.
+``cubed worker --lambda`` does the same without Python, and without Python functions.
 """
 
 from __future__ import annotations

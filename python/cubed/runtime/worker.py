@@ -34,7 +34,7 @@ T = TypeVar("T")
 _RANGE_BYTES = 120
 #: First bytes of a serialised range, and the slice of its bytes that contains the run's name.
 _MAGIC, _NAME = b"CBDR", slice(40, 80)
-#: Values of a message's field about functions of Python in its plan.
+#: Values of a message's field about Python functions in its plan.
 _CODE, _MAY_HAVE_CODE = "code", "?"
 #: The field of a range with the time limit of a task in milliseconds.
 _TIMEOUT = struct.Struct("<36xI")
@@ -73,7 +73,7 @@ def message(
 
     `attempt` names the driver's attempt at the run. It is needed because a resumed run has the plan
     key of the earlier attempt, whose messages workers may refuse (:func:`stop`). `code` states that
-    the plan has functions of Python, which a child process of the worker runs.
+    the plan has Python functions, which a child process of the worker runs.
 
     Plans contain no storage options. The message contains them, so it may hold secrets.
     """

@@ -87,7 +87,7 @@ class Accessor(Functions):
         lazy = [p.data for p in parts if isinstance(p._data, Array)]
         if not lazy:
             raise TypeError(
-                f"{method}: the {type(owner).__name__} has no lazy array of Cubed, expected at"
+                f"{method}: the {type(owner).__name__} has no lazy Cubed array, expected at"
                 ' least one: make some by .chunk(chunked_array_type="cubed")'
             )
         return lazy
@@ -161,7 +161,7 @@ class Accessor(Functions):
         Raises
         ------
         TypeError
-            The object has no lazy array of Cubed.
+            The object has no lazy Cubed array.
         """
         lazy = self._lazy("visualize")
         return cubed.visualize(*lazy, filename=filename, format=format, **options)
@@ -182,7 +182,7 @@ class Accessor(Functions):
         Raises
         ------
         TypeError
-            The object has no lazy array of Cubed.
+            The object has no lazy Cubed array.
         """
         return cubed.plan(*self._lazy("plan"), **options)
 
@@ -202,7 +202,7 @@ class Accessor(Functions):
         Raises
         ------
         TypeError
-            The object has no lazy array of Cubed.
+            The object has no lazy Cubed array.
         """
         return cubed.plan(*self._lazy("estimate")).estimate(profile)
 
@@ -222,7 +222,7 @@ class Accessor(Functions):
         Raises
         ------
         TypeError
-            The object has no lazy array of Cubed.
+            The object has no lazy Cubed array.
         """
         self._lazy("compute")
         return self._owner.compute(**options)

@@ -183,7 +183,7 @@ class CubedBackend(BackendEntrypoint):
     computation. Coordinates with an index are read when the store is opened.
     """
 
-    description = "Open Zarr stores as lazy arrays of Cubed"
+    description = "Open Zarr stores as lazy Cubed arrays"
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:

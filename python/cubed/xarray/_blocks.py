@@ -18,7 +18,7 @@ from cubed.blocks._apply import wants_keyword
 #: Keyword of map_blocks for the bytes that a call allocates. If the function has a
 #: parameter of this name, the function gets the keyword instead.
 _EXTRA = "extra_projected_mem"
-#: Identifies a variable of an argument: the index of the argument among the objects of Xarray, and
+#: Identifies a variable of an argument: the index of the argument among the Xarray objects, and
 #: the name of the variable.
 _Source = tuple[int, Hashable]
 #: Maps the id of an array without elements to the array, which keeps the id in use, and to the

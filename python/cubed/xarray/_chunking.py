@@ -1,6 +1,6 @@
-"""``chunk`` of objects that hold arrays of Cubed.
+"""``chunk`` of objects that hold Cubed arrays.
 
-They stay arrays of Cubed, whichever chunk manager is Xarray's default.
+They stay Cubed arrays, whichever chunk manager is Xarray's default.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
     ) -> Any:
         """Applies a function to each chunk. The engine replaces Xarray's decoders that it supports.
 
-        Python objects, such as dates of cftime, cannot be in a lazy array of Cubed. Their decoder
+        Python objects, such as dates of cftime, cannot be in a lazy Cubed array. Their decoder
         returns Xarray's lazily decoded array over the lazy array. Only its selected elements are
         computed, when their values are used.
         """

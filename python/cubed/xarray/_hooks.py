@@ -1,4 +1,4 @@
-"""Replaces functions of Xarray for objects that hold lazy arrays of Cubed, and only for these."""
+"""Replaces Xarray functions for objects that hold lazy Cubed arrays, and only for these."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def install(hooks: Iterable[Hook]) -> None:
 
 
 def is_involved(value: Any) -> bool:
-    """Returns whether an argument is a lazy array of Cubed, or holds one."""
+    """Returns whether an argument is a lazy Cubed array, or holds one."""
     if isinstance(value, Array):
         return True
     if isinstance(value, NamedArray):

@@ -1,4 +1,4 @@
-"""Replacements for functions of Xarray that treat only Dask arrays as lazy and chunked.
+"""Replacements for Xarray functions that treat only Dask arrays as lazy and chunked.
 
 Xarray passes all other arrays to NumPy there, which would compute a lazy array, or raise an error.
 Each replacement handles :class:`cubed.Array`, and calls Xarray's own function for all others.

@@ -117,7 +117,7 @@ def apply(
             raise TypeError(_unbounded("this method of .str"))
         to = np.dtype(f"{kind}{accessor.length}")
     sizes = dict(output_sizes or {})
-    # Some functions of Xarray return other extents than it declares: split returns one more part,
+    # Some Xarray functions return other extents than Xarray declares: split returns one more part,
     # and extractall returns the two extents in reverse order.
     if func.__name__ == "_dosplit":
         sizes = {core[0]: func.__defaults__[0] + 1}  # type: ignore[index]
@@ -158,7 +158,7 @@ class _WithValues:
 
 
 def _plain(value: Any) -> Any:
-    """Converts a scalar of NumPy or Xarray to a Python scalar."""
+    """Converts a NumPy scalar or Xarray to a Python scalar."""
     return value.item() if hasattr(value, "dtype") else value
 
 

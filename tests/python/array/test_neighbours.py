@@ -539,7 +539,7 @@ HANDED_TO_DASK = {
 @pytest.mark.parametrize("name", HANDED_TO_DASK)
 def test_dask_is_handed_a_lazy_array(name):
     """Blocks of its result would be lazy arrays, which it neither computes nor counts."""
-    says = rf"dask\.array\.{name} was handed an array of Cubed, .*: call cubed\.{name} instead, or"
+    says = rf"dask\.array\.{name} was handed a Cubed array, .*: call cubed\.{name} instead, or"
     with cubed.raise_if_computes(), pytest.raises((TypeError, AttributeError), match=says):
         HANDED_TO_DASK[name](lazy())
 
@@ -566,7 +566,7 @@ def test_dask_converts_values_in_memory(name):
         TypeError, match=rf"dask\.array\.{name} was .* NumPy: hand it x\.compute\(\)"
     ):
         convert(lazy())
-    with pytest.raises(TypeError, match=rf"dask\.array\.{name} was handed an array of Cubed"):
+    with pytest.raises(TypeError, match=rf"dask\.array\.{name} was handed a Cubed array"):
         convert([lazy(), lazy()])
     np.testing.assert_array_equal(convert(lazy().compute()).compute(), F)
 

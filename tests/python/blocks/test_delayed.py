@@ -59,7 +59,7 @@ def test_memory_of_a_delayed_call():
 
 def test_from_delayed_refusals():
     call = cubed.from_delayed
-    with pytest.raises(TypeError, match="value is 3, expected a delayed call of Dask, or a func"):
+    with pytest.raises(TypeError, match="value is 3, expected a Dask delayed call, or a func"):
         call(3, (2,), dtype=float)
     with pytest.raises(TypeError, match="dtype and meta are None"):
         call(lambda: A, A.shape)

@@ -68,7 +68,9 @@ def test_methods_without_lazy_arrays(method):
     cubed.ones(3)  # with one, the accessor is there
     value = xr.DataArray(np.ones(3), dims="x", name="v")
     for x in (value, value.to_dataset()):
-        with pytest.raises(TypeError, match=f"{method}: the {type(x).__name__} has no lazy array"):
+        with pytest.raises(
+            TypeError, match=f"{method}: the {type(x).__name__} has no lazy Cubed array"
+        ):
             getattr(x.cubed, method)()
 
 
@@ -77,9 +79,7 @@ def test_without_lazy_arrays(kind, tmp_path):
     cubed.ones(3)  # with one, the accessor is there
     value = xr.DataArray(np.ones(3), dims="x", name="v")
     value = value.to_dataset() if kind == "Dataset" else value
-    with pytest.raises(
-        TypeError, match=rf"the {kind} has no lazy array of Cubed, expected at least"
-    ):
+    with pytest.raises(TypeError, match=rf"the {kind} has no lazy Cubed array, expected at least"):
         value.cubed.visualize(tmp_path / "v.svg")
     assert not list(tmp_path.iterdir())
 

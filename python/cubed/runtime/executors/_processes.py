@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def name_of(pid: int) -> bytes:
-    """Returns the name of a process of this machine: HOST:PID."""
+    """Returns the name of a process on this machine: HOST:PID."""
     return f"{os.uname().nodename}:{pid}".encode()
 
 
 def lives(name: bytes) -> bool:
-    """Returns False if a process of this machine has ended, True for all others."""
+    """Returns False if a process on this machine has ended, True for all others."""
     pid = name.rpartition(b":")[2]
     if not pid or name != name_of(int(pid)):
         return True
@@ -27,7 +27,7 @@ def lives(name: bytes) -> bool:
 
 
 def end_those_with(mark: str) -> None:
-    """Ends other processes of this machine that have a string in their environment."""
+    """Ends other processes on this machine that have a string in their environment."""
     for place in Path("/proc").glob("[0-9]*/environ"):
         try:
             if mark.encode() in place.read_bytes() and int(place.parent.name) != os.getpid():

@@ -60,7 +60,7 @@ class Replies:
         self.calls = list(zip(self._urls, messages, strict=True))
 
     def someone_died(self) -> bool:
-        """Returns True if a process of this machine is known to have ended before it replied."""
+        """Returns True if a process on this machine is known to have ended before it replied."""
         return any(_died(path) for url in self._urls if (path := _local(url)) is not None)
 
     def read(self) -> list[bytes | BaseException]:

@@ -13,7 +13,7 @@ class LambdaExecutor(Executor):
     """Runs each range of tasks as an invocation of an AWS Lambda function, whose runtime is the
     command: ``cubed lambda-package`` creates its code.
 
-    Workers have no Python: plans with functions of Python are refused.
+    Workers have no Python: plans with Python functions are refused.
 
     Parameters
     ----------

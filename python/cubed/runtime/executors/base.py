@@ -326,7 +326,7 @@ class Engine(ABC):
         self._silent: dict[Any, float] = {}
         self._lost: set[Any] = set()
         self._looked = self._served = time.monotonic()
-        #: Whether the plan has functions of Python.
+        #: Whether the plan has Python functions.
         self.code: bool = False
         #: The names of the plan's stages, which engines with a dashboard show.
         self.stage_names: Sequence[str] = ()

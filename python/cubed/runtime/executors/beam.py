@@ -1,4 +1,4 @@
-"""Apache Beam: pipelines on Dataflow, Flink, Spark and processes of this machine."""
+"""Apache Beam: pipelines on Dataflow, Flink, Spark and processes on this machine."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class BeamExecutor(EngineExecutor):
     ----------
     options
         Beam's ``PipelineOptions``, or a dict of them such as ``{"runner": "DataflowRunner", ...}``;
-        default: `max_workers` processes of this machine.
+        default: `max_workers` processes on this machine.
     max_workers
         Number of concurrent tasks that plans are made for; default: one per core of this machine,
         which is too few for a cloud.

@@ -1,4 +1,4 @@
-"""Coiled: the cluster of Coiled Functions, which is a cluster of Dask."""
+"""Coiled: the cluster of Coiled Functions, which is a Dask cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CoiledExecutor(EngineExecutor):
     ----------
     coiled_kwargs
         Arguments of ``coiled.function``, such as ``memory``, ``region`` and ``n_workers``; with
-        ``local=True`` the cluster consists of processes of this machine.
+        ``local=True`` the cluster consists of processes on this machine.
     max_workers
         Concurrent tasks; default: the maximum of ``n_workers``.
     retries, **kwargs

@@ -80,7 +80,7 @@ class DaskEngine(Engine):
 
 
 class DaskExecutor(EngineExecutor):
-    """Runs tasks on a cluster of Dask.
+    """Runs tasks on a Dask cluster.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Lithops: serverless functions of many clouds, Kubernetes, and processes of this machine."""
+"""Lithops: serverless functions of many clouds, Kubernetes, and processes on this machine."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class ModalEngine(StageEngine):
 
 
 class ModalExecutor(EngineExecutor):
-    """Runs tasks by functions of Modal.
+    """Runs tasks by Modal functions.
 
     Parameters
     ----------

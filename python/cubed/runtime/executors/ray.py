@@ -9,7 +9,7 @@ from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 
 
 class RayEngine(Engine):
-    """Runs calls as tasks of Ray. Ray does not retry them, because the driver does."""
+    """Runs calls as Ray tasks. Ray does not retry them, because the driver does."""
 
     def __init__(self, options: Mapping[str, Any], workers: int) -> None:
         super().__init__(workers)
@@ -44,7 +44,7 @@ class RayEngine(Engine):
 
 
 class RayExecutor(EngineExecutor):
-    """Runs tasks on a cluster of Ray.
+    """Runs tasks on a Ray cluster.
 
     Parameters
     ----------

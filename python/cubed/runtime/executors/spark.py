@@ -56,7 +56,7 @@ def _shortened(error: Any) -> Exception:
 
 
 class SparkExecutor(EngineExecutor):
-    """Runs tasks on a cluster of Spark.
+    """Runs tasks on a Spark cluster.
 
     Parameters
     ----------
