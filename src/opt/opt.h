@@ -49,7 +49,7 @@ CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *er
 /* Stores more nodes if a stage would need more memory than a task may use. Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
 /* Stores the states of reductions over stored chunks in arrays of the group `url`, as further targets, so that updates can use
- * the states again (cubed_plan_options.partials). Must follow cb_plan_note_growth. CUBED_E_ARG if the plan has no such reduction. */
+ * the states again (cubed_plan_options.partials). Must follow cb_plan_note_growth. CUBED_E_ARG without such a reduction. */
 CUBED_MUST_CHECK cubed_status cb_opt_keep_partials(cubed_plan *p, const char *url,
                                                    cubed_error *err);
 /* Splits reductions with too few tasks for all workers into partial reductions and a merge. Changes the list of nodes. */

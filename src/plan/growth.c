@@ -21,7 +21,7 @@ void cb_fix_no_axes(const cb_ir *ir, int node, cb_fixed_axes *fixed)
 }
 
 /* Marks the axes of a reduction whose states are kept. Blocks are numbered in C order of the reduced axes. So if the first
- * reduced axis grows, existing blocks and positions keep their numbers, and only groups from the last one on get more elements. */
+ * reduced axis grows, existing blocks and positions keep their numbers, and only groups from the last one on get elements. */
 static void fix_axes_of_states(const cb_node *n, cb_fixed_axes *fixed)
 {
     const uint32_t first = n->reduced & -n->reduced;
