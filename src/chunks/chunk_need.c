@@ -169,6 +169,12 @@ cb_zarr_parts cb_node_parts(const cubed_plan *p, int node)
 /* Minimum size in bytes of a chunk for which mapping is faster than copying. */
 #define LEAST_MAPPED ((size_t)1 << 20)
 
+bool cb_node_is_decoded(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    return n->source || (n->url && !cb_codec_chain_is_raw(&p->storage[node]->meta.codecs));
+}
+
 bool cb_node_is_mappable(const cubed_plan *p, int node)
 {
     const cb_storage *s = p->storage[node];

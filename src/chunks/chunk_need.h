@@ -42,6 +42,8 @@ size_t cb_node_subread_run(const cubed_plan *p, int node);
 cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
 /* Returns true if only contiguous parts of the node's chunks can be read. */
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);
+/* Returns true if the node's chunks are decoded, or computed by a source function, so that reading one again costs time. */
+bool cb_node_is_decoded(const cubed_plan *p, int node);
 /* Returns true if a node is a source whose chunks can be mapped to memory: files that contain the elements unencoded, and are so
  * large that mapping is faster than copying. */
 bool cb_node_is_mappable(const cubed_plan *p, int node);

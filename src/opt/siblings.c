@@ -188,7 +188,7 @@ static bool reads_node(const cb_program *prog, int node)
 }
 
 /* Returns the bytes that a task of s holds: chunks of arrays that the program `beside` (may be NULL) does not read, and results
- * that need tiles. A task holds all loads of a branch at the same time. */
+ * that need tiles. A task holds all loads of a branch at the same time; the loads of a group share one chunk. */
 static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside)
 {
     const cb_program *prog = joint(s);
@@ -196,7 +196,7 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
     for (int b = 0; b < prog->nbranches; b++) {
         for (int v = 0; v < prog->branches[b].nloads; v++) {
             const cb_load *l = &prog->branches[b].loads[v];
-            if (l->kind == CB_LOAD_STORED && !l->subread &&
+            if (l->kind == CB_LOAD_STORED && !l->subread && !l->follows &&
                 !(beside && reads_node(beside, l->node)))
                 bytes = cb_sat_add(bytes, cb_chunk_bytes(p, l->node));
         }

@@ -32,6 +32,14 @@ int64_t cb_box_count(const cb_box *b)
     return n;
 }
 
+bool cb_box_has(const cb_box *b, const int64_t *idx)
+{
+    for (int d = 0; d < b->ndim; d++) {
+        if (idx[d] < b->lo[d] || idx[d] >= b->hi[d]) return false;
+    }
+    return true;
+}
+
 void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out)
 {
     int ndim = a->ndim;

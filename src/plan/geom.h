@@ -19,6 +19,8 @@ typedef struct cb_box {
 bool cb_box_empty(const cb_box *b);
 /* Returns the number of elements. It must fit int64_t, as for boxes in arrays whose size was checked. */
 int64_t cb_box_count(const cb_box *b);
+/* Returns true if the element or chunk with this index is in the box. */
+bool cb_box_has(const cb_box *b, const int64_t *idx);
 void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out);
 cb_box cb_box_whole(int ndim, const int64_t *shape);
 

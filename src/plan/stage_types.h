@@ -52,12 +52,18 @@ typedef struct cb_load {
     /* The elements of a block are copied into a dense tile, because they are in several chunks or transposed. For STORED; set
      * by exec/plan/traffic.c. */
     bool tile;
+    bool follows;   /* the load is in a group (see `next`), and is not the first one of the group */
     cb_reuse reuse; /* for STORED; set by exec/plan/traffic.c and cb_plan_find_reuse */
     /* Only the part of a chunk that a block needs is read. For STORED; set by exec/plan/traffic.c. */
     bool subread;
     /* If `subread` is set: the part is decoded one codec block (a part that can be decoded alone) at a time, when a reduction
      * reaches the block. For STORED; set by exec/operators/reduce_ways.c. */
     bool piecewise;
+    /* Number of the next load of the group; 0 if this is the last load of the group, or in no group. For STORED; set by
+     * exec/plan/traffic.c. The loads of a group read the same array with equal strides, of which one exceeds 1, but with
+     * different offsets. So they need the same chunks. Each chunk is read once for all of them, into the buffer of the first
+     * load. */
+    uint16_t next;
 } cb_load;
 
 /* Kinds of instructions. */

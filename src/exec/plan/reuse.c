@@ -19,14 +19,9 @@ static uint64_t kept_bytes(uint64_t count, size_t size)
     return cb_sat_mul(count, size < 1 << 15 ? each : cb_pages_round(each));
 }
 
-static bool is_decoded(const cubed_plan *p, int node)
-{
-    const cb_node *n = &p->ir.nodes[node];
-    return n->source || (n->url && !cb_codec_chain_is_raw(&p->storage[node]->meta.codecs));
-}
-
-/* Visits the loads that decode chunks. The first call counts the loads of each array, and finds arrays with a load that reads
- * chunks repeatedly. The second call (`marked` is set) marks all loads of these arrays if an array has several loads. */
+/* Visits the loads that decode chunks. The first call counts the loads of each array, with each group of loads as one load. It
+ * also finds arrays with a load that reads chunks repeatedly. The second call (`marked` is set) marks all loads of these arrays
+ * if an array has several loads. */
 static void visit_loads(cubed_plan *p, int *count, bool marked)
 {
     const cb_program *prog;
@@ -35,10 +30,10 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
             for (int b = 0; b < prog->nbranches; b++) {
                 for (int v = 0; v < prog->branches[b].nloads; v++) {
                     cb_load *l = &prog->branches[b].loads[v];
-                    if (l->kind != CB_LOAD_STORED || l->subread || !is_decoded(p, l->node))
+                    if (l->kind != CB_LOAD_STORED || l->subread || !cb_node_is_decoded(p, l->node))
                         continue;
                     if (!marked) {
-                        count[l->node]++;
+                        count[l->node] += !l->follows;
                         p->reused[l->node] = p->reused[l->node] || l->reuse != CB_REUSE_NONE;
                     } else if (p->reused[l->node] && count[l->node] > 1) {
                         l->reuse = CB_REUSE_ALL;
@@ -103,23 +98,55 @@ static size_t blocks_between(const cb_blocks *b, int64_t lo, int64_t hi)
     return (size_t)(last / b->per - first / b->per + 1);
 }
 
-/* Returns the number of blocks of a branch for which this load reads the chunk. It is the product of such numbers for each
- * axis. */
-static size_t load_reads(const cubed_plan *p, const cb_branch *b, const cb_load *l,
-                         const cb_blocks *axes, const int64_t *idx)
+/* Returns true if a block needs a chunk exactly if it has elements of the chunk: no load of the group skips whole chunks, and
+ * the offsets of the loads differ along one axis at most, by at most the length of a chunk. */
+static bool is_countable(const cubed_plan *p, const cb_branch *b, int first)
 {
-    cb_box chunk, part = {.ndim = l->map->ndim_in};
-    size_t reads = 1;
+    const cb_load *l = &b->loads[first];
+    const cb_grid *g = p->ir.nodes[l->node].grid;
+    int differ = 0;
     for (int d = 0; d < l->map->ndim_out; d++) {
-        const int64_t stride = l->map->dim[d].stride;
-        if (l->map->dim[d].axis >= 0 && stride != 1 && stride != -1) return SIZE_MAX;
+        const int64_t stride = l->map->dim[d].stride, chunk = g->axis[d].chunk;
+        int64_t least = l->map->dim[d].offset, most = least;
+        for (int v = l->next; v > 0; v = b->loads[v].next) {
+            least = cb_min_i64(least, b->loads[v].map->dim[d].offset);
+            most = cb_max_i64(most, b->loads[v].map->dim[d].offset);
+        }
+        differ += most > least;
+        if (most - least > chunk || differ > 1) return false;
+        if (l->map->dim[d].axis < 0) continue;
+        if (stride != 1 && stride != -1 && (stride > chunk || -stride > chunk || g->axis[d].starts))
+            return false;
     }
-    memcpy(part.lo, b->lo, (size_t)part.ndim * sizeof *part.lo);
-    memcpy(part.hi, b->hi, (size_t)part.ndim * sizeof *part.hi);
+    return true;
+}
+
+/* Returns the number of blocks of a branch for which this load, or the group that begins with it, reads the chunk. It is the
+ * product of such numbers for each axis. */
+static size_t load_reads(const cubed_plan *p, const cb_branch *b, int first, const cb_blocks *axes,
+                         const int64_t *idx)
+{
+    const cb_load *l = &b->loads[first];
+    const int ndim = l->map->ndim_in;
+    cb_box chunk, all = {.ndim = -1};
+    size_t reads = 1;
+    int v = first;
+    if (!is_countable(p, b, first)) return SIZE_MAX;
     cb_grid_box(p->ir.nodes[l->node].grid, idx, &chunk);
-    if (!cb_map_preimage(l->map, &chunk, &part)) return 0;
-    for (int j = 0; j < part.ndim; j++)
-        reads = cb_sat_mul(reads, blocks_between(&axes[j], part.lo[j], part.hi[j]));
+    do {
+        cb_box part = {.ndim = ndim};
+        memcpy(part.lo, b->lo, (size_t)ndim * sizeof *part.lo);
+        memcpy(part.hi, b->hi, (size_t)ndim * sizeof *part.hi);
+        if (!cb_map_preimage(b->loads[v].map, &chunk, &part)) continue;
+        for (int j = 0; j < ndim && all.ndim == ndim; j++) {
+            part.lo[j] = cb_min_i64(part.lo[j], all.lo[j]);
+            part.hi[j] = cb_max_i64(part.hi[j], all.hi[j]);
+        }
+        all = part;
+    } while ((v = b->loads[v].next) > 0);
+    if (all.ndim < 0) return 0;
+    for (int j = 0; j < ndim; j++)
+        reads = cb_sat_mul(reads, blocks_between(&axes[j], all.lo[j], all.hi[j]));
     return reads;
 }
 
@@ -134,12 +161,13 @@ size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx)
             for (int b = 0; b < prog->nbranches; b++) {
                 for (int v = 0; v < prog->branches[b].nloads; v++) {
                     const cb_load *l = &prog->branches[b].loads[v];
-                    if (l->kind != CB_LOAD_STORED || l->node != node || l->reuse == CB_REUSE_NONE)
+                    if (l->kind != CB_LOAD_STORED || l->node != node || l->follows ||
+                        l->reuse == CB_REUSE_NONE)
                         continue;
                     if (k > 1 || l->reshape || !p->stages[s].op->by_blocks) return SIZE_MAX;
                     if (!known) cb_program_blocks(&p->stages[s], k, axes);
                     known = true;
-                    reads = cb_sat_add(reads, load_reads(p, &prog->branches[b], l, axes, idx));
+                    reads = cb_sat_add(reads, load_reads(p, &prog->branches[b], v, axes, idx));
                 }
             }
         }

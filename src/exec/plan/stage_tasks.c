@@ -78,6 +78,52 @@ static bool is_resident(const cubed_plan *p, const cb_branch *b, int v, const cb
     return false;
 }
 
+/* Sets the box of chunks that a load without a reshape needs for a part of its branch. */
+static void cover_of(const cubed_plan *p, const cb_load *l, const cb_box *part, cb_box *cover)
+{
+    cb_box image;
+    cb_map_image(l->map, part, &image);
+    cb_grid_cover(p->ir.nodes[l->node].grid, &image, cover);
+}
+
+/* Returns true if a load before number v, in the same group, needs the chunk. */
+static bool is_gathered(const cubed_plan *p, const cb_branch *b, int first, int v,
+                        const cb_box *part, const int64_t *idx)
+{
+    for (int o = first; o != v; o = b->loads[o].next) {
+        cb_box cover;
+        cover_of(p, &b->loads[o], part, &cover);
+        if (cb_box_has(&cover, idx)) return true;
+    }
+    return false;
+}
+
+/* Calls fn for the chunks that the group that begins with load `first` reads, once for each chunk. */
+static cubed_status walk_group(const cubed_plan *p, const cb_branch *b, int first,
+                               const cb_box *part, cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    cb_box before = {.hi = {0}}, cover;
+    int v = first;
+    do {
+        int64_t idx[CUBED_MAX_NDIM];
+        cover_of(p, &b->loads[v], part, &cover);
+        memcpy(idx, cover.lo, sizeof idx);
+        do {
+            cb_box chunk = {.ndim = cover.ndim};
+            /* Compare with the previous load first, because most loads need the same chunks. */
+            if (v != first && (cb_box_has(&before, idx) || is_gathered(p, b, first, v, part, idx)))
+                continue;
+            for (int d = 0; d < cover.ndim; d++) {
+                chunk.lo[d] = idx[d];
+                chunk.hi[d] = idx[d] + 1;
+            }
+            CB_TRY(fn(ctx, b->loads[v].node, &chunk, err));
+        } while (cb_odometer_next(&cover, idx));
+        before = cover;
+    } while ((v = b->loads[v].next) > 0);
+    return CUBED_OK;
+}
+
 /* Calls fn for the chunks that the program reads for a box. If `fetched` is set, calls it only for chunks that may be
  * prefetched, once for each chunk. */
 static cubed_status walk_loads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
@@ -92,6 +138,11 @@ static cubed_status walk_loads(const cubed_plan *p, const cb_program *prog, cons
         for (int v = 0; v < b->nloads; v++) {
             const cb_load *l = &b->loads[v];
             if (l->kind != CB_LOAD_STORED || (fetched && (l->subread || l->reshape))) continue;
+            if (fetched && l->follows) continue;
+            if (fetched && l->next > 0) {
+                CB_TRY(walk_group(p, b, v, &part, fn, ctx, err));
+                continue;
+            }
             cb_load_image(&p->ir, l, &part, &image);
             cb_grid_cover(p->ir.nodes[l->node].grid, &image, &chunks);
             if (!fetched || !is_resident(p, b, v, &part, &chunks))

@@ -80,22 +80,23 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
     return c;
 }
 
-/* Returns the counts for the blocks within [lo, hi). */
+/* Returns the counts for the blocks within [lo, hi). If `spread` is not 0, counts for several loads with offsets between
+ * `offset` and offset + spread: a block then needs all chunks between the first and the last that one of them needs. */
 static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
-                        const cb_axis *chunks)
+                        int64_t spread, const cb_axis *chunks)
 {
     int64_t first, end, magnitude = stride < 0 ? -stride : stride;
-    if (!b->axis->starts && !chunks->starts && !b->halo && stride != 0)
+    if (!b->axis->starts && !chunks->starts && !b->halo && stride != 0 && spread == 0)
         return regular_cover(b, lo, hi, offset, stride, chunks);
     blocks_within(b, lo, hi, &first, &end);
     const int64_t n = end - first;
     cover c = {0, 0, 0, 0, 0};
     const bool whole = lo <= 0 && hi >= b->axis->extent, once = stride == 1 && b->per == 1;
-    if (whole && once && !b->halo && offset == 0 && cb_axis_equal(b->axis, chunks))
+    if (whole && once && !b->halo && offset == 0 && spread == 0 && cb_axis_equal(b->axis, chunks))
         return (cover){1, n, (uint64_t)n, (uint64_t)cb_axis_stored_all(chunks),
                        (uint64_t)chunks->extent};
     if (n > COUNTED_BLOCKS) {
-        int64_t span = cb_min_i64(chunks->extent, magnitude * (cb_blocks_most(b) - 1) + 1);
+        int64_t span = cb_min_i64(chunks->extent, magnitude * (cb_blocks_most(b) - 1) + 1 + spread);
         c.most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
         c.total = cb_sat_add((size_t)n, (size_t)cb_axis_count(chunks));
         c.stored = cb_sat_mul(c.total, (size_t)chunks->chunk);
@@ -112,7 +113,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
         if (x0 >= x1) continue;
         int64_t a = offset + stride * x0, z = offset + stride * (x1 - 1);
         int64_t from = cb_axis_find(chunks, cb_min_i64(a, z));
-        int64_t to = cb_axis_find(chunks, cb_max_i64(a, z)), count = to - from + 1;
+        int64_t to = cb_axis_find(chunks, cb_max_i64(a, z) + spread), count = to - from + 1;
         least = cb_min_i64(least, from);
         last = cb_max_i64(last, to);
         c.most = cb_max_i64(c.most, count);
@@ -304,62 +305,195 @@ static uint64_t requests_of_part(const cubed_plan *p, const cb_load *l, const in
     return requests;
 }
 
-/* Decides how a load reads its chunks, and sets its flags accordingly. Adds the reads of the load in all tasks to the stage's
- * counts. */
-static void choose_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
-                         const int64_t *extents, cb_load *l, cb_stage *s)
+/* Reads of a load, or of a group of loads, by all tasks.
+ *
+ * - chunks: number of reads of chunks, or of parts of chunks
+ * - distinct: number of different chunks that are read
+ * - stored: bytes of the chunks, each counted as often as it is read
+ * - elements: number of elements that are needed
+ * - tile: a block may need several chunks, or its axes are transposed
+ * - again: several blocks need the same elements */
+typedef struct load_reads {
+    uint64_t chunks, distinct, stored, elements;
+    bool tile, again;
+} load_reads;
+
+/* Counts the reads of a load without a reshape. `spread` is NULL, or has the differences of the offsets of a group of loads for
+ * each axis of the array (see axis_cover). Then `map` has the least offsets. */
+static load_reads count_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
+                              const cb_load *l, const cb_map *map, const int64_t *spread)
 {
     const cb_grid *g = p->ir.nodes[l->node].grid;
-    uint64_t reads = 1, elements = 1, used = 0, distinct = 1, stored = cubed_dtype_size(l->dtype);
+    load_reads n = {
+        .chunks = 1, .elements = 1, .distinct = 1, .stored = cubed_dtype_size(l->dtype)};
+    uint64_t used = 0;
     int last = -1;
-    l->tile = l->reshape != 0;
-    l->subread = l->piecewise = false;
-    l->reuse = CB_REUSE_NONE;
-    if (l->reshape) {
-        reads = reshaped_reads(p, b, axes, l);
-        l->reuse = reads > (uint64_t)cb_grid_count(g) ? CB_REUSE_ALL : CB_REUSE_NONE;
-        cb_traffic_add(s, l->node, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
-        return;
-    }
-    for (int d = 0; d < l->map->ndim_out; d++) {
-        int j = l->map->dim[d].axis;
+    for (int d = 0; d < map->ndim_out; d++) {
+        int j = map->dim[d].axis;
         if (j < 0) {
-            stored = cb_sat_mul(stored, (size_t)g->axis[d].chunk);
+            const int64_t at = map->dim[d].offset, end = at + (spread ? spread[d] : 0);
+            const size_t count =
+                (size_t)(cb_axis_find(&g->axis[d], end) - cb_axis_find(&g->axis[d], at) + 1);
+            n.chunks = cb_sat_mul(n.chunks, count);
+            n.distinct = cb_sat_mul(n.distinct, count);
+            n.stored = cb_sat_mul(n.stored, cb_sat_mul(count, (size_t)g->axis[d].chunk));
             continue;
         }
-        cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], l->map->dim[d].offset,
-                             l->map->dim[d].stride, &g->axis[d]);
-        if (c.most > 1 || j < last) l->tile = true;
+        cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], map->dim[d].offset, map->dim[d].stride,
+                             spread ? spread[d] : 0, &g->axis[d]);
+        if (c.most > 1 || j < last) n.tile = true;
         last = j;
         used |= 1ull << j;
-        reads = cb_sat_mul(reads, c.total);
-        stored = cb_sat_mul(stored, c.stored);
-        distinct = cb_sat_mul(distinct, (size_t)c.distinct);
-        elements = cb_sat_mul(elements, c.elements);
+        n.chunks = cb_sat_mul(n.chunks, c.total);
+        n.stored = cb_sat_mul(n.stored, c.stored);
+        n.distinct = cb_sat_mul(n.distinct, (size_t)c.distinct);
+        n.elements = cb_sat_mul(n.elements, c.elements);
     }
-    for (int j = 0; j < l->map->ndim_in; j++) {
+    for (int j = 0; j < map->ndim_in; j++) {
         if (used >> j & 1) continue;
         int64_t extent = cb_max_i64(1, cb_max_i64(axes[j].axis->extent, b->hi[j]));
         cb_axis whole = cb_axis_regular(extent, extent);
-        cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], 0, 1, &whole);
-        reads = cb_sat_mul(reads, c.total);
-        stored = cb_sat_mul(stored, c.total);
-        elements = cb_sat_mul(elements, c.total);
-        if (c.total > 1) l->reuse = CB_REUSE_ALL;
+        cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], 0, 1, 0, &whole);
+        n.chunks = cb_sat_mul(n.chunks, c.total);
+        n.stored = cb_sat_mul(n.stored, c.total);
+        n.elements = cb_sat_mul(n.elements, c.total);
+        if (c.total > 1) n.again = true;
     }
-    const visits v = {reads, distinct};
-    l->subread = is_subread(p, l, extents, &v);
-    if (reads <= distinct)
-        l->reuse = CB_REUSE_NONE;
-    else if (l->reuse == CB_REUSE_NONE)
-        l->reuse = CB_REUSE_CUT;
+    return n;
+}
+
+/* --- Groups of loads ----------------------------------------------------------------------------------- */
+
+static bool has_wide_stride(const cb_map *m)
+{
+    for (int d = 0; d < m->ndim_out; d++) {
+        const int64_t stride = m->dim[d].stride;
+        if (m->dim[d].axis >= 0 && (stride > 1 || stride < -1)) return true;
+    }
+    return false;
+}
+
+/* Returns true if a load may be in a group. A load that can use its chunk in place needs a tile in a group. So two joined loads
+ * use at most their memory as separate loads: a chunk is replaced by two tiles of at most half its size. */
+static bool may_group(const cubed_plan *p, const cb_load *l, const int64_t *extents)
+{
+    if (l->kind != CB_LOAD_STORED || l->reshape || l->subread || !has_wide_stride(l->map))
+        return false;
+    return l->tile || (cb_node_is_decoded(p, l->node) &&
+                       cb_tile_bytes(l, extents) <= cb_chunk_bytes(p, l->node) / 2);
+}
+
+static bool same_strides(const cb_load *a, const cb_load *b)
+{
+    const cb_map *x = a->map, *y = b->map;
+    if (a->node != b->node || x->ndim_in != y->ndim_in) return false;
+    for (int d = 0; d < x->ndim_out; d++) {
+        if (x->dim[d].axis != y->dim[d].axis || x->dim[d].stride != y->dim[d].stride) return false;
+    }
+    return true;
+}
+
+/* Returns the first load of the group, among the loads after number v, to which load v belongs; -1 if there is none. */
+static int group_of(const cubed_plan *p, const cb_branch *b, int v, const int64_t *extents)
+{
+    for (int o = v + 1; o < b->nloads; o++) {
+        const cb_load *l = &b->loads[o];
+        if (!l->follows && l->kind == CB_LOAD_STORED && same_strides(l, &b->loads[v]) &&
+            may_group(p, l, extents))
+            return o;
+    }
+    return -1;
+}
+
+/* Finds the groups. Visits the loads in reverse order, so that each is put in front of its group. */
+static void find_groups(const cubed_plan *p, const cb_branch *b, const int64_t *extents)
+{
+    for (int v = b->nloads - 1; v >= 0; v--) {
+        cb_load *l = &b->loads[v];
+        const int first = may_group(p, l, extents) ? group_of(p, b, v, extents) : -1;
+        if (first < 0) continue;
+        l->next = (uint16_t)first;
+        b->loads[first].follows = true;
+    }
+    for (int v = 0; v < b->nloads; v++) {
+        cb_load *l = &b->loads[v];
+        if (l->next > 0 || l->follows) l->tile = true;
+    }
+}
+
+/* Adds the reads of the group that begins with load v, and marks its loads if blocks read the same chunks. The reads are
+ * estimated as the minimum of two upper bounds: the sum of the reads of the loads, and the reads of all chunks between them. */
+static void choose_group_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
+                               int v, cb_stage *s)
+{
+    const cb_load *first = &b->loads[v];
+    cb_map map = *first->map;
+    int64_t spread[CUBED_MAX_NDIM] = {0};
+    uint64_t chunks = 0, stored = 0;
+    int i = v;
+    do {
+        const cb_load *l = &b->loads[i];
+        const load_reads n = count_reads(p, b, axes, l, l->map, NULL);
+        chunks = cb_sat_add(chunks, n.chunks);
+        stored = cb_sat_add(stored, n.stored);
+        for (int d = 0; d < map.ndim_out; d++) {
+            const int64_t offset = l->map->dim[d].offset, least = map.dim[d].offset;
+            map.dim[d].offset = cb_min_i64(least, offset);
+            spread[d] = cb_max_i64(least + spread[d], offset) - map.dim[d].offset;
+        }
+    } while ((i = b->loads[i].next) > 0);
+    const load_reads all = count_reads(p, b, axes, first, &map, spread);
+    i = v;
+    do {
+        b->loads[i].reuse = all.chunks > all.distinct ? CB_REUSE_ALL : CB_REUSE_NONE;
+    } while ((i = b->loads[i].next) > 0);
+    cb_traffic_add(s, first->node, cb_min_size(chunks, all.chunks),
+                   cb_min_size(stored, all.stored));
+}
+
+/* --- Loads --------------------------------------------------------------------------------------------- */
+
+static void choose_reshaped_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
+                                  cb_load *l, cb_stage *s)
+{
+    const uint64_t reads = reshaped_reads(p, b, axes, l);
+    const uint64_t chunks = (uint64_t)cb_grid_count(p->ir.nodes[l->node].grid);
+    l->reuse = reads > chunks ? CB_REUSE_ALL : CB_REUSE_NONE;
+    cb_traffic_add(s, l->node, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
+}
+
+/* Adds the reads of a load in all tasks to the stage's counts. */
+static void add_reads(const cubed_plan *p, const cb_load *l, const int64_t *extents,
+                      const load_reads *n, cb_stage *s)
+{
     const bool streams = l->subread && cb_node_parts(p, l->node) == CB_ZARR_STREAM;
-    uint64_t bytes =
-        l->subread && !streams ? cb_sat_mul(elements, cubed_dtype_size(l->dtype)) : stored;
-    cb_traffic_add(s, l->node, reads, bytes);
+    const uint64_t bytes =
+        l->subread && !streams ? cb_sat_mul(n->elements, cubed_dtype_size(l->dtype)) : n->stored;
+    cb_traffic_add(s, l->node, n->chunks, bytes);
     if (!l->subread || !s->reads) return;
-    const uint64_t more = cb_sat_mul(reads, requests_of_part(p, l, extents) - 1);
+    const uint64_t more = cb_sat_mul(n->chunks, requests_of_part(p, l, extents) - 1);
     add_scaled(&s->reads->chunks[l->node], more, s->reads);
+}
+
+/* Decides how a load reads its chunks, and sets its flags accordingly. Adds its reads to the stage's counts, unless the load may
+ * be in a group. */
+static void choose_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
+                         const int64_t *extents, cb_load *l, cb_stage *s)
+{
+    l->tile = l->reshape != 0;
+    l->subread = l->piecewise = l->follows = false;
+    l->next = 0;
+    l->reuse = CB_REUSE_NONE;
+    if (l->reshape) {
+        choose_reshaped_reads(p, b, axes, l, s);
+        return;
+    }
+    const load_reads n = count_reads(p, b, axes, l, l->map, NULL);
+    const visits v = {n.chunks, n.distinct};
+    l->tile = n.tile;
+    l->subread = is_subread(p, l, extents, &v);
+    if (n.chunks > n.distinct) l->reuse = n.again ? CB_REUSE_ALL : CB_REUSE_CUT;
+    if (!may_group(p, l, extents)) add_reads(p, l, extents, &n, s);
 }
 
 void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *prog,
@@ -373,6 +507,17 @@ void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *
         for (int v = 0; v < b->nloads; v++) {
             if (b->loads[v].kind == CB_LOAD_STORED)
                 choose_reads(p, b, axes, extents, &b->loads[v], s);
+        }
+        find_groups(p, b, extents);
+        for (int v = 0; v < b->nloads; v++) {
+            const cb_load *l = &b->loads[v];
+            if (l->follows || !may_group(p, l, extents)) continue;
+            if (l->next > 0) {
+                choose_group_reads(p, b, axes, v, s);
+            } else {
+                const load_reads n = count_reads(p, b, axes, l, l->map, NULL);
+                add_reads(p, l, extents, &n, s);
+            }
         }
     }
 }

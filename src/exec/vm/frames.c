@@ -17,7 +17,9 @@ cubed_status cb_machine_frame(const cb_program *prog, const cb_branch *branch, c
 cubed_status cb_load_frame(const cubed_plan *p, const cb_load *load, const int64_t *extents,
                            cb_arena *arena, void **chunk, void **tile, cubed_error *err)
 {
-    CB_TRY(cb_arena_alloc(arena, cb_load_bytes(p, load, extents), "chunk", chunk, err));
+    *chunk = NULL;
+    if (!load->follows)
+        CB_TRY(cb_arena_alloc(arena, cb_load_bytes(p, load, extents), "chunk", chunk, err));
     if (tile) *tile = NULL;
     if (tile && load->tile)
         CB_TRY(cb_arena_alloc(arena, cb_tile_bytes(load, extents), "tile", tile, err));

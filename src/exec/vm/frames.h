@@ -33,7 +33,8 @@ CUBED_MUST_CHECK cubed_status cb_machine_frame(const cb_program *prog, const cb_
 /* Allocates the buffers of a load of a stored array, for a box with these extents. If the arena measures, also measures the
  * memory for reading chunks, and for keeping chunks in use.
  *
- * chunk  receives the buffer for a chunk, or for the part of a chunk that the box needs
+ * chunk  receives the buffer for a chunk, or for the part of a chunk that the box needs; NULL if the load
+ *        uses the buffer of the first load of its group
  * tile   receives the buffer into which the elements of several chunks are gathered, or NULL if the load needs none. If the
  *        argument `tile` is NULL, no such buffer is allocated. */
 CUBED_MUST_CHECK cubed_status cb_load_frame(const cubed_plan *p, const cb_load *load,

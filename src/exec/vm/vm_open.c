@@ -36,7 +36,9 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
         l->resident = o->resident && same_chunk(o, l, cover->lo, g);
         if (!l->resident) continue;
         l->pinned = o->pinned;
-        if (l->load->reuse != CB_REUSE_NONE) cb_chunks_pass(t->chunks, l->load->node, cover->lo);
+        /* The loads of a group count as one read. */
+        if (l->load->reuse != CB_REUSE_NONE && !l->load->follows)
+            cb_chunks_pass(t->chunks, l->load->node, cover->lo);
     }
     if (!l->resident)
         CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->pinned, err));
@@ -79,8 +81,110 @@ static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, void
     return CUBED_OK;
 }
 
+/* Returns true if the axes of a load's array are in the order of the domain's axes. */
+static bool is_ordered(const cb_map *m)
+{
+    for (int d = 0, last = -1; d < m->ndim_out; d++) {
+        const int j = m->dim[d].axis;
+        if (j >= 0 && j < last) return false;
+        if (j >= 0) last = j;
+    }
+    return true;
+}
+
+/* Sets the strides of a load's tile, which is dense and has no axes that the array lacks. */
+static void tile_strides(const cb_vm *vm, const vm_load *l, int64_t *stride)
+{
+    const cb_map *m = l->load->map;
+    int64_t extents[CUBED_MAX_NDIM];
+    for (int j = 0; j < vm->ndim; j++) extents[j] = 1;
+    for (int d = 0; d < m->ndim_out; d++) {
+        int j = m->dim[d].axis;
+        if (j >= 0) extents[j] = vm->extent[j];
+    }
+    cb_dense_strides(vm->ndim, extents, l->size, stride);
+    for (int j = 0; j < vm->ndim; j++) {
+        if (extents[j] == 1) stride[j] = 0;
+    }
+}
+
+/* Returns the next load of a group; NULL after the last. */
+static vm_load *next_of(const cb_vm *vm, const vm_load *l)
+{
+    return l->load->next > 0 ? &vm->loads[l->load->next] : NULL;
+}
+
+/* Returns true if a load of the group before `l` needs the chunk. */
+static bool is_gathered(const cb_vm *vm, const vm_load *first, const vm_load *l, const int64_t *idx)
+{
+    for (const vm_load *o = first; o != l; o = next_of(vm, o)) {
+        if (cb_box_has(&o->cover, idx)) return true;
+    }
+    return false;
+}
+
+/* Reads each chunk that a group needs once, and copies its elements to the tiles of all loads that need it. */
+static cubed_status gather_group(const cb_vm *vm, const vm_load *first, const cb_box *box,
+                                 cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    for (const vm_load *l = first; l; l = next_of(vm, l)) {
+        int64_t idx[CUBED_MAX_NDIM];
+        cb_box image;
+        cb_map_image(l->load->map, box, &image);
+        memcpy(idx, l->cover.lo, sizeof idx);
+        do {
+            if (is_gathered(vm, first, l, idx)) continue;
+            const size_t mark = cb_arena_mark(t->arena);
+            cb_pinned pinned;
+            CB_TRY(cb_load_chunk(t, l->load, idx, &image, first->chunk, &pinned, err));
+            for (const vm_load *o = l; o; o = next_of(vm, o)) {
+                cb_view tile;
+                if (!cb_box_has(&o->cover, idx)) continue;
+                tile.base = (char *)(uintptr_t)o->base;
+                memcpy(tile.stride, o->stride, sizeof tile.stride);
+                cb_load_place(t, o->load, idx, &pinned, box, &tile);
+            }
+            cb_arena_release(t->arena, mark);
+        } while (cb_odometer_next(&l->cover, idx));
+    }
+    return CUBED_OK;
+}
+
+/* Opens all loads of a group. If they need the same single chunk, it is used in place. */
+static cubed_status open_group(cb_vm *vm, vm_load *first, const cb_box *box, cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    const cb_grid *g = t->plan->ir.nodes[first->load->node].grid;
+    bool in_place = is_ordered(first->load->map);
+    for (vm_load *l = first; l; l = next_of(vm, l)) {
+        cb_box image;
+        void *chunk, *data;
+        CB_TRY(cb_load_frame(t->plan, l->load, vm->extent, t->arena, &chunk, &data, err));
+        CB_CHECK(data, err);
+        l->chunk = l == first ? chunk : first->chunk;
+        l->base = data;
+        tile_strides(vm, l, l->stride);
+        cb_map_image(l->load->map, box, &image);
+        cb_grid_cover(g, &image, &l->cover);
+        in_place =
+            in_place && cb_box_count(&l->cover) == 1 && cb_box_has(&first->cover, l->cover.lo);
+    }
+    if (!in_place) return gather_group(vm, first, box, err);
+    for (vm_load *l = first; l; l = next_of(vm, l)) {
+        const cb_box cover = l->cover;
+        cb_box image;
+        cb_map_image(l->load->map, box, &image);
+        for (int d = 0; d < vm->ndim; d++) l->stride[d] = 0;
+        CB_TRY(open_single_chunk(vm, l, box, &image, &cover, err));
+    }
+    return CUBED_OK;
+}
+
 static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_error *err)
 {
+    if (l->load->follows) return CUBED_OK; /* open_group has opened it */
+    if (l->load->next > 0) return open_group(vm, l, box, err);
     const cb_task *t = vm->task;
     const cb_load *load = l->load;
     const cb_grid *g = t->plan->ir.nodes[load->node].grid;
@@ -95,27 +199,11 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
         open_pieces(vm, l, box, &cover);
         return CUBED_OK;
     }
-    bool ordered = true;
-    for (int d = 0, last = -1; d < load->map->ndim_out; d++) {
-        int j = load->map->dim[d].axis;
-        if (j >= 0 && j < last) ordered = false;
-        if (j >= 0) last = j;
-    }
-    if (cb_box_count(&cover) == 1 && ordered)
+    if (cb_box_count(&cover) == 1 && is_ordered(load->map))
         return open_single_chunk(vm, l, box, &image, &cover, err);
     CB_CHECK(load->tile, err);
-    cb_view tile;
-    int64_t extents[CUBED_MAX_NDIM];
-    for (int j = 0; j < vm->ndim; j++) extents[j] = 1;
-    for (int d = 0; d < load->map->ndim_out; d++) {
-        int j = load->map->dim[d].axis;
-        if (j >= 0) extents[j] = vm->extent[j];
-    }
-    cb_dense_strides(vm->ndim, extents, l->size, tile.stride);
-    for (int j = 0; j < vm->ndim; j++) {
-        if (extents[j] == 1) tile.stride[j] = 0;
-    }
-    tile.base = data;
+    cb_view tile = {.base = data};
+    tile_strides(vm, l, tile.stride);
     CB_TRY(cb_load_gather(t, load, box, &tile, l->chunk, err));
     l->base = data;
     memcpy(l->stride, tile.stride, (size_t)vm->ndim * sizeof(int64_t));
@@ -136,17 +224,22 @@ static void open_memory(const cb_vm *vm, vm_load *l, const cb_box *box)
     l->base += cb_map_strides(l->load->map, origin, strides, box->lo, l->stride);
 }
 
-static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view *reductions,
-                              cubed_error *err)
+/* Sets the fields that all kinds of loads have. All other fields are set before they are read. */
+static void begin_load(const cb_vm *vm, int v)
 {
     vm_load *l = &vm->loads[v];
-    /* All other fields are set before they are read. */
     l->resident = false;
     l->how = LOAD_DIRECT;
     for (int d = 0; d < vm->ndim; d++) l->stride[d] = 0;
     l->load = &vm->branch->loads[v];
     l->size = cubed_dtype_size(l->load->dtype);
     l->reg = load_register(vm, v);
+}
+
+static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view *reductions,
+                              cubed_error *err)
+{
+    vm_load *l = &vm->loads[v];
     switch (l->load->kind) {
     case CB_LOAD_STORED: return open_stored(vm, l, box, err);
     case CB_LOAD_MEMORY: open_memory(vm, l, box); return CUBED_OK;
@@ -302,6 +395,7 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
                   .value = m.values,
                   .regs = m.regs};
     for (int d = 0; d < vm->ndim; d++) vm->extent[d] = box->hi[d] - box->lo[d];
+    for (int v = 0; v < branch->nloads; v++) begin_load(vm, v);
     for (int v = 0; v < branch->nloads; v++) CB_TRY(open_load(vm, v, box, reductions, err));
     resolve_instrs(vm);
     vm->inner = inner >= 0 ? inner : choose_inner(vm);

@@ -43,13 +43,15 @@ typedef struct vm_load {
         LOAD_BLOCKS,
         LOAD_CONST
     } how;
-    void *chunk; /* STORED: buffer of one chunk, a part of it, or a piece */
+    /* STORED: buffer of one chunk, a part of it, or a piece; loads of a group share it */
+    void *chunk;
     bool resident;
     union {
         cb_pinned pinned;
         vm_pieces piece; /* PIECES */
         /* for loads CHUNK_POSITION: index in the array of element 0 of the box */
         int64_t box_idx[CUBED_MAX_NDIM];
+        cb_box cover; /* while a group of loads is opened: the chunks that the load needs */
     };
 } vm_load;
 

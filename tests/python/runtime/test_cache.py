@@ -103,6 +103,24 @@ def test_chunks_that_nobody_will_read_make_room(tmp_path, text):
     within_bounds(stats)
 
 
+@pytest.mark.parametrize("rows", [24, 40, 100])
+def test_slices_with_steps_share_chunks(tmp_path, rows):
+    """A climatology reads each chunk once, in the memory of a few chunks."""
+    x = np.random.default_rng(0).integers(0, 50, size=(600, 1000)).astype("f4")
+    chunks = zarr.create_array(tmp_path / "x", shape=x.shape, chunks=(rows, 1000), dtype="f4")
+    chunks[...] = x
+    months = ", ".join(f"mean(x[{k}::12], axis=0)" for k in range(12))
+    args = ["--in", f"x={tmp_path / 'x'}", "--max-workers", 2, "--reserved-mem", "1MB", *QUIET]
+    memory = ["--allowed-mem", 2_500_000 + 4 * rows * 4000]
+    result = check(run("eval", f"stack([{months}])", *args, *memory))
+    want = np.stack([x[k::12].mean(axis=0) for k in range(12)])
+    np.testing.assert_allclose(result.array(), want, rtol=1e-6)
+    assert result.run["stored_read"] == stored_bytes(tmp_path / "x")
+    within_bounds(result.run)
+    # Twelve chunks do not fit.
+    assert result.run["projected_mem"] < 12 * rows * 4000
+
+
 def test_blocks_of_a_product_are_decoded_once(tmp_path, x):
     args = [
         "eval",
