@@ -152,10 +152,17 @@ int64_t cb_grid_max_chunk(const cb_grid *g)
     return n;
 }
 
+static size_t map_bytes(const cb_map *m)
+{
+    return offsetof(cb_map, dim) + (size_t)m->ndim_out * sizeof m->dim[0];
+}
+
 const cb_map *cb_map_own(cb_zone *zone, const cb_map *m)
 {
-    return cb_zone_memdup(zone, m, offsetof(cb_map, dim) + (size_t)m->ndim_out * sizeof m->dim[0]);
+    return cb_zone_memdup(zone, m, map_bytes(m));
 }
+
+void cb_map_copy(cb_map *to, const cb_map *from) { memcpy(to, from, map_bytes(from)); }
 
 cb_map cb_map_identity(int ndim)
 {

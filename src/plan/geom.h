@@ -192,8 +192,9 @@ typedef struct cb_map {
 } cb_map;
 
 /* Returns a copy of a map in the zone, or NULL if out of memory. The copy has memory only for the map's axes, so it must not
- * be copied by value. */
+ * be copied by value, but by cb_map_copy. */
 const cb_map *cb_map_own(cb_zone *zone, const cb_map *m);
+void cb_map_copy(cb_map *to, const cb_map *from);
 cb_map cb_map_identity(int ndim);
 bool cb_map_is_identity(const cb_map *m);
 bool cb_map_equal(const cb_map *a, const cb_map *b);

@@ -427,10 +427,11 @@ static void choose_group_reads(const cubed_plan *p, const cb_branch *b, const cb
                                int v, cb_stage *s)
 {
     const cb_load *first = &b->loads[v];
-    cb_map map = *first->map;
+    cb_map map;
     int64_t spread[CUBED_MAX_NDIM] = {0};
     uint64_t chunks = 0, stored = 0;
     int i = v;
+    cb_map_copy(&map, first->map);
     do {
         const cb_load *l = &b->loads[i];
         const load_reads n = count_reads(p, b, axes, l, l->map, NULL);
