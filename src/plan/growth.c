@@ -24,7 +24,7 @@ void cb_fix_no_axes(const cb_ir *ir, int node, cb_fixed_axes *fixed)
  * reduced axis grows, existing blocks and positions keep their numbers, and only groups from the last one on get elements. */
 static void fix_axes_of_states(const cb_node *n, cb_fixed_axes *fixed)
 {
-    const uint32_t first = n->reduced & -n->reduced;
+    const uint32_t first = n->reduced ? 1u << __builtin_ctz(n->reduced) : 0;
     fixed[n->inputs[0]].exact |= n->reduced & ~first;
     fixed[n->inputs[0]].not_one |= ~n->reduced | first;
 }
