@@ -63,7 +63,7 @@ static edges latitudes(cb_steps *s, cubed_array *x)
     return (edges){cb_step_part(s, all, 0, 0, n, 1), cb_step_part(s, all, 0, 1, n, 1)};
 }
 
-/* Reduces differences of longitudes to -180 to 180 degrees. */
+/* Returns differences of longitudes, modulo 360, in the range from -180 to 180 degrees. */
 static cubed_array *shortest(cb_steps *s, cubed_array *x)
 {
     cubed_array *turns = cb_step_unary(s, CUBED_OP_ROUND, by(s, CUBED_OP_DIVIDE, x, TURN));

@@ -90,7 +90,7 @@ static cubed_status check_result(const selection *s, cubed_error *err)
                    ndim, CUBED_MAX_NDIM);
 }
 
-/* Reads the entries of a key. Axes of x without an entry are whole. */
+/* Reads the entries of a key. Axes of x without an entry are selected as a whole. */
 static cubed_status read_keys(const cubed_array *x, const cubed_key *keys, int n, bool in_front,
                               selection *s, cubed_error *err)
 {

@@ -162,11 +162,11 @@ static cubed_array *coefficients(cb_steps *s, const char *name, cubed_array *x, 
 static cubed_status check_image(const char *name, const cubed_array *x, cubed_error *err)
 {
     if (x->node.grid->ndim == 0)
-        return cb_fail(err, CUBED_E_ARG, "%s: the image has no axis, expected one at least", name);
+        return cb_fail(err, CUBED_E_ARG, "%s: the image has no axis, expected at least one", name);
     for (int d = 0; d < x->node.grid->ndim; d++)
         if (x->shape[d] == 0)
             return cb_fail(err, CUBED_E_ARG,
-                           "%s: the image has no elements along axis %d, expected one at least",
+                           "%s: the image has no elements along axis %d, expected at least one",
                            name, d);
     return CUBED_OK;
 }

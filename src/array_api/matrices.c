@@ -164,7 +164,7 @@ cubed_status cb_api_solve(const char *name, cubed_array *x1, cubed_array *x2, ui
             rows = n2 > 0 ? x2->shape[n2 > 1 ? n2 - 2 : 0] : 0;
     if (n2 == 0) {
         st = cb_fail(err, CUBED_E_ARG,
-                     "%s: the right side has no dimensions, expected one at least", name);
+                     "%s: the right side has no dimensions, expected at least one", name);
         goto out;
     }
     if (rows != n) {

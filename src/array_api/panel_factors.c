@@ -128,7 +128,7 @@ static cubed_array *reduced(cb_steps *s, cubed_reduction reduction, cubed_array 
     return cb_step(s, cubed_reduce(reduction, x, &options, &y, s->err), &y);
 }
 
-/* Returns a vector per matrix: row `row` of the tops of all panels, concatenated. */
+/* Returns a vector per matrix: row `row` of each panel's result, concatenated over all panels. */
 static cubed_array *gathered(factors *f, int64_t row)
 {
     cubed_array **parts = list(f, f->count), *y = NULL;

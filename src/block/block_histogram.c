@@ -113,7 +113,7 @@ const cubed_block_fn cb_block_histogram = {
 static cubed_status check_bincount(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
-    if (call->params_size != 0) return cb_fail(err, CUBED_E_FORMAT, "parameters");
+    if (call->params_size != 0) return cb_fail(err, CUBED_E_FORMAT, "the parameters are not empty");
     return check_operands(call, CUBED_INT64, err);
 }
 

@@ -72,7 +72,8 @@ static int lines_at_a_time(const layout *s, cubed_dtype dtype)
     return (int)cb_min_i64(s->inner, LINES_BYTES / (int64_t)cubed_dtype_size(dtype));
 }
 
-/* Rounds up the distance of lines, so that lines do not start at the same offset in pages. */
+/* Returns the bytes from the start of a line to the start of the next, so that lines do not all start at the same offset in a
+ * page. */
 static size_t line_stride(const layout *s, cubed_dtype dtype)
 {
     size_t bytes = cb_sat_mul((size_t)s->n, cubed_dtype_size(dtype));

@@ -95,7 +95,7 @@ cubed_status cb_image_take(const cb_call *c, cb_image_places at, cb_image *out)
 cubed_status cb_image_axis(const cb_call *c, int i, const cb_image *image, int *axis)
 {
     if (image->ndim == 0)
-        return cb_fail(c->err, CUBED_E_ARG, "%s: the image has no axis, expected one at least",
+        return cb_fail(c->err, CUBED_E_ARG, "%s: the image has no axis, expected at least one",
                        c->function->name);
     return cb_call_check_axis(c, i, image->ndim, cb_call_int(c, i), axis);
 }
@@ -188,7 +188,7 @@ static cubed_status take_numbers(const cb_call *c, int i, const int64_t *extents
     if (out->n == 0)
         return cb_call_blame(c, i,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "%s: %s has no elements, expected one at least",
+                                     "%s: %s has no elements, expected at least one",
                                      c->function->name, name));
     /* Checks all lengths. If lists have different lengths, the extents may describe a box with far more elements than the
      * lists. */

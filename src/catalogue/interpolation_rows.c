@@ -61,7 +61,7 @@ static cubed_status take_image(const cb_call *c, cb_image *image)
 {
     CB_TRY(cb_image_take(c, (cb_image_places){-1, -1, -1}, image));
     if (image->ndim > 0) return CUBED_OK;
-    return cb_fail(c->err, CUBED_E_ARG, "%s: the image has no axis, expected one at least",
+    return cb_fail(c->err, CUBED_E_ARG, "%s: the image has no axis, expected at least one",
                    c->function->name);
 }
 

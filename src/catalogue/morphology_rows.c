@@ -154,7 +154,7 @@ static cubed_status call_match(const cb_call *c)
 
 static const cb_row rows[] = {
     BINARY("binary_closing", double_params, CLOSING,
-           "Closes holes in elements that are not 0: the erosion of their dilation."),
+           "Closes holes in objects of elements that are not 0: a dilation, then an erosion."),
     BINARY("binary_dilation", single_params, DILATION,
            "Whether any element of a box around each element is not 0."),
     BINARY("binary_erosion", single_params, EROSION,
@@ -166,7 +166,7 @@ static const cb_row rows[] = {
       PARAMS(match_params)},
      .call = call_match},
     BINARY("binary_opening", double_params, OPENING,
-           "Removes small objects from elements that are not 0: the dilation of their erosion."),
+           "Removes small objects of elements that are not 0: an erosion, then a dilation."),
     GREY("black_tophat", BLACK_HAT, "The closing of an image, minus the image."),
     GREY("grey_closing", CLOSING, "The erosion of the dilation of an image."),
     GREY("grey_dilation", DILATION, "The maximum of a mirrored box around each element."),

@@ -80,7 +80,7 @@ struct cb_chunks {
     cb_budget intermediates;       /* the part of `spare` that intermediates use */
     cb_cache *cache;               /* NULL if chunks are not cached */
     cb_fetcher *fetcher;           /* NULL if chunks are not prefetched */
-    cb_offers offers;              /* {0} if workers do not decode chunks for each other */
+    cb_offers offers;              /* zeros if workers do not decode chunks for each other */
     atomic_uint_least64_t spilled; /* bytes of intermediates moved to the work folder */
     bool maps;                     /* files with unencoded chunks may be mapped to memory */
     cb_map_costs mapped,

@@ -25,12 +25,13 @@ static const cli_option own[] = {
 
 const cli_usage cmd_executors_usage = {
     .synopsis = "executors [--json] [--check NAME [options]]",
-    .text = "Lists the executors and engines that can run tasks: executors of this command "
-            "(--executor), batch systems (cubed submit --engine), engines of the Python package "
-            "(executor_name=), and MPI (mpirun cubed-mpi), with how they are tested. --check shows "
-            "within seconds whether workers start, import the Python package in this version, "
-            "reach the work directory and stores, and have the memory. It needs the Python "
-            "package. For a batch system it only checks that the programs exist.",
+    .text =
+        "Lists the executors and engines that can run tasks: executors of this command "
+        "(--executor), batch systems (cubed submit --engine), engines of the Python package "
+        "(executor_name=), and MPI (mpirun cubed-mpi). States how each is tested. --check shows "
+        "within seconds whether workers start, import the Python package in this version, "
+        "reach the work directory and stores, and have the memory. It needs the Python "
+        "package. For a batch system it only checks that the programs exist.",
     .examples = "  cubed executors\n"
                 "  cubed executors --check processes --work-dir /scratch/me\n"
                 "  cubed executors --check dask --executor-option client=tcp://scheduler:8786\n",

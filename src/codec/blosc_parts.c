@@ -87,9 +87,9 @@ static void copy_plane(const cb_blosc_block *b, const plane *p, const unsigned c
     }
 }
 
-/* Decodes the first `most` bytes of an LZ4 stream that repeats one byte: a few literals, a match with offset 1, and a few literals
- * at the end. The high bytes of small numbers are such streams, and LZ4 takes several times as long as memset. Returns false for
- * all other streams. */
+/* Decodes the first `most` bytes of an LZ4 stream that repeats one byte: a few literals, a match with offset 1, and a few
+ * literals at the end. The high bytes of small numbers are such streams, and LZ4 takes several times as long as memset. Returns
+ * false for all other streams. `encoded` is at least 1. */
 static bool decode_run(const unsigned char *src, size_t encoded, unsigned char *dst, size_t most,
                        size_t size)
 {

@@ -379,7 +379,7 @@ static cubed_status mask_of(grid_text *t, const grid_entries *e)
     int64_t n = 0;
     if (!find_entry(e, "mask")) return CUBED_OK;
     if (cb_count(t->cells.ndim, t->cells.shape, &n) || n < 1 || n > CB_GRID_MOST_CELLS)
-        return cb_fail(t->err, CUBED_E_ARG, "grid description: a mask of a grid without cells");
+        return cb_fail(t->err, CUBED_E_ARG, "grid description: the grid has a mask but no cells");
     CB_TRY(many_numbers(t, e, "mask", "", n, &v));
     bool *mask = cb_zone_alloc(t->zone, (size_t)n * sizeof *mask);
     if (!mask) return no_memory(t);

@@ -221,7 +221,8 @@ extern const expr_function expr_attribute_functions[], expr_block_functions[],
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);
-/* An argument that the caller supplies. If its value has kind CUBED_VALUE_NONE, `at` is built instead. */
+/* An argument that the caller supplies: a value, or, if the value has kind CUBED_VALUE_NONE, the expression `at`, which is then
+ * evaluated. */
 typedef struct expr_given {
     const char *name;
     cubed_value value; /* borrowed */

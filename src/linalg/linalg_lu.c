@@ -41,7 +41,7 @@ static cubed_status check_cholesky(const cubed_block_call *call, void *ctx, cube
     (void)ctx;
     CB_TRY(cb_linalg_check(call, 1, 1, sizeof *p, (const int[]){2, 2}, (cb_linalg_types){0}, err));
     CB_TRY(check_square(&call->in[0], err));
-    if (p->upper >> 1) return cb_fail(err, CUBED_E_FORMAT, "parameters out of range");
+    if (p->upper >> 1) return cb_fail(err, CUBED_E_FORMAT, "the parameters are out of range");
     return cb_linalg_shape(&call->out[0], cb_rows(&call->in[0]), cb_rows(&call->in[0]), err);
 }
 

@@ -24,12 +24,12 @@ cubed_status cb_panel_check(const cubed_block_call *call, void *ctx, cubed_error
     if (step < 1 || p->rows < step || p->rows % step != 0 || p->panels < 0 || p->option >> 1 ||
         n < 1 || cb_columns(out) < 1 || cb_columns(out) > step ||
         cb_mul_i64(p->panels, step, &columns) || columns - step >= n || column > 2 * p->panels)
-        return cb_fail(err, CUBED_E_FORMAT, "parameters out of range");
+        return cb_fail(err, CUBED_E_FORMAT, "the parameters are out of range");
     /* All blocks have the same height, except the last one. */
     if (cb_mul_i64(row, p->rows, &start) || cb_add_i64(start, cb_rows(in), &end) ||
         end > cb_rows(out) || cb_rows(in) > p->rows ||
         (end < cb_rows(out) && cb_rows(in) != p->rows))
-        return cb_fail(err, CUBED_E_FORMAT, "blocks of other shapes than the panel's");
+        return cb_fail(err, CUBED_E_FORMAT, "the blocks have other shapes than the panel");
     return CUBED_OK;
 }
 

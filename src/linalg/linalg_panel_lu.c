@@ -25,7 +25,7 @@ static cubed_status check_factor(const cubed_block_call *call, void *ctx, cubed_
         p->panels * cb_columns(&call->in[0]) + cb_columns(out) <= cb_rows(out) - p->rows &&
         call->index[call->nsymbols - 2] <= p->panels)
         return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT, "a panel right of the diagonal");
+    return cb_fail(err, CUBED_E_FORMAT, "a panel lies to the right of the diagonal");
 }
 
 typedef enum panel_job { SOLVE, FACTOR_LU, FACTOR_CHOLESKY } panel_job;
@@ -81,7 +81,7 @@ static cubed_status run_lu(const cubed_block_call *call, void *ctx, cubed_error 
         cb_panel_load(&s, cb_panel_item(call));
     else
         ok = complex ? forward_z(&s, s.column - 1) : forward_d(&s, s.column - 1);
-    if (!ok) return cb_fail(err, CUBED_E_FORMAT, "pivots out of range");
+    if (!ok) return cb_fail(err, CUBED_E_FORMAT, "the pivots are out of range");
     if (call->last)
         regular = complex ? factor_lu_z(&s, &w, p->panels) : factor_lu_d(&s, &w, p->panels);
     if (regular || !p->option) return CUBED_OK;
@@ -104,7 +104,7 @@ static cubed_status run_solve(const cubed_block_call *call, void *ctx, cubed_err
         backward_z(&s, 2 * p->panels - s.column);
     else
         backward_d(&s, 2 * p->panels - s.column);
-    return ok ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "pivots out of range");
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "the pivots are out of range");
 }
 
 static cubed_status run_cholesky(const cubed_block_call *call, void *ctx, cubed_error *err)

@@ -19,8 +19,8 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
-/* Larger blocks are mapped in huge pages, and returned to the system or kept (mem/spare.h). Smaller ones come from the allocator, which usually
- * reuses pages of an earlier run: new pages would cost more than small tasks. */
+/* Larger blocks are mapped in huge pages, and returned to the system or kept (mem/spare.h). Smaller ones come from the
+ * allocator, which usually reuses pages of an earlier run: new pages would cost more than small tasks. */
 #define LARGE ((size_t)4 << 20)
 
 typedef struct cb_deferred {

@@ -43,8 +43,8 @@ static int64_t sticky_product(int64_t a, int64_t b)
     return cb_mul_i64(a, b, &product) ? INT64_MAX : product;
 }
 
-/* Returns the number of elements in C order that a chunk of a group's axes spans: its length along the first axis where it has
- * more than one element, times the extents of all later axes. */
+/* Returns the number of consecutive elements in C order that contain a chunk of a group's axes: the length of the chunk along the
+ * first axis where it has more than one element, times the extents of all later axes. */
 static int64_t reach(int n, const int64_t *extent, const int64_t *chunk)
 {
     int64_t after = 1, most = 1;

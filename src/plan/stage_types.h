@@ -188,7 +188,7 @@ typedef struct cb_stage_call {
     int *outs;
 } cb_stage_call;
 
-/* Processor time of data movement, in seconds: reading and decoding chunks; passing over memory; encoding and putting results. */
+/* Processor time of data movement, in seconds: reading and decoding chunks; memory accesses; encoding and writing results. */
 typedef struct cb_moves {
     double read, memory, write;
 } cb_moves;

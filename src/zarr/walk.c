@@ -38,8 +38,8 @@ static cubed_status add_below(void *ctx, const cubed_store_entry *e, cubed_error
     return e->is_prefix && !is_of_run(e->key) ? add(ctx, e->key, err) : CUBED_OK;
 }
 
-/* Finds the contents of all paths in the list. Does not list below arrays, so the number of requests and the memory depend only
- * on arrays and groups, not on chunks. */
+/* Finds the contents of all paths in the list. Does not list the chunks of arrays, so the number of requests and the memory
+ * depend only on arrays and groups, not on chunks. */
 static cubed_status look_below(cubed_store *store, walk_state *w, cubed_error *err)
 {
     for (int i = 0; i < w->n; i++) {

@@ -423,7 +423,7 @@ static void test_refusals(void **state)
             "solve_triangular: the matrices are 2 x 2 and the right side has 6 rows, expected "
             "equal numbers");
     refused(f, cubed_solve_triangular(square, number, CUBED_TRIANGLE_LOWER, 0, y, e), CUBED_E_ARG,
-            "solve_triangular: the right side has no dimensions, expected one at least");
+            "solve_triangular: the right side has no dimensions, expected at least one");
     refused(f, cubed_lstsq(v, v, NULL, 0, &y[0], &y[1], &y[2], &y[3], e), CUBED_E_LINALG,
             "lstsq: a has 1 dimensions, expected 2");
     refused(f, cubed_lstsq(few, number, NULL, 0, &y[0], &y[1], &y[2], &y[3], e), CUBED_E_LINALG,

@@ -225,7 +225,7 @@ class Array(Methods, Operators):
         """Computes the values and returns them as nested lists."""
         return self.compute().tolist()
 
-    # --- Protocols of NumPy and the standard -----------------------------------------------------
+    # --- Protocols of NumPy and of the Array API standard ----------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         return _above.call_ufunc(ufunc, method, args, kwargs)

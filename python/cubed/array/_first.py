@@ -29,7 +29,8 @@ class _Call:
         #: In a call that only makes plans, the arrays whose elements would have been computed; None
         #: in other calls.
         self.skipped: list[tuple[Array, ...]] | None = None
-        #: Whether results may be larger than planned, because numbers were guessed.
+        #: Whether results may be larger than planned, because the plan used guesses of sizes that
+        #: depend on elements.
         self.is_guessed = False
 
     def compute(self, arrays: Sequence[Array], guesses: Sequence[Any]) -> tuple[Any, ...]:

@@ -236,7 +236,7 @@ def fromfunction(
     extents = normalize_shape(shape)
     at = _coordinates(extents, dtype, chunks, spec)
     if not at:
-        raise ValueError("fromfunction: the shape has no axis, expected one at least")
+        raise ValueError("fromfunction: the shape has no axis, expected at least one")
     return elemwise(function, *at, **kwargs)
 
 

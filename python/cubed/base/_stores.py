@@ -43,7 +43,7 @@ def place_of(store: Any) -> Place | None:
 
 
 def split_place(store: Any, path: str | None) -> tuple[Any, str | None]:
-    """Splits a place in a store into the store and the whole path in it.
+    """Splits the location of an array into its store and its whole path in the store.
 
     ``zip://PATH::ARCHIVE`` is fsspec's spelling of an archive that the engine reads; longer chains
     are left to fsspec. An Icechunk session is replaced by its store.

@@ -41,9 +41,9 @@ def binary_closing(
     *,
     axes: Axis = None,
 ) -> Array:
-    """Closes holes in elements that are not 0: the erosion of their dilation.
+    """Closes holes in objects of elements that are not 0: a dilation, then an erosion.
 
-    Each iteration is stored.
+    The result of each iteration is stored.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def binary_dilation(
 ) -> Array:
     """Whether any element of a box around each element is not 0.
 
-    Each iteration is stored. The structure is mirrored.
+    The result of each iteration is stored. The structure is mirrored.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def binary_erosion(
 ) -> Array:
     """Whether no element of a box around each element is 0.
 
-    Each iteration is stored.
+    The result of each iteration is stored.
 
     Parameters
     ----------
@@ -314,9 +314,9 @@ def binary_opening(
     *,
     axes: Axis = None,
 ) -> Array:
-    """Removes small objects from elements that are not 0: the dilation of their erosion.
+    """Removes small objects of elements that are not 0: an erosion, then a dilation.
 
-    Each iteration is stored.
+    The result of each iteration is stored.
 
     Parameters
     ----------

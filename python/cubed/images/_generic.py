@@ -473,7 +473,7 @@ def geometric_transform(
     x = as_lazy(input)
     shape = x.shape if output_shape is None else tuple(map(operator.index, output_shape))
     if not shape:
-        raise ValueError("geometric_transform: the result has no axis, expected one at least")
+        raise ValueError("geometric_transform: the result has no axis, expected at least one")
     like = zeros(shape, dtype=np.int8, chunks=x.chunksize if len(shape) == x.ndim else "auto")
     find = _Mapped(
         mapping, tuple(extra_arguments), dict(extra_keywords or {}), like.chunksize, x.ndim

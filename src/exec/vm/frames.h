@@ -57,11 +57,11 @@ typedef struct cb_evaluation {
     bool stream; /* Results are written with stores that bypass the caches. */
 } cb_evaluation;
 
-/* Allocates the views (strided buffers) that cb_evaluate needs. If the arena measures, also measures the evaluation of the
+/* Allocates the views (strided buffers) that cb_evaluate needs. In a measuring arena, it also measures the evaluation of the
  * branches that overlap the box, one after another.
  *
- * anywhere  the box represents boxes at any position. Then all branches are measured, or no branch if the arena measures the
- *           minimum (CB_ARENA_LEAST).
+ * anywhere  only the extents of the box are known, not its position. Then all branches are measured, or no branch if the arena
+ *           measures the minimum (CB_ARENA_LEAST).
  * views     on entry, *views points to memory for one view. This memory is used if the program has one result and reads no
  *           states. Otherwise, *views is set to a list in the arena. */
 CUBED_MUST_CHECK cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e,

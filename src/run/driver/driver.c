@@ -360,7 +360,7 @@ static bool has_readers(const cb_driver *d, const cb_stage *s)
     return false;
 }
 
-/* Returns true if the range may have a copy before it is slow. */
+/* Returns true if the driver may submit a second copy of the range, although the range is not slow yet. */
 static bool may_copy_early(const cb_driver *d, const in_flight *f)
 {
     const stage_state *s = &d->stages[f->stage];

@@ -173,8 +173,8 @@ CUBED_MUST_CHECK cubed_status cb_store_begin_pieces(cubed_store *s, const char *
  * name[cap]. Resolves links. The caller closes the store. CUBED_E_UNSUPPORTED if the store cannot open parents. */
 CUBED_MUST_CHECK cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out,
                                               char *name, size_t cap, cubed_error *err);
-/* Returns true if cb_store_anchor can open directories of the store. Then a directory exists independently of its name: an open
- * directory stays the same if it is renamed (cubed_store_vtable.anchor). */
+/* Returns true if cb_store_anchor can open directories of the store (cubed_store_vtable.anchor). An open directory stays the same
+ * if it is renamed. */
 bool cb_store_has_places(const cubed_store *s);
 /* Opens the directory at `path` as a store, which refers to this directory even after it is renamed. The caller closes the store.
  * CUBED_E_NOT_FOUND if the directory does not exist and `make` is false. */

@@ -152,7 +152,8 @@ static cubed_status next(cb_resp *c, char *out, cubed_error *err)
 
 static cubed_status malformed(const cb_resp_reply *r, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_IO, "the reply \"%c%.60s\" is not a reply of Redis", r->type,
+    return cb_fail(err, CUBED_E_IO,
+                   "the reply \"%c%.60s\" is not a valid reply of the Redis protocol", r->type,
                    r->text);
 }
 

@@ -101,7 +101,7 @@ def page(cursor: bytes, *names: bytes) -> bytes:
     return b"*2\r\n" + bulk(cursor) + b"*%d\r\n" % len(names) + b"".join(map(bulk, names))
 
 
-NOT_REDIS = "is not a reply of Redis"
+NOT_REDIS = "is not a valid reply of the Redis protocol"
 HEADS = [b":74\r\n", bulk(VERSION)]
 ROWS = {
     "endless line": ("MULTI", lambda: endless(b"+" * 65536), "a line of more than 65536 bytes"),

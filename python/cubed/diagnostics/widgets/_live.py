@@ -92,7 +92,7 @@ class LiveViewer(Callback):
     def _draw(self) -> None:
         from IPython.display import HTML
 
-        # None outside of notebooks: there, the picture has been shown as text.
+        # The handle is None outside of notebooks, where text was shown in place of the picture.
         if self._handle is not None:
             self._handle.update(HTML(self._sized()))
         self._drawn = time.monotonic()

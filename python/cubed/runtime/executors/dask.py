@@ -13,7 +13,7 @@ from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 
 
 class DaskEngine(Engine):
-    """Runs calls by a client. The scheduler handles lost workers and runs their calls again."""
+    """Runs calls through a client. The scheduler runs the calls of lost workers again."""
 
     # More calls than workers, because the scheduler is informed of completed calls with a delay. It
     # queues the calls that do not run yet.
