@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -43,7 +44,9 @@ struct object_server {
     int fd, port;
     pthread_t acceptor, threads[MOST];
     int fds[MOST], nthreads;
+    bool ended[MOST];     /* threads that were joined */
     pthread_mutex_t lock; /* protects all members below */
+    bool redis[MOST];     /* connections that sent commands of Redis */
     object objects[MOST];
     int nobjects, versions;
     answer faults[16], said[16];
@@ -58,7 +61,7 @@ struct object_server {
 
 typedef struct connection {
     object_server *s;
-    int fd;
+    int fd, number;
     /* in: bytes of the next request that were read; size: their number; room: size of the buffer */
     char *in;
     size_t size, room;
@@ -816,6 +819,7 @@ static bool serve_redis(connection *c, command *queue, int *queued)
         return false;
     }
     pthread_mutex_lock(&c->s->lock);
+    c->s->redis[c->number] = true;
     note(c->s, k.word[0]);
     if (strcmp(k.word[0], "MULTI") == 0) {
         *queued = 1;
@@ -857,6 +861,21 @@ static void *converse(void *arg)
     return NULL;
 }
 
+/* Waits for commands on connections that clients have closed. Redis has one thread, so it executes them before commands of later
+ * connections. */
+static void end_closed(object_server *s)
+{
+    for (int i = 0; i < s->nthreads; i++) {
+        struct pollfd peer = {.fd = s->fds[i], .events = POLLRDHUP};
+        pthread_mutex_lock(&s->lock);
+        const bool waits = s->redis[i] && !s->ended[i];
+        pthread_mutex_unlock(&s->lock);
+        if (!waits || poll(&peer, 1, 0) <= 0) continue;
+        pthread_join(s->threads[i], NULL);
+        s->ended[i] = true;
+    }
+}
+
 static void *accept_all(void *arg)
 {
     object_server *s = arg;
@@ -865,7 +884,9 @@ static void *accept_all(void *arg)
         if (!c || s->nthreads == MOST) die("too many connections");
         const int now = 1;
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
+        end_closed(s);
         c->s = s;
+        c->number = s->nthreads;
         c->fd = s->fds[s->nthreads] = fd;
         if (pthread_create(&s->threads[s->nthreads], NULL, converse, c) != 0) die("pthread_create");
         s->nthreads++;
@@ -904,7 +925,7 @@ void object_server_free(object_server *s)
     pthread_join(s->acceptor, NULL);
     for (int i = 0; i < s->nthreads; i++) {
         shutdown(s->fds[i], SHUT_RDWR);
-        pthread_join(s->threads[i], NULL);
+        if (!s->ended[i]) pthread_join(s->threads[i], NULL);
         close(s->fds[i]);
     }
     close(s->fd);
