@@ -150,7 +150,7 @@ def test_texts_are_copied(tmp_path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["monmaen", "in.nc", "out.nc"], 'not a verb (did you mean "monmean"?)'),
+        (["monmaen", "in.nc", "out.nc"], 'not a subcommand (did you mean "monmean"?)'),
         (["monmean", "in.nc"], "expected IN OUT, or IN IN2 OUT, but there are 1 names"),
         (["monmean", "-nothing", "in.nc", "out.nc"], '"nothing" is no function'),
         (["mean,tmie", "in.nc", "out.nc"], 'no dimension "tmie"'),

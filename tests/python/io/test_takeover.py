@@ -102,9 +102,9 @@ def test_nothing_is_taken_over_where_conditions_are_ignored(unsigned, ignores, h
     refused = b.run("eval", text, "--out", b.url, *how)
     assert refused.code == 1
     assert re.search(
-        rf"s3://b/z.zarr was being written by process \d+ on far-away since .*, whose last sign of"
-        rf" life is 7\d\d seconds old. That run may still write: this store {REFUSED}.*make sure"
-        r" that no process of that run is left, and take the place over \(--take-over",
+        rf"s3://b/z.zarr was being written by process \d+ on far-away since .*, whose last"
+        rf" heartbeat is 7\d\d seconds old. That run may still write: this store {REFUSED}.*make"
+        r" sure that no process of that run is left, and take the place over \(--take-over",
         refused.err,
     ), refused.err
     assert b.bytes() == before
