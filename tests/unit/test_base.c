@@ -186,7 +186,7 @@ static void end_run(cb_spare *s, cb_arena *ar)
 static void test_spare_arena(void **state)
 {
     enum { SIZE = 8 << 20 };
-    static const size_t others[] = {SIZE / 2, 2 * SIZE, 100};
+    static const size_t others[] = {SIZE / 2, (size_t)2 * SIZE, 100};
     static const cubed_cancel cancel = CUBED_CANCEL_INIT;
     cb_spare s = {.runs = 0};
     cb_arena *a, *b;
@@ -225,7 +225,7 @@ static void test_spare_arena(void **state)
     first = begin_run(&s, CB_SPARE_BYTES, &a);
     end_run(&s, a);
     assert_true(is_mapped(first));
-    second = begin_run(&s, CB_SPARE_BYTES + CB_ARENA_ALIGN, &a);
+    (void)begin_run(&s, CB_SPARE_BYTES + CB_ARENA_ALIGN, &a);
     assert_null(s.arena);
     end_run(&s, a);
     assert_null(s.arena);

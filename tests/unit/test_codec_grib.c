@@ -225,7 +225,7 @@ static void test_library(void **state)
     /* IEEE floats of edition 2, template 5.4: the values of the data section are five ones, and the hole */
     static const uint8_t section5[12] = {0, 0, 0, 12, 5, 0, 0, 0, 11, 0, 4, 1};
     make_field(&f, grib_edition2, CUBED_FLOAT64, "{\"var\": \"values\", \"most\": 512}");
-    const size_t before = 143 + NUMBER, bitmap = 8, floats = (POINTS - 1) * 4;
+    const size_t before = 143 + NUMBER, bitmap = 8, floats = (size_t)(POINTS - 1) * 4;
     const size_t size = before + sizeof section5 + bitmap + 5 + floats + 4;
     uint8_t *m = calloc(1, size), *at = m + before;
     assert_non_null(m);

@@ -85,7 +85,8 @@ static void expect_integers(cubed_store *s, const char *key, const int64_t *valu
 }
 
 /* 2020-02-29T12:00:00 */
-#define NOON ((int64_t)1582977600)
+#define NOON     ((int64_t)1582977600)
+#define HOURS(n) ((int64_t)(n)*3600)
 
 static void test_one_field(void **state)
 {
@@ -119,7 +120,7 @@ static void test_bytes_between_messages(void **state)
 {
     static const char heading[] = "ZCZC 001\r\r\nHTDL85\r\r\n";
     file f = {.size = sizeof heading};
-    const int64_t times[] = {NOON - 6 * 3600, NOON};
+    const int64_t times[] = {NOON - HOURS(6), NOON};
     need_library();
     memcpy(f.bytes, heading, sizeof heading);
     append(&f, none, none, none);
@@ -174,7 +175,7 @@ static void test_members(void **state)
 static void test_forecasts(void **state)
 {
     file f = {.size = 0};
-    const int64_t valid[] = {NOON, NOON + 6 * 3600};
+    const int64_t valid[] = {NOON, NOON + HOURS(6)};
     const double steps[] = {0, 6};
     need_library();
     append(&f, none, none, none);
@@ -187,7 +188,7 @@ static void test_forecasts(void **state)
     cb_store_close(s);
     append(&f, (change){HOUR, 18}, none, none);
     append(&f, (change){HOUR, 18}, (change){STEP, 6}, none);
-    const int64_t times[] = {NOON, NOON + 6 * 3600, NOON + 6 * 3600, NOON + 12 * 3600};
+    const int64_t times[] = {NOON, NOON + HOURS(6), NOON + HOURS(6), NOON + HOURS(12)};
     s = open_file(*state, &f);
     expect_words(s, "t2m/zarr.json", "\"shape\":[2,2,2,6]");
     expect_words(s, "t2m/zarr.json",
