@@ -89,7 +89,8 @@ def test_a_run_in_processes_is_watched_and_killed(tmp_path):
 @pytest.mark.parametrize("executor", ["threads", "processes"])
 def test_the_last_status_has_all_tasks(tmp_path, executor):
     file = tmp_path / "run.json"
-    text = "y = mean(random((400, 40), seed=1, chunks=(10, 40)), axis=0)"
+    # Long enough for gb_seconds, which has three decimals.
+    text = "y = mean(random((400, 9000), seed=1, chunks=(10, 9000)), axis=0)"
     options = ["--executor", executor, "--max-workers", "2", "--status", file, "--json", *QUIET]
     stats = check(run("eval", text, "--out", tmp_path / "y.zarr", *options)).run
     s = json.loads(file.read_text())
