@@ -277,7 +277,7 @@ echo "$@" >>calls
 read -r code <codes || code=0
 sed -i 1d codes
 echo "line of attempt $(wc -l <calls)" >&2
-[ "$code" != wait ] || {{ trap 'exit 130' TERM; sleep 20 & wait; }}
+[ "$code" != wait ] || {{ trap 'exit 130' TERM; touch waits; sleep 20 & wait; }}
 exit "$code"
 """
 
@@ -349,7 +349,7 @@ def test_parts_are_told_before_their_job_ends(plan, programs):
     """Slurm's SIGTERM gets to the worker, and the part runs again, but not after a cancellation."""
     folder, done = part(plan, ["wait", "0"], programs)
     deadline = time.monotonic() + 60
-    while not (folder / "calls").exists() and time.monotonic() < deadline:
+    while not (folder / "waits").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.3)
     done.terminate()
@@ -357,7 +357,7 @@ def test_parts_are_told_before_their_job_ends(plan, programs):
     assert calls(folder) == 2
     shutil.rmtree(folder)
     folder, done = part(plan, ["wait", "0"], programs)
-    while not (folder / "calls").exists() and time.monotonic() < deadline:
+    while not (folder / "waits").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.3)
     (folder / "cancelled").touch()
