@@ -170,13 +170,10 @@ cubed_status cb_plan_note_states_growth(cubed_plan *p, const bool *keeps, cubed_
     cubed_status st;
     part.ir = (cb_ir){0};
     part.ntargets = 0;
-    bool *wanted = cb_alloc_zero(a, n * sizeof *wanted);
+    bool *wanted = cb_alloc(a, n * sizeof *wanted);
     if (!wanted) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    for (int i = p->ir.nnodes - 1; i >= 0; i--) {
-        wanted[i] = wanted[i] || keeps[i];
-        for (int k = 0; wanted[i] && k < p->ir.nodes[i].ninputs; k++)
-            wanted[p->ir.nodes[i].inputs[k]] = true;
-    }
+    memcpy(wanted, keeps, n * sizeof *wanted);
+    cb_ir_mark_inputs(&p->ir, wanted);
     CB_GO(cb_zone_new(a, &part.ir.zone, err));
     CB_GO(cb_ir_reserve(&part.ir, p->ir.nnodes, err));
     CB_GO(copy_part(p, wanted, &part, err));

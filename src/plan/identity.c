@@ -69,14 +69,17 @@ static void put_all_contents(const cubed_plan *p, const bool *wanted, cb_buf *co
     }
 }
 
-/* Sets below[i] for each node at or below kept states. */
-static void find_below_states(const cubed_plan *p, bool *below)
+/* Hashes the arrays in memory at or below kept states. */
+static cubed_status put_states_contents(const cubed_plan *p, cb_buf *contents, cubed_error *err)
 {
-    for (int i = p->ir.nnodes - 1; i >= 0; i--) {
-        below[i] = below[i] || cb_plan_keeps_states(p, i);
-        for (int k = 0; below[i] && k < p->ir.nodes[i].ninputs; k++)
-            below[p->ir.nodes[i].inputs[k]] = true;
-    }
+    const size_t n = (size_t)p->ir.nnodes;
+    bool *below = cb_alloc_zero(&p->ctx->alloc, n * sizeof *below);
+    if (!below) return cb_fail(err, CUBED_E_NOMEM, "no memory for the hash of a plan");
+    for (int i = 0; i < p->ir.nnodes; i++) below[i] = cb_plan_keeps_states(p, i);
+    cb_ir_mark_inputs(&p->ir, below);
+    put_all_contents(p, below, contents);
+    cb_free(&p->ctx->alloc, below, n * sizeof *below);
+    return CUBED_OK;
 }
 
 cubed_status cb_plan_identify_growth(const cubed_plan *p, bool states, char name[CB_PLAN_ID_CAP],
@@ -84,19 +87,18 @@ cubed_status cb_plan_identify_growth(const cubed_plan *p, bool states, char name
 {
     const cubed_allocator *a = &p->ctx->alloc;
     const cb_growth *growth = states ? &p->states_growth : &p->growth;
-    const size_t n = (size_t)p->ir.nnodes;
+    cubed_status st = CUBED_OK;
     cb_buf contents, bytes;
     *name = 0;
     if (growth->size == 0) return CUBED_OK;
-    bool *below = cb_alloc_zero(a, n * sizeof *below);
-    if (!below) return cb_fail(err, CUBED_E_NOMEM, "no memory to name what is computed");
-    find_below_states(p, below);
     cb_buf_init(&contents, a);
     cb_buf_init(&bytes, a);
-    put_all_contents(p, states ? below : NULL, &contents);
+    if (states)
+        st = put_states_contents(p, &contents, err);
+    else
+        put_all_contents(p, NULL, &contents);
     cb_buf_put(&bytes, growth->hash, sizeof growth->hash);
-    const cubed_status st = put_name(&bytes, &contents, name, err);
-    cb_free(a, below, n * sizeof *below);
+    if (st == CUBED_OK) st = put_name(&bytes, &contents, name, err);
     cb_buf_free(&contents);
     cb_buf_free(&bytes);
     return st;

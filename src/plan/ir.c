@@ -110,6 +110,15 @@ cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index, cubed_error *
     return CUBED_OK;
 }
 
+/* Inputs have lower numbers than the nodes that read them. */
+void cb_ir_mark_inputs(const cb_ir *ir, bool *marked)
+{
+    for (int i = ir->nnodes - 1; i >= 0; i--) {
+        for (int k = 0; marked[i] && k < ir->nodes[i].ninputs; k++)
+            marked[ir->nodes[i].inputs[k]] = true;
+    }
+}
+
 bool cb_ir_has_blocks(const cb_ir *ir)
 {
     for (int i = 0; i < ir->nnodes; i++) {

@@ -183,6 +183,8 @@ CUBED_MUST_CHECK cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n,
 /* Returns the node whose elements are read if `node` is read. If `node` is a copy that is not stored, this is the first node
  * below it that is not such a copy; otherwise `node` itself. */
 int cb_ir_below_copies(const cb_ir *ir, int node);
+/* Sets marked[i] for each node that a marked node reads, directly or through other nodes. */
+void cb_ir_mark_inputs(const cb_ir *ir, bool *marked);
 /* Returns true if a node is an output of an operation on blocks. */
 bool cb_ir_has_blocks(const cb_ir *ir);
 /* Returns true if two nodes are outputs of one operation on blocks. */

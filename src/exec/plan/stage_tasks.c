@@ -59,6 +59,14 @@ void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements
     }
 }
 
+/* Sets the box of chunks that a load needs for a part of its branch. */
+static void cover_of(const cubed_plan *p, const cb_load *l, const cb_box *part, cb_box *cover)
+{
+    cb_box image;
+    cb_load_image(&p->ir, l, part, &image);
+    cb_grid_cover(p->ir.nodes[l->node].grid, &image, cover);
+}
+
 /* Returns true if an earlier load of the branch has loaded the chunk that load `v` needs, and load `v` needs no other chunk. */
 static bool is_resident(const cubed_plan *p, const cb_branch *b, int v, const cb_box *part,
                         const cb_box *chunks)
@@ -66,24 +74,15 @@ static bool is_resident(const cubed_plan *p, const cb_branch *b, int v, const cb
     if (cb_box_count(chunks) != 1) return false;
     for (int o = 0; o < v; o++) {
         const cb_load *l = &b->loads[o];
-        cb_box image, cover;
+        cb_box cover;
         if (l->kind != CB_LOAD_STORED || l->node != b->loads[v].node || l->subread || l->reshape)
             continue;
-        cb_load_image(&p->ir, l, part, &image);
-        cb_grid_cover(p->ir.nodes[l->node].grid, &image, &cover);
+        cover_of(p, l, part, &cover);
         if (cb_box_count(&cover) == 1 &&
             memcmp(cover.lo, chunks->lo, (size_t)cover.ndim * sizeof *cover.lo) == 0)
             return true;
     }
     return false;
-}
-
-/* Sets the box of chunks that a load without a reshape needs for a part of its branch. */
-static void cover_of(const cubed_plan *p, const cb_load *l, const cb_box *part, cb_box *cover)
-{
-    cb_box image;
-    cb_map_image(l->map, part, &image);
-    cb_grid_cover(p->ir.nodes[l->node].grid, &image, cover);
 }
 
 /* Returns true if a load before number v, in the same group, needs the chunk. */
@@ -132,7 +131,7 @@ static cubed_status walk_loads(const cubed_plan *p, const cb_program *prog, cons
     int i, last;
     for (cb_program_branches(prog, box, &i, &last); i < last; i++) {
         const cb_branch *b = &prog->branches[i];
-        cb_box part, image, chunks;
+        cb_box part, chunks;
         cb_branch_part(b, box, &part);
         if (cb_box_empty(&part)) continue;
         for (int v = 0; v < b->nloads; v++) {
@@ -143,8 +142,7 @@ static cubed_status walk_loads(const cubed_plan *p, const cb_program *prog, cons
                 CB_TRY(walk_group(p, b, v, &part, fn, ctx, err));
                 continue;
             }
-            cb_load_image(&p->ir, l, &part, &image);
-            cb_grid_cover(p->ir.nodes[l->node].grid, &image, &chunks);
+            cover_of(p, l, &part, &chunks);
             if (!fetched || !is_resident(p, b, v, &part, &chunks))
                 CB_TRY(fn(ctx, l->node, &chunks, err));
         }

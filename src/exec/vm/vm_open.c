@@ -124,10 +124,11 @@ static bool is_gathered(const cb_vm *vm, const vm_load *first, const vm_load *l,
 }
 
 /* Reads each chunk that a group needs once, and copies its elements to the tiles of all loads that need it. */
-static cubed_status gather_group(const cb_vm *vm, const vm_load *first, const cb_box *box,
+static cubed_status gather_group(const cb_vm *vm, vm_load *first, const cb_box *box,
                                  cubed_error *err)
 {
     const cb_task *t = vm->task;
+    for (vm_load *l = first; l; l = next_of(vm, l)) tile_strides(vm, l, l->stride);
     for (const vm_load *l = first; l; l = next_of(vm, l)) {
         int64_t idx[CUBED_MAX_NDIM];
         cb_box image;
@@ -164,7 +165,6 @@ static cubed_status open_group(cb_vm *vm, vm_load *first, const cb_box *box, cub
         CB_CHECK(data, err);
         l->chunk = l == first ? chunk : first->chunk;
         l->base = data;
-        tile_strides(vm, l, l->stride);
         cb_map_image(l->load->map, box, &image);
         cb_grid_cover(g, &image, &l->cover);
         in_place =
@@ -175,7 +175,6 @@ static cubed_status open_group(cb_vm *vm, vm_load *first, const cb_box *box, cub
         const cb_box cover = l->cover;
         cb_box image;
         cb_map_image(l->load->map, box, &image);
-        for (int d = 0; d < vm->ndim; d++) l->stride[d] = 0;
         CB_TRY(open_single_chunk(vm, l, box, &image, &cover, err));
     }
     return CUBED_OK;
