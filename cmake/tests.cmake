@@ -47,7 +47,7 @@ foreach(source IN LISTS test_sources)
   if(name STREQUAL test_block_fft) # which includes it
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${optimize_hot};${sanitize_pocketfft}")
   endif()
-  if(name MATCHES "^test_(cli|expr|report)")
+  if(name MATCHES "^test_(batch|cli|expr|report)")
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:cubed_cli_objects>)
     target_link_libraries(${name} PRIVATE cubed_lang)
   endif()
@@ -110,6 +110,7 @@ if(TARGET test_remote_faults) # libcurl, which is loaded later, takes these func
   endforeach()
 endif()
 
+target_link_options(test_batch PRIVATE -Wl,--wrap=fopen,--wrap=fclose)
 if(TARGET test_system_faults)
   target_link_options(test_system_faults PRIVATE -Wl,--wrap=pthread_create)
 endif()
@@ -141,9 +142,10 @@ set_target_properties(example_map_blocks PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 add_test(NAME example_map_blocks COMMAND example_map_blocks $<TARGET_FILE:example_kernel>)
 set_tests_properties(example_map_blocks PROPERTIES LABELS unit PASS_REGULAR_EXPRESSION "shared: 0.5")
-target_compile_definitions(test_map_blocks PRIVATE
-  KERNEL_LIBRARY="$<TARGET_FILE:example_kernel>")
-add_dependencies(test_map_blocks example_kernel)
+foreach(name IN ITEMS test_batch test_map_blocks)
+  target_compile_definitions(${name} PRIVATE KERNEL_LIBRARY="$<TARGET_FILE:example_kernel>")
+  add_dependencies(${name} example_kernel)
+endforeach()
 
 # The examples of what can be added to the library; tools/check_install builds them as strangers would.
 set(example_complete_more examples/extensions/codec.c examples/extensions/store.c)

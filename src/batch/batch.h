@@ -49,7 +49,7 @@ typedef struct batch_submission {
     const char *allowed; /* argument of `cubed worker` for plans with code, or "" */
     int njobs;
     batch_job *jobs;
-    bool failed; /* a file could not be written */
+    int failed; /* errno of the first failure to write a file, or ENOMEM; 0: all files are written */
 } batch_submission;
 
 /* Whether a run continues after the process that submitted it has ended. */

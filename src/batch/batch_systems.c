@@ -2,6 +2,7 @@
  * dependencies, list the unfinished ones and cancel them. The array tasks of a job array differ only in a number, which
  * `cubed worker --of` reads from an environment variable. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
@@ -21,20 +22,26 @@ const char *batch_get(const batch_choice *c, const char *name)
     return NULL;
 }
 
+/* Keeps the first error, because later calls change errno. */
+static void note_failure(batch_submission *s, int error)
+{
+    if (!s->failed) s->failed = error;
+}
+
 static FILE *begin_file(batch_submission *s, const char *name, const char *suffix)
 {
     char path[PATH_MAX + sizeof s->jobs->name + 16];
     snprintf(path, sizeof path, "%s/%s%s", s->dir, name, suffix);
     FILE *f = fopen(path, "w");
-    if (!f) s->failed = true;
+    if (!f) note_failure(s, errno);
     return f;
 }
 
 static void end_file(batch_submission *s, FILE *f)
 {
     if (!f) return;
-    if (ferror(f)) s->failed = true;
-    if (fclose(f) != 0) s->failed = true;
+    if (ferror(f)) note_failure(s, EIO);
+    if (fclose(f) != 0) note_failure(s, errno);
 }
 
 static void write_file(batch_submission *s, const char *name, const char *fmt, ...)
@@ -153,10 +160,10 @@ static void write_slurm(batch_submission *s)
 {
     char states[512];
     FILE *start = begin_start(s);
-    for (int i = 0; i < s->njobs; i++) {
+    for (int i = 0; i < s->njobs && start; i++) {
         const batch_job *j = &s->jobs[i];
         FILE *f = begin_file(s, j->name, ".sbatch");
-        if (!f || !start) break;
+        if (!f) break;
         fprintf(f,
                 "#!/bin/bash\n#SBATCH --job-name=cubed-%s-%s\n#SBATCH --array=0-%" PRId64
                 "%%%u\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=%" PRIu64
@@ -194,10 +201,10 @@ static void write_slurm(batch_submission *s)
 static void write_pbs(batch_submission *s)
 {
     FILE *start = begin_start(s);
-    for (int i = 0; i < s->njobs; i++) {
+    for (int i = 0; i < s->njobs && start; i++) {
         const batch_job *j = &s->jobs[i];
         FILE *f = begin_file(s, j->name, ".pbs");
-        if (!f || !start) break;
+        if (!f) break;
         fprintf(f,
                 "#!/bin/sh\n#PBS -N cubed-%s\n#PBS -l select=1:ncpus=1:mem=%" PRIu64
                 "mb\n#PBS -j oe\n#PBS -o %s/\n",
@@ -293,12 +300,28 @@ static void write_flux(batch_submission *s)
 
 /* --- Services with JSON descriptions -------------------------------------------------------------------- */
 
+/* Appends `item` to a list, or sets it as a member of an object. Takes `item` over. Frees *to and sets it to NULL if out of
+ * memory, so that no incomplete description is written. */
+static void append(json_t **to, json_t *item)
+{
+    if (json_array_append_new(*to, item) == 0) return;
+    json_decref(*to);
+    *to = NULL;
+}
+
+static void set(json_t **to, const char *name, json_t *item)
+{
+    if (json_object_set_new(*to, name, item) == 0) return;
+    json_decref(*to);
+    *to = NULL;
+}
+
 static void write_json(batch_submission *s, const char *name, json_t *doc)
 {
     FILE *f = begin_file(s, name, ".json");
-    if (!doc) s->failed = true;
+    if (!doc) note_failure(s, ENOMEM);
     if (f && doc) {
-        if (json_dumpf(doc, f, JSON_INDENT(2)) != 0) s->failed = true;
+        if (json_dumpf(doc, f, JSON_INDENT(2)) != 0) note_failure(s, ferror(f) ? EIO : ENOMEM);
         fputc('\n', f);
     }
     end_file(s, f);
@@ -311,11 +334,10 @@ static json_t *command_of(const batch_submission *s, const batch_job *j)
     json_t *list = json_array();
     char args[sizeof j->args], *left = args, *word;
     memcpy(args, j->args, sizeof args);
-    json_array_append_new(list, json_string("cubed"));
-    json_array_append_new(list, json_string("worker"));
-    json_array_append_new(list, json_sprintf("%s/plan.cubed", s->dir));
-    while ((word = strtok_r(left, " ", &left)) != NULL)
-        json_array_append_new(list, json_string(word));
+    append(&list, json_string("cubed"));
+    append(&list, json_string("worker"));
+    append(&list, json_sprintf("%s/plan.cubed", s->dir));
+    while ((word = strtok_r(left, " ", &left)) != NULL) append(&list, json_string(word));
     return list;
 }
 
@@ -358,8 +380,8 @@ static json_t *kubernetes_job(const batch_submission *s, const char *name, json_
     json_t *pod = json_pack("{s:s,s:[o],s:[{s:s,s:{s:s}}]}", "restartPolicy", "Never", "containers",
                             container, "volumes", "name", "shared", "persistentVolumeClaim",
                             "claimName", claim);
-    if (account) json_object_set_new(pod, "serviceAccountName", json_string(account));
-    json_object_set_new(more, "template", json_pack("{s:o}", "spec", pod));
+    if (account) set(&pod, "serviceAccountName", json_string(account));
+    set(&more, "template", json_pack("{s:o}", "spec", pod));
     return json_pack("{s:s,s:s,s:{s:s,s:s,s:{s:s}},s:o}", "apiVersion", "batch/v1", "kind", "Job",
                      "metadata", "name", name, "namespace", kubernetes_space(s), "labels",
                      "cubed-run", s->run, "spec", more);
@@ -432,11 +454,10 @@ static void write_aws_batch(batch_submission *s)
                                 1 + s->retries);
         /* The service requires at least two array tasks. */
         if (j->n > 1)
-            json_object_set_new(doc, "arrayProperties",
-                                json_pack("{s:I}", "size", (json_int_t)j->n));
-        else
-            json_object_set_new(json_object_get(doc, "containerOverrides"), "environment",
-                                first_index());
+            set(&doc, "arrayProperties", json_pack("{s:I}", "size", (json_int_t)j->n));
+        else if (json_object_set_new(json_object_get(doc, "containerOverrides"), "environment",
+                                     first_index()) != 0)
+            note_failure(s, ENOMEM);
         write_json(s, j->name, doc);
         fprintf(start, "job%d=$(aws batch submit-job --cli-input-json file://%s.json", i, j->name);
         put_after(start, s, j, " --depends-on jobId=", " jobId=");
@@ -553,14 +574,13 @@ static void write_beam(batch_submission *s)
     for (int i = 0; i < s->njobs; i++) {
         const batch_job *j = &s->jobs[i];
         json_t *after = json_array();
-        for (int k = 0; k < j->nafter; k++)
-            json_array_append_new(after, json_string(s->jobs[j->after[k]].name));
-        json_array_append_new(jobs, json_pack("{s:s,s:s,s:I,s:o}", "name", j->name, "args", j->args,
-                                              "elements", (json_int_t)j->n, "after", after));
+        for (int k = 0; k < j->nafter; k++) append(&after, json_string(s->jobs[j->after[k]].name));
+        append(&jobs, json_pack("{s:s,s:s,s:I,s:o}", "name", j->name, "args", j->args, "elements",
+                                (json_int_t)j->n, "after", after));
     }
     for (int i = 0; i < s->choice->noptions; i++)
-        json_array_append_new(options, json_sprintf("--%s=%s", s->choice->options[i].name,
-                                                    s->choice->options[i].value));
+        append(&options,
+               json_sprintf("--%s=%s", s->choice->options[i].name, s->choice->options[i].value));
     write_json(s, "pipeline", json_pack("{s:o,s:o}", "options", options, "jobs", jobs));
     FILE *start = begin_file(s, "start", "");
     if (start) {

@@ -166,14 +166,35 @@ static cubed_status list_jobs(batch_submission *s, const cubed_plan *plan, cubed
 
 /* --- Files -------------------------------------------------------------------------------------------- */
 
-static bool write_bytes(const batch_submission *s, const char *name, const void *data, size_t size)
+static FILE *open_file(const batch_submission *s, const char *name)
 {
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/%s", s->dir, name);
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(data, 1, size, f) == size;
-    if (f && fclose(f) != 0) ok = false;
-    return ok;
+    return fopen(path, "wb");
+}
+
+/* Returns `error`, or errno if the file cannot be closed. */
+static int close_file(FILE *f, int error)
+{
+    if (ferror(f) && !error) error = EIO;
+    if (fclose(f) != 0 && !error) error = errno;
+    return error;
+}
+
+/* Returns 0, or errno of the failure. */
+static int write_bytes(const batch_submission *s, const char *name, const void *data, size_t size)
+{
+    FILE *f = open_file(s, name);
+    if (!f) return errno;
+    return close_file(f, fwrite(data, 1, size, f) == size ? 0 : errno);
+}
+
+/* Like write_bytes. Writes to the file and not to a string, because json_dumps ignores that it has no memory for a key. */
+static int write_document(const batch_submission *s, const char *name, const json_t *doc)
+{
+    FILE *f = doc ? open_file(s, name) : NULL;
+    if (!f) return doc ? errno : ENOMEM;
+    return close_file(f, json_dumpf(doc, f, JSON_INDENT(2)) == 0 || ferror(f) ? 0 : ENOMEM);
 }
 
 /* Writes the files that all systems have, and makes the scripts executable. */
@@ -182,17 +203,14 @@ static void finish_files(batch_submission *s, const void *plan, size_t size)
     static const char *const scripts[] = {"start", "status", "cancel", "part", "failures"};
     json_t *doc = json_pack("{s:s,s:s,s:s,s:i}", "cubed", cubed_version(), "run", s->run, "engine",
                             s->choice->engine->name, "jobs", s->njobs);
-    char *text = doc ? json_dumps(doc, JSON_INDENT(2)) : NULL;
-    if (!text || !write_bytes(s, "run.json", text, strlen(text)) ||
-        !write_bytes(s, "plan.cubed", plan, size))
-        s->failed = true;
-    free(text); /* check_layers: allow call: jansson returns malloc'ed text */
+    if (!s->failed) s->failed = write_document(s, "run.json", doc);
+    if (!s->failed) s->failed = write_bytes(s, "plan.cubed", plan, size);
     json_decref(doc);
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         char path[PATH_MAX + 16];
         snprintf(path, sizeof path, "%s/%s", s->dir, scripts[i]);
         /* The scripts `part` and `failures` do not exist for all batch systems. */
-        if (chmod(path, 0755) != 0 && errno != ENOENT) s->failed = true;
+        if (chmod(path, 0755) != 0 && errno != ENOENT && !s->failed) s->failed = errno;
     }
 }
 
@@ -230,7 +248,8 @@ cubed_status batch_write(batch_submission *s, const cubed_plan *plan, const void
         s->choice->engine->write(s);
         finish_files(s, bytes, size);
         if (s->failed)
-            st = fail(err, CUBED_E_IO, "cannot write to %s: %s", s->dir, strerror(errno));
+            st = fail(err, s->failed == ENOMEM ? CUBED_E_NOMEM : CUBED_E_IO,
+                      "cannot write to %s: %s", s->dir, strerror(s->failed));
     }
     free_memory(s->jobs);
     s->jobs = NULL;
