@@ -334,6 +334,7 @@ cubed_status cb_codec_chain_parse_v2(const char *where, const cb_codec_v2 *v2,
         CB_GO(add_step_v2(where, out, &cb_codec_transpose, order, 3, &in, err));
     }
     endian = json_pack("{s:s}", "endian", v2->big_endian ? "big" : "little");
+    if (!endian) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: codecs of %s", where));
     CB_GO(add_step_v2(where, out, &cb_codec_bytes, endian, 3, &in, err));
     /* Filters and the compressor process bytes in the array's own byte order. */
     for (size_t i = 0; i < json_array_size(filters); i++) {
