@@ -79,6 +79,7 @@ if(TARGET test_remote_memory)
   # Its server speaks TLS.
   pkg_check_modules(libssl REQUIRED IMPORTED_TARGET libssl)
   target_link_libraries(test_remote_memory PRIVATE PkgConfig::libssl PkgConfig::libcrypto)
+  target_link_libraries(test_remote_credentials PRIVATE PkgConfig::libcrypto) # makes a key
   if(CUBED_CURL_FILE)
     target_compile_definitions(test_remote_memory PRIVATE CB_CURL_LIBRARY="${CUBED_CURL_FILE}")
   endif()
@@ -92,7 +93,7 @@ if(TARGET test_files_faults)
 endif()
 # Jansson's parsers fail as a whole (tests/unit/failing_json.h).
 foreach(name IN ITEMS test_memory_faults test_files_faults test_catalogue_faults test_export_faults
-    test_remote_faults)
+    test_remote_credentials test_remote_faults)
   if(TARGET ${name})
     target_link_options(${name} PRIVATE -Wl,--wrap=json_loads,--wrap=json_loadb)
     if(NOT name MATCHES "^test_remote")

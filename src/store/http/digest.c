@@ -126,7 +126,7 @@ bool cb_rsa_sha256(const char *pem, const void *bytes, size_t n, cb_buf *out)
     EVP_MD_CTX_free(ctx);
     EVP_PKEY_free(key);
     BIO_free(bio);
-    return ok && !out->failed;
+    return ok;
 }
 
 void cb_hex(const unsigned char *bytes, size_t n, char *out)
