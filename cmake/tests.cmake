@@ -92,7 +92,7 @@ if(TARGET test_files_faults)
   target_compile_definitions(test_files_faults PRIVATE XXH_INLINE_ALL CORPUS="${PROJECT_SOURCE_DIR}/fuzz/corpus")
 endif()
 # Jansson's parsers fail as a whole (tests/unit/failing_json.h).
-foreach(name IN ITEMS test_memory_faults test_files_faults test_catalogue_faults test_export_faults
+foreach(name IN ITEMS test_memory_faults test_files_faults test_catalogue_faults test_export_faults test_run_faults
     test_remote_credentials test_remote_faults)
   if(TARGET ${name})
     target_link_options(${name} PRIVATE -Wl,--wrap=json_loads,--wrap=json_loadb)
@@ -103,7 +103,7 @@ foreach(name IN ITEMS test_memory_faults test_files_faults test_catalogue_faults
 endforeach()
 
 if(TARGET test_memory_faults) # with CUBED_ALL_FAULTS
-  set_tests_properties(test_memory_faults test_system_faults test_catalogue_faults test_files_faults
+  set_tests_properties(test_memory_faults test_system_faults test_catalogue_faults test_files_faults test_run_faults
     PROPERTIES TIMEOUT 1800)
 endif()
 if(TARGET test_remote_faults) # libcurl, which is loaded later, takes these functions from the program
@@ -113,6 +113,7 @@ if(TARGET test_remote_faults) # libcurl, which is loaded later, takes these func
 endif()
 
 target_link_options(test_export_faults PRIVATE -Wl,--wrap=cb_store_get)
+target_link_options(test_run_faults PRIVATE -Wl,--wrap=cb_owner_alive)
 if(CUBED_HAVE_NETCDF)
   target_link_options(test_export_faults PRIVATE -Wl,--wrap=cb_library_load)
   target_compile_definitions(test_export_faults PRIVATE CB_HAVE_NETCDF)

@@ -1,0 +1,560 @@
+/* Runs of every kind - that replace, resume, update, grow or change arrays, or are made in parts - of which one allocation or
+ * request after the other fails: an error or the right result, and the next run succeeds. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h requires these headers first. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/owner.h"
+#include "cubed/cubed.h"
+#include "cubed/sys/message.h"
+#include "fault_steps.h"
+#include "flaky_store.h"
+#include "remove_dir.h"
+#include "test_path.h"
+
+enum { N = 16, CHUNK = 8, MORE = 6, MOST = N + MORE, FROM = 5, PART = 6 };
+
+typedef enum kind {
+    FRESH,
+    OVERWRITE,
+    RESUME,
+    UPDATE,
+    GROW,
+    REGION,
+    APPEND,
+    PARTS,
+    CLEAN,
+    NKINDS
+} kind;
+
+static const char *const names[NKINDS] = {"fresh",  "overwrite", "resume", "update", "grow",
+                                          "region", "append",    "parts",  "clean"};
+
+typedef struct fixture {
+    bool local; /* a directory instead of a store of the program */
+    uint32_t flags;
+    char root[64], dir[80], src[96], out[96], work[96];
+    flaky_store flaky;
+    cubed_context *ctx; /* nothing fails */
+    kind kind;
+} fixture;
+
+/* Records of this process count as those of a process that has ended: its record stays if the last requests of a run fail. */
+static bool failed_process_ended;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker makes these names */
+cb_owner_state __real_cb_owner_alive(const cb_owner *o);
+cb_owner_state __wrap_cb_owner_alive(const cb_owner *o);
+
+cb_owner_state __wrap_cb_owner_alive(const cb_owner *o)
+{
+    return failed_process_ended ? CB_OWNER_GONE : __real_cb_owner_alive(o);
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* --- Plans --------------------------------------------------------------------------------------------- */
+
+static cubed_context *new_context(fixture *f, const cubed_allocator *a, cubed_error *err)
+{
+    cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
+    cubed_context *ctx;
+    o.allocator = a;
+    if (cubed_context_new(&o, &ctx, err) != CUBED_OK) return NULL;
+    if (f->local || cubed_context_add_store(ctx, &f->flaky.vt, err) == CUBED_OK) return ctx;
+    cubed_context_unref(ctx);
+    return NULL;
+}
+
+static cubed_plan_options plan_options(const fixture *f)
+{
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    o.max_workers = 2;
+    o.reserved_mem = 1;
+    o.allowed_mem = (uint64_t)8 << 20;
+    o.work_dir = f->work;
+    o.optimize = false;
+    return o;
+}
+
+/* Leaves no memory to intermediates. */
+static cubed_status spill(cubed_plan *plan, cubed_error *err)
+{
+    cubed_plan_info info;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_plan_get_info(plan, &info);
+    o.reserved_mem = info.allowed_mem - info.projected_mem;
+    return cubed_plan_set_limits(plan, &o, err);
+}
+
+static cubed_status new_plan(const fixture *f, const cubed_target *t, cubed_plan **out,
+                             cubed_error *err)
+{
+    const cubed_plan_options o = plan_options(f);
+    return cubed_plan_new(f->ctx, t, 1, &o, out, err);
+}
+
+/* Plans x - mean(x), with the mean as an intermediate. */
+static cubed_status plan_deviations(const fixture *f, bool overwrite, cubed_plan **out,
+                                    cubed_error *err)
+{
+    static const int64_t chunk[1] = {10};
+    cubed_array *x = NULL, *mean = NULL, *y = NULL, *z = NULL;
+    cubed_reduce_options keep = CUBED_REDUCE_OPTIONS_INIT;
+    keep.keepdims = true;
+    cubed_status st = cubed_array_open(f->ctx, f->src, &x, err);
+    if (st == CUBED_OK) st = cubed_reduce(CUBED_REDUCE_MEAN, x, &keep, &mean, err);
+    cubed_array *args[2] = {x, mean};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SUBTRACT, args, 2, &y, err);
+    if (st == CUBED_OK) st = cubed_rechunk(y, chunk, &z, err);
+    const cubed_target t = {.array = z, .url = f->out, .overwrite = overwrite};
+    if (st == CUBED_OK) st = new_plan(f, &t, out, err);
+    if (st == CUBED_OK) st = spill(*out, err);
+    cubed_array_unref(x);
+    cubed_array_unref(mean);
+    cubed_array_unref(y);
+    cubed_array_unref(z);
+    return st;
+}
+
+static cubed_status run_plan(cubed_plan *plan, cubed_run_options o, cubed_error *err)
+{
+    o.executor = "single-threaded";
+    o.retries = 0;
+    const cubed_status st = cubed_run(plan, &o, NULL, err);
+    cubed_plan_unref(plan);
+    return st;
+}
+
+/* Creates the array first, first + 1, ... */
+static cubed_status numbers(const fixture *f, int64_t n, double first, cubed_array **out,
+                            cubed_error *err)
+{
+    static const int64_t chunk = CHUNK;
+    return cubed_array_arange(f->ctx, first, first + (double)n, 1, CUBED_FLOAT64, &chunk, out, err);
+}
+
+static void store_numbers(const fixture *f, const char *url, double first)
+{
+    cubed_plan *plan;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x;
+    assert_int_equal(numbers(f, N, first, &x, &err), CUBED_OK);
+    const cubed_target t = {.array = x, .url = url};
+    if (new_plan(f, &t, &plan, &err) != CUBED_OK ||
+        run_plan(plan, (cubed_run_options)CUBED_RUN_OPTIONS_INIT, &err) != CUBED_OK)
+        fail_msg("%s: %s", url, err.message);
+    cubed_array_unref(x);
+}
+
+/* Writes numbers into a part of the array, or after its end. */
+static cubed_status write_part(const fixture *f, const char *url, bool append, double first,
+                               cubed_error *err)
+{
+    static const int64_t from = FROM;
+    cubed_array *into = NULL, *x = NULL;
+    cubed_target t = {.array = NULL};
+    cubed_plan *plan;
+    cubed_hold *hold = NULL;
+    cubed_status st = numbers(f, append ? MORE : PART, first, &x, err);
+    if (st == CUBED_OK && append) st = cubed_place_hold(f->ctx, url, NULL, &hold, err);
+    if (st == CUBED_OK) st = cubed_array_open(f->ctx, url, &into, err);
+    if (st == CUBED_OK)
+        st = append ? cubed_append_target(x, into, 0, &t, err)
+                    : cubed_region_target(x, into, &from, &t, err);
+    if (st == CUBED_OK) st = new_plan(f, &t, &plan, err);
+    if (st == CUBED_OK) st = run_plan(plan, (cubed_run_options)CUBED_RUN_OPTIONS_INIT, err);
+    cubed_place_release(hold);
+    cubed_array_unref(t.array);
+    cubed_array_unref(into);
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status update(const fixture *f, cubed_error *err)
+{
+    cubed_array *x = NULL, *y = NULL;
+    cubed_plan *plan;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    cubed_status st = cubed_array_open(f->ctx, f->src, &x, err);
+    cubed_array *args[2] = {x, x};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_ADD, args, 2, &y, err);
+    const cubed_target t = {.array = y, .url = f->out, .overwrite = true};
+    o.update = true;
+    if (st == CUBED_OK) st = new_plan(f, &t, &plan, err);
+    if (st == CUBED_OK) st = run_plan(plan, o, err);
+    cubed_array_unref(x);
+    cubed_array_unref(y);
+    return st;
+}
+
+/* --- Runs in parts --------------------------------------------------------------------------------------- */
+
+static cubed_status report_all(const fixture *f, cubed_driver *d, const char *at, size_t size,
+                               cubed_error *err)
+{
+    while (size > 0) {
+        cubed_task_report r;
+        size_t used;
+        CB_TRY(cubed_report_read(f->ctx, at, size, &r, &used, err));
+        CB_TRY(cubed_run_report(d, &r, err));
+        at += used;
+        size -= used;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status work(const fixture *f, cubed_plan *plan, cubed_worker *worker, cubed_driver *d,
+                         cubed_error *err)
+{
+    cubed_range_message m = {.run = "parts"};
+    CB_TRY(cubed_plan_get_id(plan, m.plan, err));
+    while (!cubed_run_is_over(d)) {
+        uint8_t bytes[CUBED_RANGE_BYTES];
+        cubed_work_input in = CUBED_WORK_INPUT_INIT;
+        const void *reports;
+        size_t size;
+        int n;
+        CB_TRY(cubed_run_ready(d, &m.range, 1, &n, err));
+        assert_true(n == 1 || cubed_run_is_over(d)); /* the remaining tasks were done before */
+        if (n == 0) break;
+        cubed_range_write(&m, bytes);
+        in.message = bytes;
+        in.message_size = sizeof bytes;
+        CB_TRY(cubed_work(worker, &in, &reports, &size, err));
+        CB_TRY(report_all(f, d, reports, size, err));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status run_in_parts(const fixture *f, cubed_error *err)
+{
+    char name[CUBED_RUN_NAME_CAP];
+    cubed_plan *plan;
+    cubed_driver *d = NULL;
+    cubed_worker *worker = NULL;
+    cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
+    cubed_worker_options w = CUBED_WORKER_OPTIONS_INIT;
+    o.retries = 0;
+    CB_TRY(plan_deviations(f, false, &plan, err));
+    w.plan = plan;
+    cubed_status st = cubed_run_begin(plan, "parts", NULL, name, err);
+    if (st == CUBED_OK) st = cubed_worker_new(NULL, &w, &worker, err);
+    if (st == CUBED_OK) st = cubed_driver_new(plan, "parts", &o, NULL, &d, err);
+    if (st == CUBED_OK) st = work(f, plan, worker, d, err);
+    if (st == CUBED_OK) st = cubed_run_finish(plan, "parts", err);
+    cubed_driver_free(d);
+    cubed_worker_free(worker);
+    cubed_plan_unref(plan);
+    return st;
+}
+
+/* Ends a run whose last call has failed, after it has published the result. */
+static cubed_status finish_again(const fixture *f, cubed_error *err)
+{
+    cubed_plan *plan;
+    CB_TRY(plan_deviations(f, false, &plan, err));
+    const cubed_status st = cubed_run_finish(plan, "parts", err);
+    cubed_plan_unref(plan);
+    return st;
+}
+
+/* --- The cases ------------------------------------------------------------------------------------------- */
+
+static cubed_status act(const fixture *f, cubed_error *err)
+{
+    cubed_plan *plan;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    switch (f->kind) {
+    case UPDATE:
+    case GROW: return update(f, err);
+    case REGION: return write_part(f, f->out, false, 100, err);
+    case APPEND: return write_part(f, f->out, true, N, err);
+    case PARTS: return run_in_parts(f, err);
+    case CLEAN:
+        CB_TRY(cubed_clean(f->ctx, f->out, 0, NULL, NULL, NULL, err));
+        return cubed_clean(f->ctx, f->work, 0, NULL, NULL, NULL, err);
+    default:
+        o.resume = f->kind == RESUME;
+        CB_TRY(plan_deviations(f, f->kind == OVERWRITE, &plan, err));
+        return run_plan(plan, o, err);
+    }
+}
+
+static void cancel_late(void *ctx, const cubed_event *event)
+{
+    if (event->kind == CUBED_EVENT_TASK_END && event->stage > 0) cubed_cancel_set(ctx);
+}
+
+/* Begins a run that is cancelled after some tasks, and leaves their chunks. */
+static void leave_half(const fixture *f)
+{
+    cubed_plan *plan;
+    cubed_cancel cancel = CUBED_CANCEL_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    o.on_event = cancel_late;
+    o.event_ctx = &cancel;
+    o.cancel = &cancel;
+    o.keep = CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES;
+    assert_int_equal(plan_deviations(f, false, &plan, &err), CUBED_OK);
+    assert_int_equal(run_plan(plan, o, &err), CUBED_E_CANCELLED);
+}
+
+static void must_do(cubed_status st, const fixture *f, const cubed_error *err)
+{
+    if (st != CUBED_OK) fail_msg("%s: %s", names[f->kind], err->message);
+}
+
+/* Creates the state in which the case begins. */
+static void prepare(fixture *f)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    if (f->local) {
+        if (access(f->dir, F_OK) == 0) assert_int_equal(remove_dir(f->dir), 0);
+        assert_int_equal(mkdir(f->dir, 0777), 0);
+    } else {
+        flaky_end(&f->flaky);
+        flaky_begin(&f->flaky, f->flags);
+    }
+    store_numbers(f, f->src, 0);
+    if (f->kind == OVERWRITE || f->kind == REGION || f->kind == APPEND) store_numbers(f, f->out, 0);
+    if (f->kind == RESUME || f->kind == CLEAN) leave_half(f);
+    if (f->kind == UPDATE || f->kind == GROW) {
+        must_do(update(f, &err), f, &err);
+        must_do(write_part(f, f->src, f->kind == GROW, f->kind == GROW ? N : 100, &err), f, &err);
+    }
+}
+
+static double expected(const fixture *f, int i)
+{
+    const double changed = i >= FROM && i < FROM + PART ? 100 + i - FROM : i;
+    switch (f->kind) {
+    case UPDATE: return 2 * changed;
+    case GROW: return 2.0 * i;
+    case REGION: return changed;
+    case APPEND: return i;
+    default: return i - (N - 1) / 2.0;
+    }
+}
+
+/* Reads the result. Returns its length, or -1 if there is no complete array. */
+static int64_t read_result(const fixture *f, double got[MOST])
+{
+    cubed_array *x;
+    cubed_plan *plan;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (cubed_array_open(f->ctx, f->out, &x, &err) != CUBED_OK) return -1;
+    const int64_t n = cubed_array_shape(x)[0];
+    const cubed_target t = {.array = x, .data = got};
+    assert_true(n <= MOST);
+    assert_int_equal(cubed_plan_new(f->ctx, &t, 1, NULL, &plan, NULL), CUBED_OK);
+    must_do(run_plan(plan, (cubed_run_options)CUBED_RUN_OPTIONS_INIT, &err), f, &err);
+    cubed_array_unref(x);
+    return n;
+}
+
+static void check_result(const fixture *f, const char *when)
+{
+    double got[MOST];
+    const int64_t n = read_result(f, got);
+    assert_int_equal(n, f->kind == GROW || f->kind == APPEND ? MOST : N);
+    for (int i = 0; i < n; i++) {
+        if (got[i] != expected(f, i))
+            fail_msg("%s, %s: element %d is %g, expected %g", names[f->kind], when, i, got[i],
+                     expected(f, i));
+    }
+}
+
+/* After a failure the array that is overwritten is complete, either the old one or the new one. In a store without exchange there
+ * may be none. */
+static void check_old(const fixture *f)
+{
+    double got[MOST];
+    const int64_t n = read_result(f, got);
+    if (n < 0) assert_false(f->local);
+    for (int i = 0; i < n; i++) assert_true(got[i] == (got[0] == 0 ? i : expected(f, i)));
+}
+
+/* Whether the array has been extended although the call has failed: the reply was lost. */
+static bool is_longer(const fixture *f)
+{
+    double got[MOST];
+    return f->kind == APPEND && read_result(f, got) == MOST;
+}
+
+static void check(fixture *f, cubed_status st)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    if (f->kind == CLEAN) {
+        cubed_plan *plan;
+        must_do(plan_deviations(f, false, &plan, &err), f, &err);
+        must_do(run_plan(plan, (cubed_run_options)CUBED_RUN_OPTIONS_INIT, &err), f, &err);
+    } else if (st != CUBED_OK && !is_longer(f)) {
+        if (f->kind == OVERWRITE) check_old(f);
+        failed_process_ended = true;
+        st = act(f, &err);
+        if (st != CUBED_OK && f->kind == PARTS) st = finish_again(f, &err);
+        failed_process_ended = false;
+        must_do(st, f, &err);
+    }
+    check_result(f, st == CUBED_OK ? "first run" : "second run");
+}
+
+/* --- Faults ---------------------------------------------------------------------------------------------- */
+
+static cubed_status act_with(void *ctx, const cubed_allocator *a, cubed_error *err)
+{
+    fixture own = *(fixture *)ctx;
+    own.ctx = new_context(ctx, a, err);
+    if (!own.ctx) return err->status;
+    const cubed_status st = act(&own, err);
+    cubed_context_unref(own.ctx);
+    return st;
+}
+
+static void check_then_prepare(void *ctx, cubed_status st)
+{
+    check(ctx, st);
+    prepare(ctx);
+}
+
+/* A set of kinds, as bits. */
+enum { ALL = (1 << NKINDS) - 1, REMOVING = 1 << OVERWRITE | 1 << CLEAN };
+
+static void fail_allocations(fixture *f, int kinds)
+{
+    for (int k = 0; k < NKINDS; k++) {
+        if (!(kinds >> k & 1)) continue;
+        f->kind = (kind)k;
+        prepare(f);
+        assert_true(fail_each_allocation(names[k], act_with, check_then_prepare, f) > 5);
+    }
+}
+
+/* Lets each request fail in turn. */
+static void fail_requests(fixture *f, int kinds, bool performs)
+{
+    for (int k = 0; k < NKINDS; k++) {
+        if (!(kinds >> k & 1)) continue;
+        f->kind = (kind)k;
+        for (int n = 1;; n++) {
+            cubed_error err = CUBED_ERROR_INIT;
+            prepare(f);
+            f->flaky.nth = n;
+            f->flaky.calls = 0;
+            f->flaky.performs = performs;
+            const cubed_status st = act(f, &err);
+            const bool failed = f->flaky.calls >= n;
+            f->flaky.nth = 0;
+            if (st != CUBED_OK &&
+                (!failed || st != CUBED_E_IO || !strstr(err.message, FLAKY_MESSAGE)))
+                fail_msg("%s, request %d: status %d, \"%s\"", names[k], n, st, err.message);
+            check(f, st);
+            if (!failed) {
+                assert_true(n > 5);
+                break;
+            }
+        }
+    }
+}
+
+static int setup(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+    test_path(f->root, sizeof f->root, "cubed-test-runs-XXXXXX");
+    if (!mkdtemp(f->root)) return -1;
+    snprintf(f->dir, sizeof f->dir, "%s/d", f->root);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+    const int rc = remove_dir(f->root);
+    free(f);
+    return rc;
+}
+
+static void begin_local(fixture *f)
+{
+    f->local = true;
+    snprintf(f->src, sizeof f->src, "%s/src", f->dir);
+    snprintf(f->out, sizeof f->out, "%s/out", f->dir);
+    snprintf(f->work, sizeof f->work, "%s/work", f->dir);
+    f->ctx = new_context(f, NULL, NULL);
+}
+
+static void begin_flaky(fixture *f, uint32_t flags)
+{
+    f->local = false;
+    f->flags = flags;
+    snprintf(f->src, sizeof f->src, "flaky://data::src");
+    snprintf(f->out, sizeof f->out, "flaky://data::out");
+    snprintf(f->work, sizeof f->work, "flaky://work");
+    flaky_begin(&f->flaky, flags);
+    f->ctx = new_context(f, NULL, NULL);
+}
+
+static void end(fixture *f)
+{
+    cubed_context_unref(f->ctx);
+    if (!f->local) flaky_end(&f->flaky);
+}
+
+static void test_allocations_in_directories(void **state)
+{
+    fixture *f = *state;
+    begin_local(f);
+    fail_allocations(f, ALL & ~(1 << GROW | 1 << REGION));
+    end(f);
+}
+
+static void test_allocations_in_stores(void **state)
+{
+    fixture *f = *state;
+    begin_flaky(f, CUBED_STORE_CONDITIONS_IN_ONE_PIECE);
+    fail_allocations(f, REMOVING);
+    end(f);
+}
+
+static void test_requests(void **state)
+{
+    fixture *f = *state;
+    begin_flaky(f, CUBED_STORE_CONDITIONS_IN_ONE_PIECE);
+    fail_requests(f, ALL, false);
+    end(f);
+    begin_flaky(f, CUBED_STORE_GUARDS);
+    fail_requests(f, REMOVING, false);
+    end(f);
+    begin_flaky(f, CUBED_STORE_DELETES_IF);
+    fail_requests(f, REMOVING, false);
+    end(f);
+}
+
+static void test_lost_replies(void **state)
+{
+    fixture *f = *state;
+    begin_flaky(f, CUBED_STORE_CONDITIONS_IN_ONE_PIECE);
+    fail_requests(f, ALL, true);
+    end(f);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(test_requests), TEST(test_lost_replies),
+                                       TEST(test_allocations_in_directories),
+                                       TEST(test_allocations_in_stores)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
