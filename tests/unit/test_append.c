@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "chunks/chunk_need.h"
 #include "cubed/cubed.h"
 #include "remove_dir.h"
 #include "test_path.h"
@@ -149,12 +150,48 @@ static void test_arrays_that_do_not_fit(void **state)
     cubed_array_unref(x);
 }
 
+/* The number of chunks that a region covers in part, of the array of 2 x 2 chunks. */
+static void expect_merged(int64_t from, int64_t n, int64_t merged, int64_t with_edges)
+{
+    int32_t data[ROWS * OLD];
+    const int64_t start[2] = {0, from};
+    cubed_array *into, *x = numbers(0, n, data);
+    cubed_target t;
+    cubed_plan *plan;
+    cubed_error err = CUBED_ERROR_INIT;
+    int node = 0;
+    assert_int_equal(cubed_array_open(ctx, url, &into, &err), CUBED_OK);
+    assert_int_equal(cubed_region_target(x, into, start, &t, &err), CUBED_OK);
+    assert_int_equal(cubed_plan_new(ctx, &t, 1, NULL, &plan, &err), CUBED_OK);
+    while (!plan->ir.nodes[node].region) node++;
+    assert_int_equal(cb_node_merged(plan, node, false), merged);
+    assert_int_equal(cb_node_merged(plan, node, true), with_edges);
+    cubed_plan_unref(plan);
+    cubed_array_unref(t.array);
+    cubed_array_unref(x);
+    cubed_array_unref(into);
+}
+
+/* Chunks at the end of the array are complete for a region that covers their elements. With `edges` they are not, because they
+ * would have more elements in a longer array. */
+static void test_chunks_in_part(void **state)
+{
+    (void)state;
+    expect_merged(0, OLD, 0, 3);
+    expect_merged(1, OLD - 1, 2, 4);
+    expect_merged(CHUNK, OLD - CHUNK, 0, 2);
+    expect_merged(0, CHUNK, 0, 1);
+    expect_merged(0, CHUNK + 1, 2, 3);
+    expect_merged(1, 1, 2, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_an_array_becomes_longer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_length_that_has_changed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_arrays_that_do_not_fit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_chunks_in_part, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -508,6 +508,55 @@ static void test_who_takes_what(void **state)
     assert_int_equal(w->s->in_flight, 0);
 }
 
+/* Ranges of one object are one request. Each reader gets its range, or the part of it that the object has. */
+static void test_ranges_of_a_request(void **state)
+{
+    static const char text[] = "0123456789abcdefghijklmno";
+    static const struct {
+        cubed_range range;
+        size_t size; /* bytes that the object has of the range */
+    } parts[] = {{{0, 10}, 10}, {{12, 5}, 5}, {{20, 10}, 5}, {{30, 10}, 0}};
+    enum { RANGES = sizeof parts / sizeof *parts };
+    world *w = *state;
+    later_handle h = {.head = {&w->s->vt, &cb_system_allocator, "slow://test"}, .s = w->s};
+    cb_fetch_batch b = {.owner = w, .most = 4};
+    cubed_object_info info;
+    cb_fetcher *f = cb_fetcher_new(&cb_system_allocator, 8, (size_t)1 << 20);
+    cb_fetch *x;
+    cb_zarr_fetched there;
+    assert_int_equal(cb_store_put(w->s->inner, "x/c/9", text, 25, NULL), CUBED_OK);
+    assert_int_equal(cb_store_find(w->s->inner, "x/c/9", &info, NULL), CUBED_OK);
+    later_reset(w->s, 0);
+    for (int i = 0; i < RANGES; i++) {
+        cb_fetch_what what = object(&h.head, "x/c/9", 10 + i);
+        what.range = parts[i].range;
+        what.version = &info.version;
+        assert_int_equal(cb_fetch_ask(f, &b, &what), CB_FETCH_ASKED);
+    }
+    const cb_fetch_what whole = object(&h.head, "x/c/9", 20);
+    assert_int_equal(cb_fetch_ask(f, &b, &whole), CB_FETCH_ASKED);
+    assert_int_equal(b.n, 2);
+    cb_fetch_submit(&b);
+    for (int i = 0; i < RANGES; i++) {
+        const cb_cache_key key = {0, CB_CACHE_CHUNK, 10 + i};
+        x = cb_fetch_take(f, key, NULL, &there);
+        assert_non_null(x);
+        assert_int_equal(there.status, CUBED_OK);
+        assert_int_equal(there.size, parts[i].size);
+        assert_memory_equal(there.data, text + (parts[i].size ? parts[i].range.offset : 0),
+                            parts[i].size);
+        assert_int_equal(there.info.size, 25);
+        cb_fetch_done(f, x);
+    }
+    x = cb_fetch_take(f, whole.key, NULL, &there);
+    assert_non_null(x);
+    assert_int_equal(there.size, 25);
+    assert_memory_equal(there.data, text, 25);
+    cb_fetch_done(f, x);
+    assert_int_equal(w->s->gets, 2);
+    cb_fetcher_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,6 +570,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_operators, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cooperative_tasks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_takes_what, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ranges_of_a_request, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,6 +268,155 @@ static void test_chunks_in_the_work_folder(void **state)
     cb_chunks_free(f->chunks);
 }
 
+static void chunk_path(const fixture *f, int64_t k, char path[256])
+{
+    snprintf(path, 256, "%s/run/%d/%d", f->work, f->node, (int)k);
+}
+
+static bool has_file(const fixture *f, int64_t k)
+{
+    char path[256];
+    chunk_path(f, k, path);
+    return access(path, F_OK) == 0;
+}
+
+/* Returns whether the broker finds the chunk in the work folder. Checks its key. */
+static bool in_folder(fixture *f, int64_t k)
+{
+    char key[CB_INTERMEDIATE_KEY_CAP], expected[64];
+    cubed_store *store = NULL;
+    if (!cb_intermediate_place(f->chunks, f->node, k, &store, key)) return false;
+    snprintf(expected, sizeof expected, "run/%d/%d", f->node, (int)k);
+    assert_string_equal(key, expected);
+    assert_ptr_equal(store, f->store);
+    return true;
+}
+
+static void write_object(fixture *f, int64_t k, size_t size)
+{
+    static const double zeros[CHUNK];
+    char key[64];
+    snprintf(key, sizeof key, "run/%d/%d", f->node, (int)k);
+    assert_int_equal(cb_store_put(f->store, key, zeros, size, NULL), CUBED_OK);
+}
+
+static void put_chunk(fixture *f, int64_t k)
+{
+    static const double zeros[CHUNK];
+    cb_arena *arena = new_arena();
+    cb_task_count count = {0};
+    assert_int_equal(cb_chunks_put(f->chunks, f->node, &k, zeros, arena, &count, NULL), CUBED_OK);
+    cb_arena_free(arena);
+}
+
+/* A chunk is in memory or in the work folder. A task that is retried puts the chunk again only in the folder. A released chunk
+ * is removed from there, and is not wanted any more. */
+static void test_places_of_chunks(void **state)
+{
+    enum { IN_MEMORY = 3 };
+    fixture *f = *state;
+    const size_t room = IN_MEMORY * cb_pages_round(chunk_size);
+    int outside = 0;
+    open_chunks(f, room);
+    for (int64_t k = 0; k < CHUNKS; k++) assert_false(in_folder(f, k));
+    put_all(f);
+    for (int64_t k = 0; k < CHUNKS; k++) {
+        const bool is = in_folder(f, k);
+        assert_int_equal(has_file(f, k), is);
+        outside += is;
+        const uint64_t spilled = cb_chunks_spilled(f->chunks);
+        put_chunk(f, k);
+        assert_int_equal(cb_chunks_spilled(f->chunks), spilled + (is ? chunk_size : 0));
+        assert_int_equal(in_folder(f, k), is);
+        assert_int_equal(cb_chunks_intermediates(f->chunks)->used, room);
+    }
+    assert_int_equal(outside, CHUNKS - IN_MEMORY);
+    uint64_t used = room;
+    for (int64_t k = 0; k < CHUNKS; k++) {
+        const bool is = in_folder(f, k);
+        if (!is) write_object(f, k, chunk_size); /* of another writer */
+        cb_chunks_release(f->chunks, f->node, k);
+        used -= is ? 0 : cb_pages_round(chunk_size);
+        assert_int_equal(cb_chunks_intermediates(f->chunks)->used, used);
+        assert_int_equal(has_file(f, k), !is);
+        assert_false(in_folder(f, k));
+        const uint64_t spilled = cb_chunks_spilled(f->chunks);
+        assert_null(cb_chunks_place(f->chunks, f->node, &k));
+        put_chunk(f, k);
+        assert_int_equal(cb_chunks_spilled(f->chunks), spilled);
+        assert_int_equal(cb_chunks_intermediates(f->chunks)->used, used);
+    }
+    cb_chunks_free(f->chunks);
+}
+
+/* If other processes write the chunks, each chunk may be in the work folder. It is removed after its last reader. */
+static void test_chunks_of_other_processes(void **state)
+{
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    const cb_chunks_options o = {
+        .counts = true, .workers = THREADS, .open = open_folder, .open_ctx = f};
+    bool found;
+    must(cb_chunks_new(f->plan, &o, &f->chunks, &err), &err);
+    for (int i = 0; i < 2; i++) cb_chunks_add_reader(f->chunks, f->node, 1);
+    cb_chunks_add_reader(f->chunks, f->node, 2);
+    assert_false(in_folder(f, 1)); /* the folder is not open */
+    put_chunk(f, 1);
+    assert_int_equal(cb_chunks_spilled(f->chunks), chunk_size);
+    assert_true(in_folder(f, 1));
+    assert_true(in_folder(f, 2));
+    cb_chunks_release(f->chunks, f->node, 1);
+    assert_true(has_file(f, 1));
+    write_object(f, 2, chunk_size);
+    must(cb_intermediate_find(f->chunks, f->node, 2, &found, &err), &err);
+    assert_true(found);
+    cb_chunks_release(f->chunks, f->node, 2);
+    assert_false(has_file(f, 2));
+    cb_chunks_release(f->chunks, f->node, 1);
+    assert_false(has_file(f, 1));
+    write_object(f, 1, chunk_size);
+    cb_chunks_release(f->chunks, f->node, 1); /* it has no readers */
+    assert_true(has_file(f, 1));
+    cb_chunks_free(f->chunks);
+}
+
+/* A run that is resumed finds chunks of the right size in the work folder. Chunks are read together only if all are in memory. */
+static void test_chunks_that_are_found(void **state)
+{
+    fixture *f = *state;
+    const cb_box front = {.ndim = 1, .lo = {100}, .hi = {3 * CHUNK}};
+    const cb_box back = {.ndim = 1, .lo = {3 * CHUNK - 1}, .hi = {N}};
+    cubed_error err = CUBED_ERROR_INIT;
+    cb_task_count count = {0};
+    bool found = true;
+    open_chunks(f, (size_t)1 << 20);
+    must(cb_intermediate_find(f->chunks, f->node, 3, &found, &err), &err);
+    assert_false(found); /* there is no folder */
+    cb_work work;
+    must(cb_chunks_get_work(f->chunks, &work, &err), &err);
+    assert_ptr_equal(work.store, f->store);
+    write_object(f, 3, chunk_size);
+    write_object(f, 4, chunk_size - 8);
+    must(cb_intermediate_find(f->chunks, f->node, 3, &found, &err), &err);
+    assert_true(found && in_folder(f, 3));
+    for (int64_t k = 4; k < 6; k++) {
+        must(cb_intermediate_find(f->chunks, f->node, k, &found, &err), &err);
+        assert_false(found || in_folder(f, k));
+    }
+    for (int64_t k = 0; k < CHUNKS; k++) {
+        if (k != 3 && k != 1) put_chunk(f, k);
+    }
+    assert_null(cb_chunks_together(f->chunks, f->node, &front, &count)); /* chunk 1 is missing */
+    put_chunk(f, 1);
+    assert_non_null(cb_chunks_together(f->chunks, f->node, &front, &count));
+    assert_int_equal(count.bytes_read, (3 * CHUNK - 100) * sizeof(double));
+    assert_int_equal(count.present, 1);
+    assert_null(cb_chunks_together(f->chunks, f->node, &back, &count)); /* chunk 3 is elsewhere */
+    put_chunk(f, 3);
+    assert_non_null(cb_chunks_together(f->chunks, f->node, &back, &count));
+    cb_chunks_free(f->chunks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +424,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_memory_for_some, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory_for_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_chunks_in_the_work_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_places_of_chunks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_chunks_of_other_processes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_chunks_that_are_found, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
