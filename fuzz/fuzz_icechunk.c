@@ -61,7 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cubed_status st = cb_store_list(file, "", keep, &k, NULL);
         for (int i = 0; i < k.n; i++) {
             size_t got;
+            cb_buf version;
+            cb_buf_init(&version, &cb_system_allocator);
             st = cb_store_get(file, k.list[i], 0, bytes, READ, &got, NULL);
+            st = cb_file_put_version(file, k.list[i], &version, NULL);
+            cb_buf_free(&version);
         }
         (void)st;
         cb_store_close(file);

@@ -320,6 +320,12 @@ const char *cb_file_fixed_url(const cubed_store *s)
     return is_file(s) && ((const cb_file *)s)->kind->fixed ? s->url : NULL;
 }
 
+cubed_status cb_file_put_version(cubed_store *s, const char *key, cb_buf *out, cubed_error *err)
+{
+    cb_file *f = cb_file_of(s);
+    return f && f->kind->put_version ? f->kind->put_version(f, key, out, err) : CUBED_OK;
+}
+
 /* Collects the places that the caller and the context allow references to. */
 static cubed_status find_allowed(cb_file *f, const char *references, cubed_error *err)
 {

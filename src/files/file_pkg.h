@@ -66,6 +66,9 @@ typedef struct cb_file_kind {
                          const int64_t *hi, cubed_error *err);
     /* CUBED_E_NOT_FOUND if there is no such object. Thread-safe. */
     cubed_status (*find)(cb_file *f, const char *key, cb_entry *out, cubed_error *err);
+    /* Appends bytes that identify the contents of the object with this key (cb_file_put_version). NULL: no object has such bytes.
+     * Thread-safe. */
+    cubed_status (*put_version)(cb_file *f, const char *key, cb_buf *out, cubed_error *err);
     /* Calls fn for every key with the prefix, which ends with '/' or is empty. Keys below a common name are consecutive.
      * `chunks`: includes keys of chunks. */
     cubed_status (*each)(cb_file *f, const char *prefix, bool chunks, cb_file_each_fn fn, void *ctx,

@@ -28,6 +28,11 @@ cubed_validator cb_file_validator(const cubed_store *s);
 /* Returns a permanent URL of the opened contents, which refers to them even if the store's URL later refers to other contents.
  * NULL if the store's URL is permanent. */
 const char *cb_file_fixed_url(const cubed_store *s);
+/* Appends bytes that identify the contents of an object, without reading the object: if two snapshots of a repository have the
+ * same bytes for a key, they have the same contents there. Appends nothing if the object is missing, or can be identified only by
+ * its contents, as in all formats except Icechunk. Thread-safe. */
+CUBED_MUST_CHECK cubed_status cb_file_put_version(cubed_store *s, const char *key, cb_buf *out,
+                                                  cubed_error *err);
 /* Returns true if the format stores the locations of chunks in separate objects, which are read when a chunk is needed (kerchunk
  * references and Icechunk). */
 bool cb_file_refers(const cubed_store *s);

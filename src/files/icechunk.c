@@ -420,21 +420,22 @@ static cubed_status take_ref(cb_file *f, const cb_flat *m, uint64_t ref, cb_entr
     return cb_file_bad(f, err, "a reference of a manifest leads nowhere");
 }
 
+/* Finds the reference of a chunk. Sets *ref to 0 if the array has no such chunk. */
 static cubed_status find_chunk(cb_file *f, const node *x, const uint32_t *idx, uint32_t n,
-                               const char *key, cb_entry *out, cubed_error *err)
+                               const cb_flat **in, uint64_t *ref, cubed_error *err)
 {
     const repository *r = f->data;
-    const cb_flat *b = &r->snapshot, *m;
+    const cb_flat *b = &r->snapshot;
     const cb_flat_list all = cb_flat_list_of(b, x->array, ARRAY_MANIFESTS, 4);
-    for (uint32_t i = 0; i < all.n; i++) {
+    *ref = 0;
+    for (uint32_t i = 0; i < all.n && *ref == 0; i++) {
         const uint64_t t = cb_flat_table(b, all, i), id = cb_flat_field(b, t, MANIFEST_ID, ID);
         if (!id) return cb_file_bad(f, err, "a manifest of the snapshot has no name");
         if (!may_have(b, t, idx, idx, n)) continue;
-        CB_TRY(get_manifest(f, b->p + id, &m, err));
-        const uint64_t ref = search(m, refs_of(m, x), idx, n);
-        if (ref) return take_ref(f, m, ref, out, err);
+        CB_TRY(get_manifest(f, b->p + id, in, err));
+        *ref = search(*in, refs_of(*in, x), idx, n);
     }
-    return cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", f->url, key);
+    return CUBED_OK;
 }
 
 /* --- Keys ----------------------------------------------------------------------------------------------- */
@@ -485,6 +486,8 @@ static cubed_status find_icechunk(cb_file *f, const char *key, cb_entry *out, cu
     uint32_t idx[CUBED_MAX_NDIM], ndim;
     size_t n = 0;
     const node *x = NULL;
+    const cb_flat *in = NULL;
+    uint64_t ref = 0;
     if (length >= ndoc && strcmp(key + length - ndoc, doc) == 0 &&
         (length == ndoc || key[length - ndoc - 1] == '/')) {
         x = find_node(r, key, length == ndoc ? 0 : length - ndoc - 1);
@@ -496,7 +499,57 @@ static cubed_status find_icechunk(cb_file *f, const char *key, cb_entry *out, cu
     if (parse_chunk(key, &n, idx, &ndim)) x = find_node(r, key, n);
     if (!x || !x->array) return cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", f->url, key);
     cb_mutex_lock(&f->lock);
-    cubed_status st = find_chunk(f, x, idx, ndim, key, out, err);
+    cubed_status st = find_chunk(f, x, idx, ndim, &in, &ref, err);
+    if (st == CUBED_OK && ref == 0)
+        st = cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", f->url, key);
+    else if (st == CUBED_OK)
+        st = take_ref(f, in, ref, out, err);
+    cb_mutex_unlock(&f->lock);
+    return st;
+}
+
+/* Appends the bytes that identify a chunk outside the repository: its location and ETag. A reader rejects an object with another
+ * ETag only if its store has ETags, and only ETags that object stores list are known to identify contents. Appends nothing for
+ * other chunks. */
+static cubed_status put_outside(cb_file *f, const cb_flat *m, uint64_t ref, cb_buf *out,
+                                cubed_error *err)
+{
+    const unsigned identifies = CUBED_STORE_DELETES_IF | CUBED_STORE_ETAGS;
+    const cb_flat_list where = cb_flat_list_of(m, ref, REF_LOCATION, 1);
+    cb_entry e = {.size = 0};
+    CB_TRY(take_ref(f, m, ref, &e, err));
+    if (e.own.netag == 0 || memcmp(e.own.etag, "W/", cb_min_size(e.own.netag, 2)) == 0 ||
+        (e.own.store->vt->flags & identifies) != identifies)
+        return CUBED_OK;
+    cb_buf_put(out, m->p + where.at, where.n);
+    cb_buf_put(out, "", 1);
+    cb_buf_put(out, e.own.etag, e.own.netag);
+    cb_buf_put(out, "", 1);
+    return CUBED_OK;
+}
+
+/* A chunk in the repository is identified by its ID, because Icechunk never replaces its own objects. */
+static cubed_status put_version(cb_file *f, const char *key, cb_buf *out, cubed_error *err)
+{
+    const repository *r = f->data;
+    uint32_t idx[CUBED_MAX_NDIM], ndim;
+    uint64_t ref = 0, part[2];
+    const cb_flat *m = NULL;
+    size_t n = 0;
+    const node *x = parse_chunk(key, &n, idx, &ndim) ? find_node(r, key, n) : NULL;
+    if (!x || !x->array) return CUBED_OK;
+    cb_mutex_lock(&f->lock);
+    cubed_status st = find_chunk(f, x, idx, ndim, &m, &ref, err);
+    if (st == CUBED_OK && ref && !cb_flat_field(m, ref, REF_INLINE, 4)) {
+        const uint64_t chunk = cb_flat_field(m, ref, REF_CHUNK, ID);
+        if (chunk)
+            cb_buf_put(out, m->p + chunk, ID);
+        else
+            st = put_outside(f, m, ref, out, err);
+        part[0] = cb_flat_number(m, cb_flat_field(m, ref, REF_OFFSET, 8), 8);
+        part[1] = cb_flat_number(m, cb_flat_field(m, ref, REF_LENGTH, 8), 8);
+        if (out->size > 0) cb_buf_put(out, part, sizeof part);
+    }
     cb_mutex_unlock(&f->lock);
     return st;
 }
@@ -591,4 +644,5 @@ const cb_file_kind cb_file_icechunk = {.is = is_icechunk,
                                        .close = close_icechunk,
                                        .know = load_manifests,
                                        .find = find_icechunk,
+                                       .put_version = put_version,
                                        .each = each_icechunk};

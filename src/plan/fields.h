@@ -14,13 +14,17 @@
  * - WORKERS: for worker processes of this run, which receive the caller's memory separately.
  * - ARRAY: an array, including all of its memory.
  * - GROWTH: to be hashed like ID, but an array has the same bytes before and after it grows. So the bytes do not contain grids
- *   (growth.c adds their chunks), attributes and names of dimensions. */
+ *   (growth.c adds their chunks), attributes and names of dimensions.
+ * - UPDATE: to be hashed like ID, but for updates.
+ *
+ * In GROWTH and UPDATE, a source in Icechunk has the same bytes in each snapshot (cb_storage.origin). */
 typedef enum cb_plan_use {
     CB_PLAN_FOR_FILE,
     CB_PLAN_FOR_ID,
     CB_PLAN_FOR_WORKERS,
     CB_PLAN_FOR_ARRAY,
-    CB_PLAN_FOR_GROWTH
+    CB_PLAN_FOR_GROWTH,
+    CB_PLAN_FOR_UPDATE
 } cb_plan_use;
 
 void cb_put_u(cb_buf *b, uint64_t v);

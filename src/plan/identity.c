@@ -104,10 +104,10 @@ cubed_status cb_plan_identify_growth(const cubed_plan *p, bool states, char name
     return st;
 }
 
-/* Hash the contents of arrays in memory in the order of their nodes. This order does not depend on the optimiser: the nodes
+/* Hashes the contents of arrays in memory in the order of their nodes. This order does not depend on the optimiser: the nodes
  * that it adds do not read memory. */
-cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char *goal,
-                              cubed_error *err)
+static cubed_status identify(const cubed_plan *p, cb_plan_use use, char id[CB_PLAN_ID_CAP],
+                             char *goal, cubed_error *err)
 {
     const bool known = *p->id;
     cubed_status st = CUBED_OK;
@@ -118,7 +118,7 @@ cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char
     cb_buf_init(&bytes, &p->ctx->alloc);
     put_all_contents(p, NULL, &contents);
     if (!known) {
-        CB_GO(cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err));
+        CB_GO(cb_plan_write(p, use, &bytes, err));
         CB_GO(put_name(&bytes, &contents, id, err));
     }
     if (goal) {
@@ -130,6 +130,18 @@ out:
     cb_buf_free(&contents);
     cb_buf_free(&bytes);
     return st;
+}
+
+cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char *goal,
+                              cubed_error *err)
+{
+    return identify(p, CB_PLAN_FOR_ID, id, goal, err);
+}
+
+cubed_status cb_plan_identify_update(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char *goal,
+                                     cubed_error *err)
+{
+    return identify(p, CB_PLAN_FOR_UPDATE, id, goal, err);
 }
 
 cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err)

@@ -15,6 +15,9 @@
 typedef struct cb_storage {
     cb_zarr_meta meta; /* sources and targets with a URL; strings in the plan's zone */
     cb_place place;
+    /* name of the place in records of updates: place.text. In Icechunk repositories, the name is the same for all snapshots; if a
+     * plan reads several snapshots of a repository, they are numbered in the order of their nodes */
+    const char *origin;
     cubed_store *store;   /* for sources: the store, open as long as the plan exists */
     cb_zarr_array *array; /* for sources: the Zarr array, open as long as the plan exists */
     atomic_int *plans;    /* for sources: number of plans that share `store` and `array` */
@@ -199,6 +202,10 @@ cb_grown cb_growth_compare(const void *before, size_t size, const cb_growth *now
  * goal  CB_PLAN_ID_CAP bytes; may be NULL */
 CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
                                                char *goal, cubed_error *err);
+/* Like cb_plan_identify, but plans that differ only in their snapshots of Icechunk repositories have equal IDs. The goals differ.
+ * The ID of a fetched plan is the plan's ID. */
+CUBED_MUST_CHECK cubed_status cb_plan_identify_update(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
+                                                      char *goal, cubed_error *err);
 /* Computes the ID of a plan that no longer changes, and stores it in the plan, so that a worker can compare it with the ID in
  * each message. Does nothing if the plan has no ID because it reads from functions. */
 CUBED_MUST_CHECK cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err);

@@ -10,7 +10,7 @@
 /* Returns true if the bytes are only hashed, to identify a computation. */
 static bool is_hashed(cb_plan_use use)
 {
-    return use == CB_PLAN_FOR_ID || use == CB_PLAN_FOR_GROWTH;
+    return use == CB_PLAN_FOR_ID || use == CB_PLAN_FOR_GROWTH || use == CB_PLAN_FOR_UPDATE;
 }
 
 /* Writes a place. Plans contain the URL, because they may run in another directory. Hashes contain the canonical text, so that
@@ -43,8 +43,8 @@ static cubed_status put_url(cb_buf *b, const char *url, bool is_store, cb_plan_u
     return st;
 }
 
-/* Writes a node. `place` is the place of the node's URL, or NULL. */
-static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place, cb_plan_use use,
+/* Writes a node. `s` has the place of the node's URL; NULL if the place is not known yet. */
+static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_storage *s, cb_plan_use use,
                              cubed_error *err)
 {
     const bool hashed = is_hashed(use);
@@ -64,8 +64,10 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
                     (uint64_t)(n->durable && !hashed) << 5 | (uint64_t)n->region << 6 |
                     (uint64_t)(n->extends > 0) << 7);
     if (n->stored && !hashed) cb_put_u(b, (uint64_t)n->why);
-    if (place)
-        put_place(b, place, use);
+    if (s && (use == CB_PLAN_FOR_GROWTH || use == CB_PLAN_FOR_UPDATE))
+        cb_put_string(b, s->origin);
+    else if (s)
+        put_place(b, &s->place, use);
     else
         CB_TRY(put_url(b, n->url, false, use, err));
     if (cubed_dtype_family(n->dtype) == CUBED_RECORD) cb_put_string(b, n->fields);
@@ -98,7 +100,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
     cb_put_u(b, (uint64_t)p->ir.nnodes);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_storage *s = p->storage ? p->storage[i] : NULL;
-        CB_TRY(put_node(b, &p->ir.nodes[i], s ? &s->place : NULL, use, err));
+        CB_TRY(put_node(b, &p->ir.nodes[i], s, use, err));
     }
     cb_put_u(b, (uint64_t)p->ntargets);
     for (int i = 0; i < p->ntargets; i++) cb_put_u(b, (uint64_t)p->targets[i]);

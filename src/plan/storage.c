@@ -1,6 +1,7 @@
 #include "plan/storage.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -216,8 +217,53 @@ cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from
     if (from) {
         cb_codec_chain_fix(&s->meta.codecs);
         CB_TRY(cb_place_copy(zone, &from->place, &s->place, err));
+        s->origin = cb_zone_strdup(zone, from->origin);
+        if (!s->origin) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
     } else {
         CB_TRY(cb_plan_find_place(p->ctx, zone, p->ir.nodes[node].url, &s->place, err));
+        s->origin = s->place.text;
+    }
+    return CUBED_OK;
+}
+
+/* Returns the length of the root of the place's store without its snapshot, or 0 if the place is not in a snapshot of an Icechunk
+ * repository. */
+static size_t repository_length(const cb_place *p)
+{
+    static const char snapshot[] = "@snapshot.";
+    const size_t n = cb_store_root_length(p->store);
+    return strncmp(p->store + n, snapshot, sizeof snapshot - 1) == 0 ? n : 0;
+}
+
+/* Sets the names of sources in Icechunk repositories. A name begins with a scheme that no place has, and with the number of the
+ * source's snapshot among the plan's snapshots of the repository. */
+static cubed_status name_snapshots(cubed_plan *p, cubed_error *err)
+{
+    cb_zone *zone = p->ir.zone;
+    const cb_storage **first = NULL; /* a source of each snapshot */
+    int *numbers = NULL, nfirst = 0, cap = 0, ncap = 0;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        cb_storage *s = p->storage[i];
+        const size_t n = s ? repository_length(&s->place) : 0;
+        int same = 0, number = 0;
+        if (n == 0) continue;
+        for (; same < nfirst && strcmp(first[same]->place.store, s->place.store) != 0; same++) {
+            const size_t other = repository_length(&first[same]->place);
+            number += other == n && memcmp(first[same]->place.store, s->place.store, n) == 0;
+        }
+        if (same == nfirst && (!cb_zone_grow(zone, &first, nfirst, &cap, sizeof *first) ||
+                               !cb_zone_grow(zone, &numbers, nfirst, &ncap, sizeof *numbers)))
+            return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+        if (same == nfirst) {
+            first[nfirst] = s;
+            numbers[nfirst++] = number;
+        }
+        const size_t size = n + strlen(s->place.path) + 40;
+        char *origin = cb_zone_alloc(zone, size);
+        if (!origin) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+        snprintf(origin, size, "icechunk+%d:%.*s::%s", numbers[same], (int)n, s->place.store,
+                 s->place.path);
+        s->origin = origin;
     }
     return CUBED_OK;
 }
@@ -239,7 +285,7 @@ cubed_status cb_plan_find_places(cubed_plan *p, cubed_error *err)
     for (int i = 0; i < p->ir.nnodes; i++) {
         if (p->ir.nodes[i].url) CB_TRY(cb_plan_add_storage(p, i, NULL, err));
     }
-    return CUBED_OK;
+    return name_snapshots(p, err);
 }
 
 cubed_status cb_plan_open_storage(cubed_plan *p, const cubed_plan *like, cubed_error *err)

@@ -14,7 +14,7 @@
 
 /* An array and the versions of its stored objects. */
 typedef struct cb_recorded_array {
-    const char *place;     /* canonical text of the array's place (cb_place.text) */
+    const char *place;     /* name of the array's place (cb_storage.origin) */
     cb_chunk_version meta; /* version of the metadata document, without the shape */
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
@@ -25,7 +25,7 @@ typedef struct cb_recorded_array {
 
 typedef struct cb_sources_record {
     const char *cubed;  /* version of the library */
-    const char *plan;   /* id of the plan that computed the chunks */
+    const char *plan;   /* ID of the plan that computed the chunks: cb_plan_identify_update */
     const char *goal;   /* hash of the requested computation */
     const char *growth; /* hash of the requested computation without extents of axes; "": unknown */
     const void *axes;   /* serialised extents of the requested computation (cb_growth.axes) */

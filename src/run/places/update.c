@@ -120,7 +120,7 @@ static cubed_status describe(cb_update *u, array_state *a, cubed_error *err)
     const cb_storage *s = u->plan->storage[a->node];
     const cb_zarr_meta *m = &s->meta;
     cubed_status st = CUBED_OK;
-    a->now.place = s->place.text;
+    a->now.place = s->origin;
     a->now.ndim = m->ndim;
     for (int d = 0; d < m->ndim; d++) {
         a->now.shape[d] = m->shape[d];
@@ -149,7 +149,7 @@ static cubed_status look_at_source(cb_update *u, int node, cubed_error *err)
     const cb_storage *s = u->plan->storage[node];
     array_state *a = &u->sources[u->nsources];
     for (int k = 0; k < u->nsources; k++) {
-        if (strcmp(u->sources[k].now.place, s->place.text) == 0) return CUBED_OK;
+        if (strcmp(u->sources[k].now.place, s->origin) == 0) return CUBED_OK;
     }
     *a = (array_state){.node = node};
     u->nsources++;
@@ -293,7 +293,7 @@ static void mark_source(cb_update *u, const array_state *a, const cb_recorded_ar
 {
     for (int i = 0; i < u->plan->ir.nnodes; i++) {
         if (cb_node_has_chunks(&u->plan->ir.nodes[i]) &&
-            strcmp(u->plan->storage[i]->place.text, a->now.place) == 0)
+            strcmp(u->plan->storage[i]->origin, a->now.place) == 0)
             mark_node(u, i, a, was);
     }
 }
@@ -463,7 +463,7 @@ static cubed_status decide(cb_io *io, cb_update *u, cubed_error *err)
         recompute(u, "a source is a function, whose values cannot be compared with earlier ones");
         return CUBED_OK;
     }
-    CB_TRY(cb_plan_identify(p, u->plan_id, u->goal, err));
+    CB_TRY(cb_plan_identify_update(p, u->plan_id, u->goal, err));
     CB_TRY(cb_plan_identify_growth(p, false, u->growth, err));
     CB_TRY(cb_plan_identify_growth(p, true, u->states, err));
     u->records = true;

@@ -1,7 +1,8 @@
 /* Versions of chunks. They show whether a chunk has changed since a result was computed from it.
  *
  * Stores with CUBED_STORE_DELETES_IF list versions of objects. There, a version is a hash of the object's ETag or generation, and
- * one request lists many chunks. In other stores, it is a hash of the object's bytes, which are read for this purpose.
+ * one request lists many chunks. In Icechunk repositories, it is a hash of the chunk's ID (cb_file_put_version). In other stores,
+ * it is a hash of the object's bytes, which are read for this purpose.
  * Modification times are not used, because they do not prove that contents are equal. A missing chunk has the version zero. */
 #ifndef CB_RUN_VERSIONS_H
 #define CB_RUN_VERSIONS_H
