@@ -8,20 +8,34 @@
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/params.h"
+#include "block/regular_index.h"
 #include "block/space_index.h"
 
 /* CELLS  number of cells between checks for cancellation
- * ASIDE  cells on each side in which a bound of the distances is sought, in addition to the number of neighbours */
-enum { CELLS = 1024, ASIDE = 4 };
+ * ROWS   more rows than these are not searched if there is a tree, which is faster then
+ * TREE   work per cell of searches by rows after which a tree is built. About the work for building the tree */
+enum { CELLS = 1024, ROWS = 24, TREE = 64 };
 
-/* The cells of a plane, and the plane that is filled. */
+/* The cells of a plane, the plane that is filled, and its indexes. */
 typedef struct fill {
     int64_t cells, across; /* across: elements of the axis of longitudes */
     bool regular;
     const double *lat, *lon;
     cubed_dtype dtype;
     const void *plane;
+    void *tree_memory;
+    bool has_rows, has_tree,
+        tree_is_current; /* tree_is_current: its usable cells are those of the plane */
+    cb_regular_index rows;
+    cb_space_index tree;
 } fill;
+
+/* The cells that the previous search in the plane found. */
+typedef struct nearby {
+    int n;
+    bool in_tree;
+    cb_space_near found[CB_MOST_NEIGHBOURS];
+} nearby;
 
 /* Returns the number of axes of x that are cells. */
 static int cell_axes(const cubed_block_call *call)
@@ -69,9 +83,12 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     const cubed_block *x = &call->in[0];
+    const cb_fill_params *p = call->params;
+    size_t bytes = cb_space_points_bytes(cb_block_extents(x, x->ndim - cell_axes(call), x->ndim));
     (void)ctx;
-    return (cubed_block_need){
-        .scratch = cb_space_points_bytes(cb_block_extents(x, x->ndim - cell_axes(call), x->ndim))};
+    if (p->regular)
+        bytes = cb_sat_add(bytes, cb_regular_bytes(x->shape[x->ndim - 2], x->shape[x->ndim - 1]));
+    return (cubed_block_need){.scratch = bytes};
 }
 
 /* Returns the position of a cell; NaN if its coordinates are not finite. */
@@ -91,30 +108,57 @@ static double element(const fill *f, int64_t i)
 
 static bool is_there(const void *ctx, int64_t i) { return !isnan(element(ctx, i)); }
 
-/* Returns a squared distance within which k elements can be used. Elements before and after a cell are near on most grids. */
-static double distance_bound(const fill *f, int64_t cell, cb_vec at, int k)
+static cb_vec position_at(const fill *f, int64_t i)
 {
-    const int64_t last = k + ASIDE;
-    double most = 0;
-    for (int64_t step = 1; step <= last; step++) {
-        for (int side = -1; side <= 1; side += 2) {
-            const int64_t i = cell + side * step;
-            if (i < 0 || i >= f->cells || !is_there(f, i)) continue;
-            const cb_vec v = position(f, i);
-            if (isnan(v.x)) continue;
-            most = fmax(most, cb_vec_distance2(v, at));
-            if (--k == 0) return most;
-        }
-    }
-    return CB_SPACE_FARTHEST;
+    return f->has_rows ? cb_regular_at(&f->rows, i / f->across, i % f->across) : position(f, i);
 }
 
-/* Returns the mean of the k usable elements that are nearest to a cell at `at`. An element less than a micrometre (on the earth)
- * away gets the full weight. */
-static double mean_near(const fill *f, const cb_space_index *index, int64_t cell, cb_vec at, int k)
+/* Returns a squared distance within which k elements can be used: those of the previous search, which are near to cells that are
+ * near to its cell. */
+static double distance_bound(const fill *f, const nearby *last, cb_vec at, int k)
 {
-    cb_space_near found[CB_MOST_NEIGHBOURS];
-    const int n = cb_space_nearest_within(index, at, k, distance_bound(f, cell, at, k), found);
+    double most = 0;
+    if (last->n < k) return CB_SPACE_FARTHEST;
+    for (int i = 0; i < k; i++) {
+        const cb_space_near *found = &last->found[i];
+        const cb_vec v = last->in_tree ? f->tree.points[found->place] : position_at(f, found->item);
+        most = fmax(most, cb_vec_distance2(v, at));
+    }
+    return most;
+}
+
+static bool needs_tree(const fill *f)
+{
+    return !f->has_rows || f->has_tree || f->rows.work > TREE * f->cells;
+}
+
+static void use_tree(fill *f)
+{
+    if (!f->has_tree) cb_space_points(f->tree_memory, f->cells, position, f, &f->tree);
+    if (!f->tree_is_current) cb_space_use(&f->tree, is_there, f);
+    f->has_tree = f->tree_is_current = true;
+}
+
+/* Finds the k elements nearest to a cell at `at`. `last` has those of the previous search, and receives them. */
+static void find_nearest(fill *f, int64_t cell, cb_vec at, int k, nearby *last)
+{
+    const double most = distance_bound(f, last, at, k);
+    bool by_rows = f->has_rows;
+    if (by_rows && needs_tree(f)) {
+        const double rows = 2 * sqrt(most) / f->rows.step;
+        /* The bound is too large for the first cell of a gap, next to which is an element. */
+        by_rows = rows <= ROWS || (cell > 0 && is_there(f, cell - 1));
+        if (!by_rows) use_tree(f);
+    }
+    last->in_tree = !by_rows;
+    last->n = by_rows ? cb_regular_nearest(&f->rows, cell, k, most, last->found)
+                      : cb_space_nearest_within(&f->tree, at, k, most, last->found);
+}
+
+/* Returns the mean of the n elements that are nearest to a cell. An element less than a micrometre (on the earth) away gets the
+ * full weight. */
+static double mean_of(const fill *f, const cb_space_near *found, int n)
+{
     double sum = 0, weights = 0;
     if (n > 0 && (n == 1 || found[0].distance2 < 1e-26)) return element(f, found[0].item);
     for (int i = 0; i < n; i++) {
@@ -126,16 +170,22 @@ static double mean_near(const fill *f, const cb_space_index *index, int64_t cell
 }
 
 /* Fills the elements of a plane that are missing. Returns false if the call was cancelled. */
-static bool fill_plane(const cubed_block_call *call, const fill *f, const cb_space_index *index,
-                       void *to)
+static bool fill_plane(const cubed_block_call *call, fill *f, void *to)
 {
     const cb_fill_params *p = call->params;
+    nearby last = {.n = 0};
+    f->tree_is_current = false;
+    if (f->has_rows)
+        cb_regular_use(&f->rows, is_there, f);
+    else
+        use_tree(f);
     for (int64_t i = 0; i < f->cells; i++) {
         if (i % CELLS == 0 && cubed_block_cancelled(call)) return false;
         if (is_there(f, i)) continue;
-        const cb_vec at = position(f, i);
+        const cb_vec at = position_at(f, i);
         if (isnan(at.x)) continue;
-        const double value = mean_near(f, index, i, at, p->neighbours);
+        find_nearest(f, i, at, p->neighbours, &last);
+        const double value = mean_of(f, last.found, last.n);
         if (f->dtype == CUBED_FLOAT32)
             ((float *)to)[i] = (float)value;
         else
@@ -175,24 +225,25 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
               .regular = p->regular,
               .lat = call->in[1].data,
               .lon = call->in[2].data,
-              .dtype = x->dtype};
+              .dtype = x->dtype,
+              .tree_memory = call->scratch};
     const size_t bytes = (size_t)f.cells * cubed_dtype_size(x->dtype);
-    cb_space_index index;
-    bool has_index = false;
     (void)ctx;
     CB_TRY(check_degrees(CB_FILL_NAME(p->neighbours), &call->in[1], false, err));
     CB_TRY(check_degrees(CB_FILL_NAME(p->neighbours), &call->in[2], true, err));
     if (!call->out[0].data || f.cells == 0) return CUBED_OK;
+    if (f.regular) {
+        const int64_t rows = x->shape[first];
+        f.has_rows = cb_regular_build(call->scratch, f.lat, rows, f.lon, f.across, &f.rows);
+        f.tree_memory = (char *)call->scratch + cb_regular_bytes(rows, f.across);
+    }
     for (int64_t i = 0; i < planes; i++) {
         char *to = (char *)call->out[0].data + (size_t)i * bytes;
         f.plane = (const char *)x->data + (size_t)i * bytes;
         memcpy(to, f.plane, bytes);
         const int64_t missing = count_missing(&f);
         if (missing == 0 || missing == f.cells) continue;
-        if (!has_index) cb_space_points(call->scratch, f.cells, position, &f, &index);
-        has_index = true;
-        if (cb_space_use(&index, is_there, &f) == 0) continue;
-        if (!fill_plane(call, &f, &index, to)) return CUBED_OK;
+        if (!fill_plane(call, &f, to)) return CUBED_OK;
     }
     return CUBED_OK;
 }

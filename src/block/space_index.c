@@ -276,28 +276,6 @@ static double distance2_to(const cb_space_box *b, cb_vec at)
     return sum;
 }
 
-/* Distances whose relative difference is less than this are equal: coordinates have a rounding error of 1e-16. */
-static const double TIE = 1e-11;
-
-static bool is_nearer(double d, int32_t item, const cb_space_near *than)
-{
-    const double apart = TIE * (d > than->distance2 ? d : than->distance2) + 1e-28;
-    if (fabs(d - than->distance2) <= apart) return item < than->item;
-    return d < than->distance2;
-}
-
-static void insert(cb_space_near *out, int *n, int k, double d, int32_t item)
-{
-    int i = *n;
-    if (i == k && !is_nearer(d, item, &out[k - 1])) return;
-    if (i < k)
-        (*n)++;
-    else
-        i--;
-    for (; i > 0 && is_nearer(d, item, &out[i - 1]); i--) out[i] = out[i - 1];
-    out[i] = (cb_space_near){item, d};
-}
-
 typedef struct search {
     const cb_space_index *s;
     cb_vec at;
@@ -307,10 +285,11 @@ typedef struct search {
 } search;
 
 /* Returns the squared distance of the farthest box that can have one of the k nearest items. */
-static double reach(const search *q)
+static double reach(const search *q) { return cb_near_reach(q->out, q->n, q->k, q->most); }
+
+static void offer(search *q, int64_t at, double distance2)
 {
-    const double most = q->n == q->k ? q->out[q->k - 1].distance2 : q->most;
-    return most * (1 + TIE) + 1e-28;
+    cb_near_insert(q->out, &q->n, q->k, (cb_space_near){q->s->order[at], (int32_t)at, distance2});
 }
 
 /* Visits children in the order of their distance. The recursion depth is at most CB_SPACE_LEVELS. */
@@ -340,7 +319,7 @@ static void search_box(search *q, int level, int64_t i)
         if (level > 0)
             search_box(q, level - 1, first + order[c]);
         else
-            insert(q->out, &q->n, q->k, far[c], q->s->order[first + order[c]]);
+            offer(q, first + order[c], far[c]);
     }
 }
 

@@ -4,6 +4,7 @@
 #define CB_GRID_SPACE_INDEX_H
 
 #include "base/alloc.h"
+#include "block/near_list.h"
 #include "block/sphere.h"
 #include "cubed/base.h"
 
@@ -47,12 +48,6 @@ int64_t cb_space_use(cb_space_index *s, bool (*is_usable)(const void *ctx, int64
 typedef cubed_status (*cb_space_fn)(void *ctx, int32_t item, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_space_overlaps(const cb_space_index *s, const cb_space_box *box,
                                                 cb_space_fn found, void *ctx, cubed_error *err);
-
-/* An item and its squared distance. */
-typedef struct cb_space_near {
-    int32_t item;
-    double distance2;
-} cb_space_near;
 
 /* Finds the k nearest usable items, which are points, in the order of their distance. If distances are equal except for rounding,
  * the item with the lower number comes first. Returns the number of items found. */

@@ -35,12 +35,6 @@ cb_vec cb_vec_cross(cb_vec a, cb_vec b)
     return (cb_vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-double cb_vec_distance2(cb_vec a, cb_vec b)
-{
-    const double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
-    return x * x + y * y + z * z;
-}
-
 static cb_vec unit(cb_vec a)
 {
     const double s = 1 / sqrt(cb_vec_dot(a, a));

@@ -32,7 +32,11 @@ cb_vec cb_vec_of(double lat, double lon);
 double cb_vec_dot(cb_vec a, cb_vec b);
 cb_vec cb_vec_cross(cb_vec a, cb_vec b);
 /* Returns the square of the straight-line distance between two points. */
-double cb_vec_distance2(cb_vec a, cb_vec b);
+static inline double cb_vec_distance2(cb_vec a, cb_vec b)
+{
+    const double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    return x * x + y * y + z * z;
+}
 
 /* A polygon on the sphere. Its edges are arcs of great circles. Its corners are counterclockwise, as seen from outside the
  * sphere. */

@@ -147,6 +147,41 @@ def test_equal_with_any_chunks(dtype, chunks):
             np.testing.assert_array_equal(got, want)
 
 
+def axes():
+    """Axes of regular grids: around the earth, of parts of it, in both orders, and unsorted."""
+    rng = np.random.default_rng(8)
+    return {
+        "global": (np.linspace(90, -90, 31), np.arange(0, 360, 5.0)),
+        "closed": (np.linspace(-90, 90, 19), np.linspace(0, 360, 73)),
+        "westwards": (np.linspace(-88, 88, 45), np.linspace(180, -175, 72)),
+        "across zero": (np.linspace(-80, 80, 33), np.linspace(330, 400, 70)),
+        "repeated": (np.repeat(np.linspace(0, 60, 7), 3), np.repeat(np.linspace(0, 350, 36), 2)),
+        "uneven": (np.sort(rng.uniform(-90, 90, 30)), np.sort(rng.uniform(-180, 180, 131))),
+        "unsorted": (rng.uniform(-90, 90, 20), rng.uniform(-180, 180, 40)),
+        "two turns": (np.linspace(-60, 60, 20), np.arange(0, 720, 12.0)),
+        "one row": (np.array([45.0]), np.arange(0, 360, 2.5)),
+        "one column": (np.linspace(-90, 90, 91), np.array([5.0])),
+    }
+
+
+@pytest.mark.parametrize("name", axes())
+def test_cells_of_regular_grids_are_found_as_those_of_any_grid(name):
+    """Searches by rows find the cells that searches of a tree find, also in large gaps."""
+    lat, lon = axes()[name]
+    rng = np.random.default_rng(9)
+    v = rng.normal(size=(5, len(lat), len(lon)))
+    for share, field in zip((0.3, 0.98), v, strict=False):
+        field[rng.random(field.shape) < share] = np.nan
+    v[2, len(lat) // 5 : -len(lat) // 6, len(lon) // 6 :] = np.nan
+    v[3, : len(lat) // 2 + 1] = np.nan
+    v[4].flat[:-1] = np.nan
+    cells = [np.ascontiguousarray(a) for a in np.broadcast_arrays(lat[:, None], lon)]
+    for n in (1, 4, 9):
+        got = cubed.setmisstodis(v, lat, lon, n).compute()
+        want = cubed.setmisstodis(v, *cells, n).compute()
+        np.testing.assert_array_equal(got, want, err_msg=f"{n} neighbours")
+
+
 def test_cells_without_coordinates_stay_missing():
     nan = np.nan
     lat, lon = np.array([0.0, nan, 10, 20, 30]), np.array([0.0, 0, 0, nan, 0])
