@@ -737,7 +737,7 @@ def test_executors_are_listed():
     pages = [p for p in (ROOT / "docs/how-to/engines").glob("*.md") if p.stem in EXECUTORS]
     assert len(pages) == len(EXECUTORS) - 3  # those of this machine
     for page in pages:
-        label = re.search(r"Label: \*\*(.*?)\*\*", " ".join(page.read_text().split()))
+        label = re.search(r"Test status: \*\*(.*?)\*\*", " ".join(page.read_text().split()))
         assert label[1] == rows[page.stem]["label"], page
 
 
