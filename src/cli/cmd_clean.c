@@ -18,10 +18,10 @@ static const cli_option own[] = {
 
 const cli_usage cmd_clean_usage = {
     .synopsis = "clean PLACE... [options]",
-    .text = "Removes what interrupted or killed runs left: chunks of arrays that were never "
+    .text = "Removes leftovers of interrupted or killed runs: chunks of arrays that were never "
             "finished,\nintermediates, and files under temporary names (.cubed-tmp-*) and uploads "
             "whose writer is gone. PLACE is a store that results went to (STORE or STORE::PATH), "
-            "or a work\ndirectory. Complete arrays stay, and so do the data of active runs. Runs "
+            "or a work\ndirectory. Complete arrays and the data of active runs stay. Runs "
             "whose leftovers\nare removed cannot be resumed.",
     .examples =
         "  cubed clean out.zarr /scratch/me --dry-run\n  cubed clean out.zarr /scratch/me\n",

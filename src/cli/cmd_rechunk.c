@@ -73,11 +73,12 @@ const cli_usage cmd_rechunk_usage = {
 
 const cli_usage cmd_copy_usage = {
     .synopsis = "copy SRC DST [options]",
-    .text = "Stores an array, or a whole group, somewhere else, or in another format, or with "
-            "other codecs.\nValues, chunks, shards, dimension names, attributes and fill values "
-            "are kept. So are values that Xarray\ntakes for missing: by the fill value in format "
-            "2, by the attribute _FillValue in format 3. Chunks of\ndifferent lengths are kept "
-            "unless --regular or --chunks is given (format 2 has none).",
+    .text =
+        "Stores an array, or a whole group, somewhere else, or in another format, or with "
+        "other codecs.\nValues, chunks, shards, dimension names, attributes and fill values "
+        "are kept. Values that Xarray treats as missing stay missing: by the fill value in "
+        "format 2, by the attribute _FillValue in format 3. Chunks of\ndifferent lengths are kept "
+        "unless --regular or --chunks is given (format 2 has none).",
     .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
                 "  cubed copy era5.zarr::t2m t2m.zarr --chunks time=744 --overwrite\n",
     .own = own,

@@ -23,9 +23,10 @@ static const cli_option own[] = {
 
 const cli_usage cmd_run_usage = {
     .synopsis = "run PLAN [options]",
-    .text = "Runs a plan that --save-plan wrote, from any directory. Its tasks and targets are "
-            "fixed, and whether targets are durable or are replaced: --overwrite, --durable, "
-            "--no-optimize and --save-plan are refused.\nThe limits and the work directory of the "
+    .text = "Runs a plan that --save-plan wrote, from any directory. The plan determines tasks and "
+            "targets, and whether targets are durable or replace existing arrays. So --overwrite, "
+            "--durable, --no-optimize and --save-plan are refused.\nThe limits and the work "
+            "directory of the "
             "plan apply unless the options below change them.\nWith --engine the command creates a "
             "directory in the work directory, which all nodes must see, with the files of `cubed "
             "submit`. `cubed status`, `cubed attach` and `cubed cancel` accept this directory. "

@@ -70,13 +70,14 @@ static const cli_option submit_options[] = {
 
 const cli_usage cmd_submit_usage = {
     .synopsis = "submit PLAN DIR --engine NAME [options]",
-    .text = "Writes to DIR what a batch system needs to run a plan that --save-plan wrote: a job "
-            "array for each stage, which waits for the stages that it reads, and a job at the end. "
-            "All nodes must see DIR, the plan's work directory and its stores. DIR has the scripts "
-            "start, status and cancel; start after a failure runs only the missing tasks. Options "
-            "go to slurm, pbs, htcondor, flux, coiled-batch and beam unchanged; kubernetes needs "
-            "image= and claim= (a volume that has DIR, at mount=), aws-batch queue= and "
-            "definition=, cloud-run image= and region=.",
+    .text =
+        "Writes to DIR the files with which a batch system runs a plan that --save-plan wrote: a "
+        "job array for each stage, which waits for the stages that it reads, and a job at the end. "
+        "All nodes must see DIR, the plan's work directory and its stores. DIR has the scripts "
+        "start, status and cancel; start after a failure runs only the missing tasks. Options "
+        "go to slurm, pbs, htcondor, flux, coiled-batch and beam unchanged; kubernetes needs "
+        "image= and claim= (a volume that has DIR, at mount=), aws-batch queue= and "
+        "definition=, cloud-run image= and region=.",
     .examples =
         "  cubed eval 'mean(x, axis=0)' --in x=s3://b/x.zarr --out s3://b/y.zarr --max-workers "
         "100 \\\n      --other-machines --work-dir s3://b/tmp --save-plan p.cubed\n"
@@ -261,11 +262,10 @@ static const cli_option status_options[] = {
 
 const cli_usage cmd_status_usage = {
     .synopsis = "status FILE|DIR [--serve PORT]",
-    .text =
-        "Prints the state of a run. FILE is the status file of a run with --status FILE, or of "
-        "StatusCallback in Python. DIR is a directory that `cubed submit` wrote: then the tasks "
-        "that are done are counted in the notes of workers in the work directory, and the jobs "
-        "that the batch system still has are printed.",
+    .text = "Prints the state of a run. FILE is the status file of a run with --status FILE, or of "
+            "StatusCallback in Python. DIR is a directory that `cubed submit` wrote: then the "
+            "command counts completed tasks by the notes that workers write in the work directory, "
+            "and also prints the jobs that the batch system still has.",
     .examples = "  cubed eval 'mean(x, axis=0)' --in x=x.zarr --out y.zarr --status run.json &\n"
                 "  cubed status run.json --serve 8080\n",
     .own = status_options};
@@ -416,7 +416,7 @@ static json_t *stages_of(const followed *f)
         cubed_stage_info info;
         if (cubed_plan_get_stage(f->plan, i, &info, NULL) != CUBED_OK) break;
         char *shown = cli_visible(info.name, false);
-        json_t *name = json_string(shown); /* NULL if it is no valid UTF-8 */
+        json_t *name = json_string(shown); /* NULL if it is not valid UTF-8 */
         cli_free(shown);
         json_t *s = json_pack("{s:i, s:o, s:I, s:I, s:I}", "stage", i, "name",
                               name ? name : json_string(""), "tasks", (json_int_t)info.num_tasks,

@@ -47,7 +47,7 @@ static const cli_option own[] = {
      "gives the part number (see below)",
      KEY_OF},
     {"message", "FILE|-|URL",
-     "file with a message that says what to run (cubed/sys/message.h), or - for the standard "
+     "file with a message that names the tasks to run (cubed/sys/message.h), or - for the standard "
      "input; reports go to the standard output",
      KEY_MESSAGE},
     {"task-timeout", "SECONDS", "time limit of a task (default: no limit)", KEY_TIMEOUT},

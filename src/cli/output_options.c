@@ -239,7 +239,7 @@ static void edit_attributes(outputs *o, const char *old, const char *name, json_
     for (int i = 0; i < o->nedits; i++) {
         edit *e = &o->edit[i];
         if (!e->attribute || strcmp(e->variable, e->to ? old : name) != 0) continue;
-        /* Removing an attribute that does not exist is no error. */
+        /* Removing an attribute that does not exist is not an error. */
         if (e->to)
             e->used = rename_attribute(attrs, e->attribute, e->to) || e->used;
         else

@@ -126,7 +126,7 @@ void cli_status_print(const json_t *status)
     }
     cli_say(stdout,
             "%s: %" PRId64 " of %" PRId64 " tasks done on %s, %" PRId64 " failed attempts, largest "
-            "task %s of %s; last news %" PRId64 " s ago\n",
+            "task %s of %s; last update %" PRId64 " s ago\n",
             strcmp(state, "gone") == 0 ? "the process of the run has ended without a result"
                                        : state,
             (int64_t)number(status, "done"), (int64_t)number(status, "tasks"),
