@@ -200,7 +200,7 @@ def module(folder: Path, made: dict[Path, str]) -> str:
         table(
             "SUBMODULES",
             "dict[str, list[str]]",
-            "By package: its other public modules. They are attributes, too, but `*` skips them.",
+            "By package: its other public modules. They are also attributes, but `*` skips them.",
             {key: listed(found.others(name)) for name, key in of_each.items()},
         ),
     ]

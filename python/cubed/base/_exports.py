@@ -774,7 +774,7 @@ MODULES: dict[str, dict[str, str]] = {
     "cubed.runtime": {},
 }
 
-#: By package: its other public modules. They are attributes, too, but `*` skips them.
+#: By package: its other public modules. They are also attributes, but `*` skips them.
 SUBMODULES: dict[str, list[str]] = {
     "cubed": [
         "array",

@@ -142,7 +142,7 @@ def _elementwise(name: str) -> Any:
 
     function, args = (one, "x") if ufunc.nin == 1 else (two, "x, 1")
     operands = "".join(f"{x} : array_like\n    {said}\n" for x, said in _OPERANDS[ufunc.nin])
-    function.__doc__ = f"""As NumPy's function of this name; masked where an operand is.
+    function.__doc__ = f"""Applies NumPy's function of this name; masked where an operand is.
 
 Parameters
 ----------
@@ -150,7 +150,7 @@ Parameters
 Returns
 -------
 MaskedArray
-    Masked where it is not defined, too. Lazy.
+    Also masked where the function is not defined. Lazy.
 
 Examples
 --------
@@ -173,7 +173,7 @@ def _by_method(method: str) -> Any:
 
 
 def _said(function: Any, sentence: str) -> Any:
-    """A function with a sentence after the summary of its docstring, if there is one."""
+    """Adds a sentence to the summary of a function's docstring, and returns the function."""
     summary, rest = (function.__doc__ or "").split("\n\n", 1) if function.__doc__ else ("", "")
     function.__doc__ = f"{summary} {sentence}\n\n{rest}" if summary else None
     return function
@@ -201,7 +201,7 @@ def _alike(name: str) -> Any:
             return [masked_array(d, m) for d, m in zip(data, mask, strict=True)]
         return masked_array(data, mask, fill_value=getattr(given, "_fill", None))
 
-    return _said(function, "Here what is masked stays so.")
+    return _said(function, "Masked elements stay masked.")
 
 
 def _made(name: str) -> Any:
@@ -211,7 +211,7 @@ def _made(name: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> MaskedArray:
         return masked_array(own(*args, **kwargs))
 
-    return _said(function, "Here a masked array, of which nothing is masked.")
+    return _said(function, "The result is a masked array without masked elements.")
 
 
 def _fill_names() -> None:

@@ -426,7 +426,8 @@ def _run_range(plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:
     return plan.work(range_, False, time_ms, False)
 
 
-#: Fetches a plan, and runs a range of a plan; a child limits its memory meanwhile.
+#: Fetches a plan, and runs a range of a plan. A child process replaces them by functions that limit
+#: its memory.
 fetch_plan: Callable[[str, str], _core.Plan] = _core.Plan.fetch
 run_range: Callable[[_core.Plan, bytes, int], bytes] = _run_range
 
