@@ -204,7 +204,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_retag(cubed_array *x, const 
 CUBED_API void cubed_array_set_origin(cubed_array *x, uint32_t origin);
 /* Marks the chunks of x as not chosen by the user. If an operation combines x with other arrays, its result then has the chunks
  * of the other arrays. Functions with a `chunks` parameter mark the chunks themselves if the parameter is NULL. Call this
- * function before x is used otherwise. */
+ * function before any other use of x. */
 CUBED_API void cubed_array_yield_chunks(cubed_array *x);
 /* Creates an array with one value everywhere. With ndim 0 it is a scalar, which broadcasts. CUBED_E_TYPE for strings and
  * records: see cubed_array_full_text. */

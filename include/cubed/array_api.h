@@ -823,7 +823,7 @@ typedef struct cubed_norm_options {
     }
 /* Computes norms of matrices along two axes, rows first, or of vectors along another number of axes. If `options->axes` is
  * NULL, x is one matrix if it has two axes and a norm is given; otherwise all elements are one vector. `options` may be NULL.
- * CUBED_E_ARG for a norm by name of vectors. */
+ * CUBED_E_ARG for a norm of vectors that is given by name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_norm(cubed_array *x,
                                                    const cubed_norm_options *options,
                                                    uint64_t task_mem, cubed_array **out,

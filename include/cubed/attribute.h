@@ -43,8 +43,8 @@ typedef struct cubed_attribute {
  * dtype  type of the array; CUBED_DTYPE_COUNT for a group
  * out    receives the attribute, which cubed_attribute_free frees
  *
- * Errors: CUBED_E_NOT_FOUND if there is no such attribute (CUBED_ATTRIBUTE_TYPES is none); CUBED_E_FORMAT if `attrs` is not
- * JSON. Thread safety: any thread. */
+ * Errors: CUBED_E_NOT_FOUND if there is no such attribute (CUBED_ATTRIBUTE_TYPES is not an attribute); CUBED_E_FORMAT if `attrs`
+ * is not JSON. Thread safety: any thread. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_attribute_get(const char *attrs, const char *name,
                                                             cubed_dtype dtype,
                                                             cubed_attribute **out,

@@ -72,7 +72,7 @@ typedef struct cubed_fill_options {
  *           for each cell
  * lat, lon  in degrees: axes of a regular grid, or coordinates of the cells, which have the shape of a field
  *
- * A field without elements that are there stays missing. So do cells whose coordinates are not finite, and no other cell uses
+ * A field in which all elements are missing stays missing. So do cells whose coordinates are not finite, and no other cell uses
  * their elements. The result has the type of x; integers and bools stay as they are.
  *
  * Errors: CUBED_E_ARG if shapes do not fit or `neighbours` is out of range; CUBED_E_TYPE unless all arrays have real numbers. A

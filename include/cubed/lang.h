@@ -118,7 +118,7 @@ const cubed_expr_result *cubed_expr_results_at(const cubed_expr_results *results
  * describes the dimension. Valid until cubed_expr_results_free. */
 const cubed_expr_coord *cubed_expr_result_coord(const cubed_expr_result *result, const char *dim);
 /* Returns whether two coordinates select the same elements along a dimension. NULL stands for the whole coordinate of the
- * input. False if a coordinate is cut. */
+ * input. False if no coordinate describes the dimension after an expression. */
 bool cubed_expr_coord_equal(const cubed_expr_coord *a, const cubed_expr_coord *b);
 
 #ifdef __cplusplus

@@ -233,7 +233,7 @@ typedef struct cubed_run_options {
      *
      * To detect changes, versions of the sources' chunks are compared: ETags or generations in object stores, otherwise hashes
      * of the stored bytes. Changed chunks are replaced in the existing array, one by one; the array's metadata are written
-     * last. If other chunks might differ too, everything is recomputed and the array is replaced, for which its target must
+     * last. If other chunks might also differ, everything is recomputed and the array is replaced, for which its target must
      * have `overwrite` set.
      *
      * An update that was interrupted is continued by the next one. CUBED_E_ARG with `resume`, results in memory or regions. */
@@ -403,7 +403,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
                                                   const cubed_run_options *options,
                                                   cubed_run_stats *stats, cubed_error *err);
 
-/* --- Runs in parts: an external scheduler brings tasks to processes ---
+/* --- Runs in parts: an external scheduler distributes tasks to processes ---
  *
  * A run in parts is begun once (cubed_run_begin), executed by any number of processes (cubed_work in cubed/sys/message.h) in any
  * order that the stages allow, and finished once (cubed_run_finish). All processes need the plan's bytes (cubed_plan_save), the

@@ -131,8 +131,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_members(cubed_context *ctx, c
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
                                                               int zarr_format, const char *attrs,
                                                               unsigned flags, cubed_error *err);
-/* Removes everything at `url`. Does nothing if nothing exists there. Only remove what the caller has made, and when no
- * process reads or writes it. */
+/* Removes everything at `url`. Does nothing if nothing exists there. Use it only for contents that the caller has made, and only
+ * while no process reads or writes them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url,
                                                           cubed_error *err);
 /* Changes the length of the array at `url` along an axis from `from` to `to`, in its metadata; chunks are neither written nor

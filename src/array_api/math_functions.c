@@ -86,9 +86,10 @@ cubed_status cubed_fabs(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
     if (kind_of(x) == CUBED_KIND_COMPLEX)
-        return cb_fail(err, CUBED_E_TYPE,
-                       "fabs is not defined for %s, expected real numbers; abs takes complex ones",
-                       cubed_dtype_name(x->node.dtype));
+        return cb_fail(
+            err, CUBED_E_TYPE,
+            "fabs is not defined for %s, expected real numbers: use abs for complex numbers",
+            cubed_dtype_name(x->node.dtype));
     return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_ABS, as_floats(&s, x), NULL, NULL), out);
 }
 

@@ -36,7 +36,7 @@ CUBED_MUST_CHECK cubed_status cb_matrix_operand(const char *name, cubed_array *x
 CUBED_MUST_CHECK cubed_status cb_matrix_apply(const cb_matrix_job *j, cubed_array *x,
                                               cubed_array **outs, cubed_error *err);
 /* Calls the function on blocks, each with as many whole matrices as fit. outs[i] is NULL for a result that the caller does not
- * want. */
+ * need. */
 CUBED_MUST_CHECK cubed_status cb_matrix_apply_to(const cb_matrix_job *j, cubed_array *x,
                                                  cubed_array **const *outs, cubed_error *err);
 /* Returns true in *out if a task of `task_mem` bytes can hold one matrix of x (and of b, unless it is NULL), its results,

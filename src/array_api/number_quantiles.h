@@ -11,7 +11,7 @@ typedef struct cb_quantiles {
     int n;
     bool in_front; /* the result has a leading axis for the quantiles; otherwise n is 1 */
     cubed_quantile_options o;
-    uint32_t reduced; /* bit mask of the reduced axes, from `o` */
+    uint32_t reduced; /* bit d: `o` names axis d as a reduced axis */
 } cb_quantiles;
 
 /* Returns the name of a method, as in cubed/quantiles.def. */

@@ -198,8 +198,8 @@ cubed_array *cb_api_objects_shaped(cb_steps *s, const cb_grouped_image *g, cubed
     const int behind = made->node.grid->ndim - 1;
     if (ndim == 1) return made;
     if (ndim + behind > CUBED_MAX_NDIM) {
-        s->st = cb_fail(s->err, CUBED_E_UNSUPPORTED, "%s: a result of %d dimensions", g->name,
-                        ndim + behind);
+        s->st = cb_fail(s->err, CUBED_E_UNSUPPORTED, "%s: the result would have %d dimensions",
+                        g->name, ndim + behind);
         return NULL;
     }
     for (int d = 0; d < ndim; d++) shape[d] = o->shape[d];

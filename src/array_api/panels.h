@@ -49,14 +49,14 @@ cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns);
 /* Returns x, the last rows of a panel, as a column of blocks: adds rows of zeros above x, and columns of zeros up to `step`
  * columns. */
 cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x);
-/* Returns part of panel number k, from the result `made` of a panel function, as a column of blocks: the panel's top, zeros
- * above the panel's diagonal, and the rows from the diagonal on. */
+/* Returns a part of panel number k as a column of blocks, from the result `made` of a panel function. From top to bottom, the
+ * column contains the panel's top, zeros above the panel's diagonal, and the rows from the diagonal on. */
 cubed_array *cb_panels_lower(const cb_panels *p, cubed_array *made, int64_t k);
-/* Returns panel number k as a column of blocks, from the result `made` of a panel function: the panel's square on the diagonal,
- * zeros to the end of the top, the rows above the square, and zeros. */
+/* Returns panel number k as a column of blocks, from the result `made` of a panel function. From top to bottom, the column
+ * contains the panel's square on the diagonal, zeros in the other rows of the top, the rows above the square, and zeros. */
 cubed_array *cb_panels_upper(const cb_panels *p, cubed_array *made, int64_t k);
-/* Returns panel number `of` as a column of blocks, from the result `made` of a panel function: the first `rows` rows of the panel
- * from its diagonal on, then zeros to the panel's diagonal, then the rows from the diagonal on. */
+/* Returns panel number `of` as a column of blocks, from the result `made` of a panel function. From top to bottom, the column
+ * contains the first `rows` rows from the panel's diagonal on, zeros above the diagonal, and the rows from the diagonal on. */
 cubed_array *cb_panels_below(const cb_panels *p, cubed_array *made, int64_t of, int64_t rows);
 /* Calls a panel function and returns its result, a panel of `width` columns.
  *

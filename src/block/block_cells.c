@@ -52,7 +52,8 @@ static cubed_block_need need_areas(const cubed_block_call *largest, void *ctx)
 /* Reduces a difference of longitudes to -180 to 180 degrees. */
 static double shortest(double x) { return fabs(x) <= 180 ? x : x - 360 * nearbyint(x / 360); }
 
-/* The largest extent, in radians, of a cell for goes_around, and its largest part of the distance of a corner from the pole. */
+/* Limits for a cell in goes_around: its extent in radians, and its extent as a fraction of the distance of a corner from the
+ * pole. */
 static const double SMALL = 0.2, OFF_POLE = 0.19;
 
 /* Returns true only if no edges of the cell cross: the corners go around the first corner in one direction, by less than half a

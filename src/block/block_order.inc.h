@@ -3,7 +3,7 @@
  * Sorting has three algorithms, which are all stable:
  *
  *   up to FEW keys                                  insertion sort
- *   keys below 32 bits, or over MOST_IN_BUCKETS     radix sort by bytes, from the lowest byte
+ *   keys of fewer than 32 bits, or more than MOST_IN_BUCKETS keys     radix sort by bytes, from the lowest byte
  *   otherwise                                       buckets by the highest bits in which keys differ, recursively; at depth
  *                                                   MOST_DEPTH, buckets are sorted by radix sort
  *

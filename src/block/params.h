@@ -1,6 +1,6 @@
 /* Parameters of the built-in block functions, as stored in plans: fixed-width numbers without padding. A name in quotes is the
  * name of a function. Its comment describes the function's operands and results (blocks of arrays) and the structure of its
- * parameters. Functions without parameters are described here, too. */
+ * parameters. Functions without parameters are also described here. */
 #ifndef CB_BLOCK_PARAMS_H
 #define CB_BLOCK_PARAMS_H
 
@@ -51,9 +51,9 @@ typedef struct cb_piece_params {
     int32_t unit;
 } cb_piece_params;
 
-/* "replace": copies strings, which are cut or padded to the length of the result's type. With a mask (bool) and a third input, it
- * copies strings of the third input where the mask is true. All inputs broadcast to the result. Instead of strings, all operands
- * but the mask may be records of one type. No parameters.
+/* "replace": copies strings, which are truncated or padded to the length of the result's type. With a mask (bool) and a third
+ * input, it copies strings of the third input where the mask is true. All inputs broadcast to the result. Instead of strings, all
+ * operands but the mask may be records of one type. No parameters.
  *
  * "text": outputs a single string or record, whose bytes are the parameters. No inputs. */
 
@@ -101,7 +101,7 @@ typedef struct cb_fill_params {
     int32_t neighbours; /* 1 to CB_MOST_NEIGHBOURS */
 } cb_fill_params;
 enum { CB_MOST_NEIGHBOURS = 64 };
-/* The function that errors name: users know the nearest neighbour by a name of its own. */
+/* Name of the function in errors. With one neighbour, the function has another name for users. */
 #define CB_FILL_NAME(neighbours) ((neighbours) == 1 ? "setmisstonn" : "setmisstodis")
 
 /* "histogram": counts elements in bins, or sums their weights (a second input). bins + 1 non-descending edges follow as doubles.
@@ -119,7 +119,7 @@ typedef struct cb_search_params {
 /* "isin": whether each element of the first input is a member of a set, the second input (any shape). Each call gets one block of
  * the members. */
 typedef struct cb_isin_params {
-    int32_t invert; /* 1: whether each element is no member; otherwise 0 */
+    int32_t invert; /* 1: the result is true for elements that are not members; 0: for members */
     /* 1 if the operands were cast to uint64, because one had a signed integer type and the other uint64; otherwise 0. With 1, an
      * element whose highest bit is set equals no element of the other operand, whose type did not have this value. */
     int32_t positive;

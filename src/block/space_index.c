@@ -40,9 +40,9 @@ static bool is_before(const place *p, const place *q)
 }
 
 enum {
-    KEY_DIGITS = 21, /* digits of three bits in a key */
-    ALL_DIGITS = 32, /* and in the number of an item, which follows */
-    FEW_PLACES = 12  /* places that insertion sorts faster */
+    KEY_DIGITS = 21, /* number of digits of a key; a digit has three bits */
+    ALL_DIGITS = 32, /* number of digits of a key and of the item's number after it */
+    FEW_PLACES = 12  /* maximum number of places for insertion sort */
 };
 
 static unsigned digit(const place *p, int level)

@@ -275,11 +275,11 @@ cubed_status cb_image_structure_take(const cb_call *c, int size, int footprint, 
     CB_TRY(cb_image_box_take(c, heights, image, &out->heights));
     for (int64_t i = 0; i < out->heights.n; i++)
         if (isnan(out->heights.numbers[i]))
-            return cb_call_blame(c, heights,
-                                 cb_fail(c->err, CUBED_E_ARG,
-                                         "%s: structure has NaN, expected numbers: footprint says "
-                                         "which elements count",
-                                         c->function->name));
+            return cb_call_blame(
+                c, heights,
+                cb_fail(c->err, CUBED_E_ARG,
+                        "%s: structure has NaN, expected numbers: footprint selects the elements",
+                        c->function->name));
     for (int d = 0; d < image->ndim && out->flags; d++)
         if (out->size[d] != out->heights.size[d])
             return cb_call_blame(c, heights,

@@ -2,7 +2,7 @@
  *
  * The cache uses memory that neither tasks (by their projection) nor intermediates need. Tasks use its entries in place. An entry
  * that is in use or being loaded is pinned, and is never evicted. Entries without future reads are evicted first, then the least
- * recently used ones. Shard indices are evicted last. If two threads want the same entry, one loads it and the other waits. */
+ * recently used ones. Shard indices are evicted last. If two threads need the same entry, one loads it and the other waits. */
 #ifndef CB_CHUNKS_CACHE_H
 #define CB_CHUNKS_CACHE_H
 

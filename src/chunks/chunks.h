@@ -35,7 +35,7 @@ typedef cubed_status (*cb_chunks_fn)(void *ctx, int node, const cb_box *chunks, 
 
 typedef struct cb_chunks_options {
     /* Intermediates may stay in the memory of this process. If false, all of them go to the work folder, because other processes
-     * read or write them, too. */
+     * also read or write them. */
     bool own;
     /* Count the future reads of intermediates, and free each chunk after the last one. */
     bool counts;

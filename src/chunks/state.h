@@ -59,7 +59,7 @@ typedef struct cb_work {
     const char *folder;
 } cb_work;
 
-/* The sum includes two pointers and 32 bytes per node, which a run keeps for scheduling. */
+/* The sizes of a node include two pointers and 32 bytes that a run keeps for scheduling. */
 _Static_assert(sizeof(chunks_of_node) + sizeof(chunks_kept) + 2 * sizeof(void *) + 32 <=
                    CB_RUN_NODE_BYTES,
                "what a run keeps of a node");

@@ -144,8 +144,8 @@ typedef struct cb_codec_object {
     void *ctx;
     uint64_t size;
 } cb_codec_object;
-/* Checks the size of an encoded chunk, and the sizes in its headers, trailers and indices. The status is only that of `read`;
- * *out receives the result of the check. */
+/* Checks the size of an encoded chunk, and the sizes in its headers, trailers and indices. Fails only if `read` fails; *out
+ * receives the result of the check. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_look(const cb_codec_chain *c, const cb_codec_object *o,
                                                   cb_arena *scratch, cb_codec_looks *out,
                                                   cubed_error *err);

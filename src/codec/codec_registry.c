@@ -83,12 +83,13 @@ static cubed_status check(const cubed_codec_vtable *vt, cubed_error *err)
 {
     /* Functions of version 1 have other arguments. `name` has the same offset in both versions. */
     if (vt->version == 1)
-        return cb_fail(err, CUBED_E_ARG,
-                       "codec \"%s\" is of version 1 of cubed/sys/codec.h, expected version %d: "
-                       "change its functions as docs/how-to/own-codec.md says, and compile it with "
-                       "the headers "
-                       "of libcubed %s",
-                       vt->name ? vt->name : "", CUBED_CODEC_VERSION, CUBED_VERSION_STRING);
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "codec \"%s\" is of version 1 of cubed/sys/codec.h, expected version %d: "
+            "change its functions as docs/how-to/own-codec.md describes, and compile it with "
+            "the headers "
+            "of libcubed %s",
+            vt->name ? vt->name : "", CUBED_CODEC_VERSION, CUBED_VERSION_STRING);
     CB_TRY(cb_check_made_for("a codec's vtable", vt->struct_size, sizeof *vt, vt->version,
                              CUBED_CODEC_VERSION, err));
     if (!vt->name || !*vt->name || (vt->name_v2 && !*vt->name_v2))

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-/* Corners are equal if their distance is less than this part of the cell's largest extent. */
+/* Corners are equal if their distance is less than this fraction of the cell's largest extent. */
 static const double SAME_CORNER = 1e-3;
-/* Neighbours are on one line if the determinant of their matrix is less than this part of its squared trace. */
+/* Neighbours are on one line if the determinant of their matrix is less than this fraction of its squared trace. */
 static const double ONE_LINE = 1e-6;
-/* Centroids closer than this part of the distance to the furthest neighbour belong to copies of one cell, such as the columns
+/* Centroids closer than this fraction of the distance to the furthest neighbour belong to copies of one cell, such as the columns
  * that overlap in grids of ocean models. */
 static const double SAME_CELL = 1e-6;
 /* A cell has no gradient if its centroid is closer than this to the centre of the sphere, because the cell is then larger than

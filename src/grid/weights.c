@@ -76,7 +76,7 @@ cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *sha
     if (cb_count(shape->target_ndim, shape->target, &rows) ||
         cb_count(shape->source_ndim, shape->source, &columns) || rows < 1 || columns < 1 ||
         rows > CB_GRID_MOST_CELLS || columns > CB_GRID_MOST_CELLS)
-        return cb_fail(err, CUBED_E_ARG, "weights: grids with no or more than %lld cells",
+        return cb_fail(err, CUBED_E_ARG, "weights: a grid has no cells, or more than %lld",
                        (long long)CB_GRID_MOST_CELLS);
     cubed_weights *w = cb_alloc_zero(&ctx->alloc, sizeof *w);
     if (!w) return no_memory(rows, err);

@@ -160,7 +160,7 @@ static double lon_from(double lon, double from)
     return d - 360 * floor((d + 180) / 360);
 }
 
-/* Largest distance in degrees from a pole at which a centre is at the pole, and has no longitude of its own. */
+/* A centre that is at most this many degrees from a pole counts as being at the pole, and has no longitude of its own. */
 static const double AT_POLE = 1e-9;
 
 static bool is_pole(double lat) { return fabs(lat) > 90 - AT_POLE; }
@@ -182,8 +182,8 @@ static bool open_pole(const double lat[4], double lon[4])
     return false;
 }
 
-/* Sets x and y to the places of corners in longitude and latitude, relative to the point. Returns false if the quadrilateral
- * contains a pole, or has a corner there that open_pole does not place: then the corners have no places in this plane. */
+/* Sets x and y to the positions of corners in longitude and latitude, relative to the point. Returns false if the corners have no
+ * positions in this plane: the quadrilateral contains a pole, or open_pole finds no longitude for a corner at a pole. */
 static bool place_in_degrees(const quads *s, const double lat[4], double lon[4], double x[4],
                              double y[4])
 {
@@ -205,7 +205,7 @@ static bool place_in_degrees(const quads *s, const double lat[4], double lon[4],
     return true;
 }
 
-/* Sets x and y to the places of corners in the plane that touches the sphere at the point, in which great circles are straight
+/* Sets x and y to the positions of corners in the plane that touches the sphere at the point, in which great circles are straight
  * (gnomonic projection), in degrees near the point. Returns false for corners in the opposite half of the sphere. */
 static bool place_in_tangent(const quads *s, const double lat[4], const double lon[4], double x[4],
                              double y[4])
@@ -232,7 +232,7 @@ static void angles_of(const quads *s, const int64_t corner[4], double lat[4], do
     }
 }
 
-/* Sets x and y to the places of the corners of a quadrilateral in a plane, whose origin is the point. */
+/* Sets x and y to the positions of the corners of a quadrilateral in a plane, whose origin is the point. */
 static bool place(const quads *s, const int64_t corner[4], double x[4], double y[4])
 {
     double lat[4], lon[4];

@@ -43,7 +43,7 @@ cubed_status cb_weights_near(cb_weights_builder *b, const cb_space_index *centre
     cb_space_near found[MOST_NEIGHBOURS];
     if (centres->n == 0) return CUBED_OK; /* all cells are masked */
     const int n = cb_space_nearest(centres, at, k, found);
-    /* A centre less than a micrometre (on the earth) away has the whole weight. */
+    /* A centre less than a micrometre (on the earth) away gets the full weight. */
     if (n == 1 || (n > 1 && found[0].distance2 < 1e-26))
         return cb_weights_add(b, found[0].item, 1, err);
     for (int i = 0; i < n; i++) {

@@ -53,7 +53,7 @@ typedef struct {
 #undef START
 #undef JOIN
 
-/* Complex states: structs, joined part by part or as products. */
+/* Complex states are structs. Sums add the parts separately; products multiply as complex numbers. */
 static inline complex128 complex_add(complex128 a, complex128 b)
 {
     return (complex128){a.re + b.re, a.im + b.im};

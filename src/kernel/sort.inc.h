@@ -117,7 +117,7 @@ static K FN(pivot)(const K *keys, int64_t n)
 }
 
 /* Moves keys less than the pivot (`or_equal`: not greater) to the front, and returns their number. Stores beyond the end of
- * either group only overwrite keys that were read before, and are overwritten by the next ones. */
+ * either group only overwrite keys that were read before, and are overwritten by later stores. */
 static inline ALWAYS int64_t FN(divide)(K *keys, int64_t n, K pivot, bool or_equal, K *temp)
 {
     const V p = FN(splat)(pivot);

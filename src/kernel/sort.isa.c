@@ -89,8 +89,8 @@ static inline ALWAYS V swap32(V v, int x)
 static inline ALWAYS V mirror64(V v) { return swap64(v, 7); }
 static inline ALWAYS V mirror32(V v) { return swap32(v, 15); }
 
-/* Returns a mask of the lanes whose index has the highest bit of x set. Of the keys of lanes i and i ^ x, they receive the
- * greater one. */
+/* Returns a mask of the lanes whose index has the highest bit of x set. These lanes receive the greater of the keys of lanes i
+ * and i ^ x. */
 static inline ALWAYS uint32_t upper_lanes(int x)
 {
     return x >= 8 ? 0xff00 : x >= 4 ? 0xf0f0 : x >= 2 ? 0xcccc : 0xaaaa;

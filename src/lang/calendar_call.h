@@ -79,7 +79,8 @@ const char *calendar_call_selection(const char *name);
 
 /* Returns the axis of x with the dimension name of the call, or -1 if x has no such axis. */
 int calendar_call_axis(const cubed_array *x, const calendar_call *c);
-/* Returns the reduction of a calendar call ("mean"), and its axis of x or -1. Returns NULL if `e` is not a calendar call. */
+/* Returns the reduction of a calendar call ("mean"), and sets *axis to the axis of x that is reduced, or to -1. Returns NULL if
+ * `e` is not a calendar call. */
 const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *axis);
 /* Adds the names of parts of dates to the candidates. */
 void calendar_call_guess(lang_guess *g);

@@ -276,7 +276,8 @@ static cubed_status read_numbers(expr_builder *b, const expr *e, const expr_defi
     return CUBED_OK;
 }
 
-/* Finds the axes of the first array of a call that the body of its definition names. The caller frees the names. */
+/* Finds the axes of a grid that the body of a definition names by {X}, {Y} and {Z}, in the first array of a call. The caller
+ * frees the names. */
 static cubed_status find_axes(expr_builder *b, const expr *e, const expr_definition *d,
                               char *axis[DEFINED_AXES], int64_t extent[DEFINED_AXES])
 {

@@ -80,7 +80,7 @@ static const struct family {
                 [FAMILY_DAY] = {day_of, NULL, "day"},
                 [FAMILY_YEAR] = {year_of, NULL, "year"}};
 
-/* Converts a label to an integer. Returns -1, which is no period, if the label is not an integer. */
+/* Converts a label to an integer. Returns -1, which is not a valid period, if the label is not an integer. */
 static int64_t whole(double label)
 {
     return fabs(label) < INT32_MAX && label == floor(label) ? (int64_t)label : -1;

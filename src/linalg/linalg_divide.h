@@ -23,7 +23,7 @@ typedef struct cb_divide {
     const cb_products *products; /* buffers for matrices of n + 1 rows */
 } cb_divide;
 
-/* Allocates the buffers. `left`: left singular vectors are computed, too. */
+/* Allocates the buffers. `left`: left singular vectors are also computed. */
 cb_divide cb_divide_make(const cb_products *p, int64_t n, bool left, cb_room *room);
 /* Computes the singular values and vectors of an upper bidiagonal matrix b = u^T diag(s) v.
  *

@@ -34,7 +34,7 @@ CUBED_MUST_CHECK cubed_status cb_op_cast_plain(cubed_array *x, cubed_dtype dtype
  * of CUBED_OP_WHERE. */
 CUBED_MUST_CHECK cubed_status cb_op_numbers(cubed_op op, cubed_array *const *args, int nargs,
                                             cubed_array **out, cubed_error *err);
-/* Applies an operation of which an operand is an array of records. */
+/* Applies an operation with an operand that is an array of records. */
 CUBED_MUST_CHECK cubed_status cb_op_records(cubed_op op, cubed_array *const *args, int nargs,
                                             cubed_array **out, cubed_error *err);
 bool cb_op_is_comparison(cubed_op op);

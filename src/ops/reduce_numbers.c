@@ -80,10 +80,9 @@ cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind, u
     cubed_array *wider;
     if (reduced) return add_reduce(x, kind, reduced, out, err);
     if (ndim == CUBED_MAX_NDIM)
-        return cb_fail(
-            err, CUBED_E_UNSUPPORTED,
-            "%s: no axis is reduced of an array with %d dimensions, expected fewer dimensions",
-            what, ndim);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: no axis is reduced, so x has %d dimensions, expected fewer", what,
+                       ndim);
     CB_TRY(cb_op_expand_dims(x, ndim, NULL, &wider, err));
     cubed_status st = add_reduce(wider, kind, (uint32_t)1 << ndim, out, err);
     cubed_array_unref(wider);

@@ -66,8 +66,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t m
 CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err);
 /* Adds intermediates before stages that would read the same chunks too often, and then makes the stages again. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
-/* A rechunk may copy an array through intermediates into the blocks of a function. Removes the last of these copies if it is
- * faster that the function gathers its blocks from the last intermediate. */
+/* A rechunk may copy an array through intermediates into the blocks of a function. Removes the last of these copies if the
+ * function gathers its blocks from the last intermediate faster. */
 CUBED_MUST_CHECK cubed_status cb_opt_skip_last_passes(cubed_plan *p, cubed_error *err);
 
 /* Rewrites the plan's list of nodes: calls `each` for every old node, in order. `each` adds any replacement to the new list `to`.

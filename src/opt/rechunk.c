@@ -24,8 +24,8 @@
 #define COMPUTED_TRIALS 30
 /* An additional pass must reduce the predicted time at least to this fraction, because it creates files. */
 #define WORTH_A_PASS 0.98
-/* Plans that move, in addition to the minimum for their passes, more than OFTEN - 1 times the bytes of a single pass that reads
- * each chunk once are chosen only if there is no other plan. */
+/* A plan is chosen only if there is no other plan, if it moves too many bytes in addition to the minimum for its passes: more
+ * than OFTEN - 1 times the bytes of a single pass that reads each chunk once. */
 #define OFTEN 4
 /* A stage that computes should read at most this many times the minimum. Its tasks are not made larger to read less than that. */
 #define NEARLY_ONCE 1.03

@@ -88,7 +88,7 @@ typedef struct cb_zarr_streamed {
     size_t cap;
     char *dst;
 } cb_zarr_streamed;
-/* Decodes the whole chunk, and stores the elements of the part. So damage outside the part is found, too. Increases *stored by
+/* Decodes the whole chunk, and stores the elements of the part. So damage outside the part is also found. Increases *stored by
  * the encoded bytes. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, const cb_zarr_streamed *to,
                                                   cb_zarr_encoded *e, cb_arena *scratch,

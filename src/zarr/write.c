@@ -231,7 +231,7 @@ out:
     return st;
 }
 
-/* Waits for a random part of a time that doubles, so that writers do not collide again. */
+/* Waits for a random part of a pause that doubles with each attempt, so that writers do not collide again. */
 static void pause_before(int tries, const void *salt)
 {
     const int64_t most = cb_min_i64(FIRST_PAUSE_NS << cb_min_i64(tries, 16), MOST_PAUSE_NS);

@@ -364,8 +364,8 @@ bool cb_zarr_takes_pieces(const cb_zarr_array *z);
 CUBED_MUST_CHECK cubed_status cb_zarr_begin_pieces(const cb_zarr_array *z, const int64_t *idx,
                                                    cubed_store_pieces **out, cubed_error *err);
 /* Writes one piece: `size` bytes at byte `offset` of the chunk. Sets *holds to true if the piece must be stored, because an
- * element differs from the fill value, or empty chunks are stored, too; otherwise leaves *holds unchanged. Thread-safe for
- * different pieces. */
+ * element differs from the fill value, or because empty chunks are also stored; otherwise leaves *holds unchanged. Thread-safe
+ * for different pieces. */
 CUBED_MUST_CHECK cubed_status cb_zarr_put_piece(const cb_zarr_array *z, cubed_store_pieces *pieces,
                                                 uint64_t offset, const void *src, size_t size,
                                                 bool *holds, cubed_error *err);

@@ -660,7 +660,7 @@ static void test_links(void **state)
     wrong.target[0] = 0;
     assert_int_equal(cubed_weights_from_links(ctx, &wrong, 1, rows, columns, values, &w, &err),
                      CUBED_E_ARG);
-    assert_non_null(strstr(err.message, "grids with no or more than 2147483647 cells"));
+    assert_non_null(strstr(err.message, "a grid has no cells, or more than 2147483647"));
     /* Each row has one weight of 1, as for the method "nearest". */
     columns[1] = rows[0] = 0;
     values[0] = values[1] = 1;

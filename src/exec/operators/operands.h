@@ -24,7 +24,7 @@ size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out);
 /* Returns the number of bytes that are decoded each time that all blocks of an input are read. Sets *times to the number of
  * times that the stage reads all blocks. */
 uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times);
-/* Asks a function on whole blocks whether it supports the blocks of an operation, and how much memory it needs. Describes the
+/* Finds out whether a function on whole blocks supports the blocks of an operation, and how much memory it needs. Describes the
  * blocks to the function; the description is allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
                                            const cb_blockwise *op, const cb_symbols *symbols,

@@ -196,7 +196,7 @@ static bool compute_number(const lowering *lo, const cb_instr *in, cubed_scalar 
 }
 
 /* Replaces *v by its inverse if it is a power of two. Then a product with the inverse is bitwise equal to the quotient.
- * Returns false if *v is no power of two, if the inverse lacks full precision, or if the type is not float32 or float64. */
+ * Returns false if *v is not a power of two, if the inverse lacks full precision, or if the type is not float32 or float64. */
 static bool invert(cubed_dtype dtype, cubed_scalar *v)
 {
     const double x = dtype == CUBED_FLOAT32 ? (double)v->f32 : v->f64;

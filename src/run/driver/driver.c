@@ -43,8 +43,8 @@
 #define BACKUPS_PER_LOOK 32
 /* Limits for early backups, which are copies of ranges that are not slow yet: see find_early.
  * - EARLY_SHARE: maximum part of a stage's tasks that are copied.
- * - EARLY_DONE: part of the stage's tasks that must be complete before the first copy. Earlier copies would not be of the last
- *   tasks.
+ * - EARLY_DONE: part of the stage's tasks that must be complete before the first copy. Before that, copies would not be copies of
+ * the last tasks.
  * - EARLY_BUSY: part of the workers. If more workers are busy, no copies are made. */
 #define EARLY_SHARE 0.1
 #define EARLY_DONE  0.8
@@ -378,9 +378,9 @@ static bool may_copy_early(const cb_driver *d, const in_flight *f)
  * that began last among stages whose tasks have all begun. The copy is given to an idle worker.
  *
  * A lost range is detected only at its deadline, and a slow range even later. A copy that begins now ends before a copy that
- * begins then (G. Ananthanarayanan et al., Effective Straggler Mitigation: Attack of the Clones, NSDI 2013). Other stages must
- * read the results of the range. The slower of the two copies then ends while these stages run, so the end of the run does not
- * wait for it. */
+ * begins after such a detection (G. Ananthanarayanan et al., Effective Straggler Mitigation: Attack of the Clones, NSDI 2013).
+ * Other stages must read the results of the range. The slower of the two copies then ends while these stages run, so the end of
+ * the run does not wait for it. */
 static in_flight *find_early(cb_driver *d)
 {
     in_flight *newest = NULL;

@@ -41,8 +41,9 @@ static cubed_status check_head(const uint8_t *bytes, const char *magic, const ch
         return cb_fail(err, CUBED_E_FORMAT, "these bytes are not a %s of a run", what);
     if (version != CUBED_MESSAGE_VERSION)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the %s has version %u of messages, this library (%s) knows version %d: "
-                       "driver and workers need the same version",
+                       "the %s has version %u of messages, this library (%s) has version %d: "
+                       "driver and workers "
+                       "need the same version",
                        what, version, CUBED_VERSION_STRING, CUBED_MESSAGE_VERSION);
     return CUBED_OK;
 }

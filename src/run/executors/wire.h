@@ -38,7 +38,7 @@ typedef enum cb_wire_came {
 } cb_wire_came;
 
 void cb_wire_put_hello(const cb_wire_hello *h, uint8_t bytes[CB_WIRE_HELLO_BYTES]);
-/* Reads a greeting. CUBED_E_FORMAT if the bytes are no greeting, CUBED_E_UNSUPPORTED if it is from another version of the
+/* Reads a greeting. CUBED_E_FORMAT if the bytes are not a greeting, CUBED_E_UNSUPPORTED if it is from another version of the
  * library. */
 CUBED_MUST_CHECK cubed_status cb_wire_get_hello(const uint8_t bytes[CB_WIRE_HELLO_BYTES],
                                                 cb_wire_hello *h, cubed_error *err);

@@ -2,7 +2,7 @@
  * array or owns the folder.
  *
  * It is a small JSON object under the key PATH/.cubed-run. It is written with conditional puts, so one of several runs that
- * want a place gets it. Zarr readers ignore the key. */
+ * need a place gets it. Zarr readers ignore the key. */
 #ifndef CB_RUN_RECORD_H
 #define CB_RUN_RECORD_H
 

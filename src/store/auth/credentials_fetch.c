@@ -375,7 +375,7 @@ cubed_status cb_fetch_from_machine(const cb_credentials *c, cb_keys *keys, int64
         st = take_json(c->address, &reply, "Token", keys, ends, err);
     else if (st == CUBED_E_NOMEM)
         st = cb_fail(err, st, "%s", why.message);
-    else /* most likely this is no EC2 instance */
+    else /* most likely, this machine is not an EC2 instance */
         st = cb_fail(err, CUBED_E_IO, CB_NO_CREDENTIALS " (%s)", why.message);
     cb_buf_free(&reply);
     return st;

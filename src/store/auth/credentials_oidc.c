@@ -168,10 +168,11 @@ cubed_status cb_look_for_oidc(cb_credentials *c, cubed_error *err)
     if (from && strcmp(from, "none") == 0)
         from = NULL;
     else if (!from && !c->command && !c->token_file && !is_here(endpoint))
-        return cb_fail(err, CUBED_E_ARG,
-                       "%s: expected token_command, token_file or token_from, so that the endpoint "
-                       "knows who calls; token_from=none for an endpoint that asks for no token",
-                       endpoint);
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "%s: expected token_command, token_file or token_from, so that the endpoint can "
+            "identify the caller; token_from=none for an endpoint that needs no token",
+            endpoint);
     if (!c->command && !c->token_file && !from) {
         c->ends = INT64_MAX;
         return CUBED_OK;

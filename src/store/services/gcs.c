@@ -258,7 +258,7 @@ static cb_http_verdict judge_copy(cb_remote *s, cb_remote_call *c)
     const bool done = json_is_true(json_object_get(o, "done"));
     if (!done && !token)
         c->http.status = cb_fail(&c->http.error, CUBED_E_IO,
-                                 "the reply does not say that the object was copied");
+                                 "the reply does not confirm that the object was copied");
     c->body.size = 0;
     c->http.attempts = 0;
     if (!done && token) cb_uri_put(&c->body, token, "");

@@ -213,7 +213,7 @@ CUBED_MUST_CHECK cubed_status cb_remote_tell_upload(const cb_remote *s,
                                                     const cubed_store_request *r, cb_buf *name,
                                                     const char *id, int64_t begun,
                                                     cubed_error *err);
-/* Stores the token of a listing's next page, if the request wants the next page. CUBED_E_IO if it is not valid text or too
+/* Stores the token of a listing's next page, if the request asks for the next page. CUBED_E_IO if it is not valid text or too
  * long. */
 CUBED_MUST_CHECK cubed_status cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r,
                                                        cb_xml_part token, cubed_error *err);

@@ -129,7 +129,7 @@ cubed_status cb_remote_make_id(cb_remote_call *c, cubed_error *err)
 {
     unsigned char random[16];
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return cb_fail(err, CUBED_E_IO, "the system gives no random numbers");
+        return cb_fail(err, CUBED_E_IO, "the operating system returned no random numbers");
     cb_hex(random, sizeof random, c->id);
     return CUBED_OK;
 }

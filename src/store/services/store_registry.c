@@ -263,7 +263,7 @@ static cubed_status find_file(cb_stores *s, const char *url, cubed_store **out, 
     const size_t n = scheme_length(url);
     const char *slash = strrchr(url, '/');
     struct stat info;
-    /* A URL must have the suffix of a file, before its store is asked whether the object exists. */
+    /* Only if a URL has the suffix of a file, a request finds out whether the object exists. */
     bool there = n == 0 ? stat(url, &info) == 0 && S_ISREG(info.st_mode)
                         : cb_store_file_kind(url, strlen(url)) != CUBED_FILE_NONE;
     *out = NULL;
