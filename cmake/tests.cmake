@@ -93,7 +93,7 @@ if(TARGET test_files_faults)
 endif()
 # Jansson's parsers fail as a whole (tests/unit/failing_json.h).
 foreach(name IN ITEMS test_memory_faults test_files_faults test_catalogue_faults test_export_faults test_run_faults
-    test_remote_credentials test_remote_faults)
+    test_processes test_remote_credentials test_remote_faults)
   if(TARGET ${name})
     target_link_options(${name} PRIVATE -Wl,--wrap=json_loads,--wrap=json_loadb)
     if(NOT name MATCHES "^test_remote")

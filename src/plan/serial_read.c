@@ -103,8 +103,10 @@ static void get_groups(cb_reader *r, cubed_plan *p)
     }
 }
 
-static cubed_status malformed(const char *what, cubed_error *err)
+/* Returns the error for bytes that were not read: either memory was short, or they are not valid. */
+static cubed_status malformed(const cb_reader *r, const char *what, cubed_error *err)
 {
+    if (cb_zone_failed(r->zone)) return cb_fail(err, CUBED_E_NOMEM, "out of memory: saved bytes");
     return cb_fail(err, CUBED_E_FORMAT, "the bytes are malformed: %s", what);
 }
 
@@ -116,7 +118,7 @@ static cubed_status read_nodes(cb_reader *r, cb_ir *ir, cubed_error *err)
         cb_grid grid;
         int index;
         get_node(r, i, &n, &grid);
-        if (r->bad) return malformed("a node", err);
+        if (r->bad) return malformed(r, "a node", err);
         CB_TRY(cb_ir_add(ir, &n, &index, err));
     }
     return cb_ir_check(ir, err);
@@ -130,7 +132,7 @@ static cubed_status read_body(cb_reader *r, cubed_plan *p, cubed_error *err)
     const void *goal = cb_get_bytes(r, sizeof p->goal);
     if (goal) memcpy(p->goal, goal, sizeof p->goal);
     p->work_dir = cb_get_string(r);
-    if (r->bad || p->max_workers == 0) return malformed("limits", err);
+    if (r->bad || p->max_workers == 0) return malformed(r, "limits", err);
     if (p->work_dir) CB_TRY(cb_plan_check_work_dir(p->ctx, p->work_dir, err));
     CB_TRY(read_nodes(r, &p->ir, err));
     int nnodes = p->ir.nnodes;
@@ -139,26 +141,26 @@ static cubed_status read_body(cb_reader *r, cubed_plan *p, cubed_error *err)
     if (!p->targets) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
     for (int i = 0; i < p->ntargets; i++) {
         p->targets[i] = cb_get_n(r, (uint64_t)nnodes);
-        if (r->bad || !p->ir.nodes[p->targets[i]].is_target) return malformed("a target", err);
+        if (r->bad || !p->ir.nodes[p->targets[i]].is_target) return malformed(r, "a target", err);
     }
     p->nstages = cb_get_n(r, (uint64_t)nnodes + 1);
-    if (p->nstages == 0) return malformed("it has no stages", err);
+    if (p->nstages == 0) return malformed(r, "it has no stages", err);
     p->stages = cb_zone_alloc(p->ir.zone, (size_t)p->nstages * sizeof *p->stages + 1);
     uint8_t *made = cb_zone_alloc(p->ir.zone, (size_t)nnodes + 1);
     if (!p->stages || !made) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
     for (int i = 0; i < p->nstages; i++) {
         get_stage(r, &p->ir, &p->stages[i]);
-        if (r->bad) return malformed("a stage", err);
+        if (r->bad) return malformed(r, "a stage", err);
         for (int o = 0; o < p->stages[i].nouts; o++) {
-            if (made[p->stages[i].outs[o].node]++) return malformed("a node of two stages", err);
+            if (made[p->stages[i].outs[o].node]++) return malformed(r, "a node of two stages", err);
         }
     }
     get_groups(r, p);
-    if (r->bad) return malformed("a group", err);
+    if (r->bad) return malformed(r, "a group", err);
     for (int i = 0; i < nnodes; i++) {
-        if (p->ir.nodes[i].stored && !made[i]) return malformed("a node of no stage", err);
+        if (p->ir.nodes[i].stored && !made[i]) return malformed(r, "a node of no stage", err);
     }
-    if (r->at != r->end) return malformed("bytes are left over", err);
+    if (r->at != r->end) return malformed(r, "bytes are left over", err);
     return CUBED_OK;
 }
 
@@ -264,9 +266,9 @@ cubed_status cubed_array_load(cubed_context *ctx, const void *data, size_t size,
     CB_TRY(cb_zone_new(&ctx->alloc, &ir.zone, err));
     cb_reader r = {.at = b + CB_PLAN_HEADER_BYTES, .end = b + size, .array = true, .zone = ir.zone};
     CB_GO(read_nodes(&r, &ir, err));
-    if (ir.nnodes == 0) CB_GO(malformed("no nodes", err));
+    if (ir.nnodes == 0) CB_GO(malformed(&r, "no nodes", err));
     get_labels(&r, &ir.nodes[ir.nnodes - 1]);
-    if (r.bad || r.at != r.end) CB_GO(malformed("names", err));
+    if (r.bad || r.at != r.end) CB_GO(malformed(&r, "names", err));
     CB_GO(check_functions(ctx, &ir, allow_code ? CB_TRUST_CODE : CB_TRUST_DATA, err));
     made = cb_zone_alloc(ir.zone, (size_t)ir.nnodes * sizeof(cubed_array *) + 1);
     if (!made) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for an array's nodes"));
