@@ -33,11 +33,14 @@ typedef enum kind {
     APPEND,
     PARTS,
     CLEAN,
+    DONE,      /* resume a run that was complete */
+    TAKE_OVER, /* of a process on another machine */
     NKINDS
 } kind;
 
-static const char *const names[NKINDS] = {"fresh",  "overwrite", "resume", "update", "grow",
-                                          "region", "append",    "parts",  "clean"};
+static const char *const names[NKINDS] = {"fresh", "overwrite", "resume",   "update",
+                                          "grow",  "region",    "append",   "parts",
+                                          "clean", "done",      "take over"};
 
 typedef struct fixture {
     bool local; /* a directory instead of a store of the program */
@@ -125,8 +128,24 @@ static cubed_status plan_deviations(const fixture *f, bool overwrite, cubed_plan
     return st;
 }
 
+/* Plans are made without faults, because other tests let their allocations fail. */
+static long planned_fault;
+
+static void begin_planning(void)
+{
+    planned_fault = fault_memory.at;
+    fault_memory.at = 0;
+}
+
+static void end_planning(void)
+{
+    fault_memory.at = planned_fault;
+    fault_memory.calls = 0;
+}
+
 static cubed_status run_plan(cubed_plan *plan, cubed_run_options o, cubed_error *err)
 {
+    end_planning();
     o.executor = "single-threaded";
     o.retries = 0;
     const cubed_status st = cubed_run(plan, &o, NULL, err);
@@ -245,6 +264,7 @@ static cubed_status run_in_parts(const fixture *f, cubed_error *err)
     cubed_worker_options w = CUBED_WORKER_OPTIONS_INIT;
     o.retries = 0;
     CB_TRY(plan_deviations(f, false, &plan, err));
+    end_planning();
     w.plan = plan;
     cubed_status st = cubed_run_begin(plan, "parts", NULL, name, err);
     if (st == CUBED_OK) st = cubed_worker_new(NULL, &w, &worker, err);
@@ -280,10 +300,12 @@ static cubed_status act(const fixture *f, cubed_error *err)
     case APPEND: return write_part(f, f->out, true, N, err);
     case PARTS: return run_in_parts(f, err);
     case CLEAN:
+        end_planning();
         CB_TRY(cubed_clean(f->ctx, f->out, 0, NULL, NULL, NULL, err));
         return cubed_clean(f->ctx, f->work, 0, NULL, NULL, NULL, err);
     default:
-        o.resume = f->kind == RESUME;
+        o.resume = f->kind == RESUME || f->kind == DONE || f->kind == TAKE_OVER;
+        o.take_over = f->kind == TAKE_OVER;
         CB_TRY(plan_deviations(f, f->kind == OVERWRITE, &plan, err));
         return run_plan(plan, o, err);
     }
@@ -309,6 +331,63 @@ static void leave_half(const fixture *f)
     assert_int_equal(run_plan(plan, o, &err), CUBED_E_CANCELLED);
 }
 
+static void run_completely(const fixture *f)
+{
+    cubed_plan *plan;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    o.keep = CUBED_KEEP_RECORD;
+    assert_int_equal(plan_deviations(f, false, &plan, &err), CUBED_OK);
+    assert_int_equal(run_plan(plan, o, &err), CUBED_OK);
+}
+
+static cubed_status add_key(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    char(*keys)[128] = ctx;
+    (void)size;
+    (void)err;
+    while (**keys) keys++;
+    if (strstr(key, ".cubed-run")) snprintf(*keys, sizeof *keys, "%s", key);
+    return CUBED_OK;
+}
+
+/* Changes the records of a run: it works, on another machine, whose last heartbeat was long ago. */
+static void move_away(fixture *f)
+{
+    for (int i = 0; i < 2; i++) {
+        char keys[8][128] = {""};
+        cubed_store *s = f->flaky.inner[i];
+        if (f->local)
+            assert_int_equal(
+                cb_store_open_local(&cb_system_allocator, i ? f->work : f->dir, false, &s, NULL),
+                CUBED_OK);
+        assert_int_equal(cb_store_list(s, "", add_key, keys, NULL), CUBED_OK);
+        assert_true(*keys[0]);
+        for (int k = 0; *keys[k]; k++) {
+            cb_buf b;
+            cb_owner owner;
+            char name[CB_OWNER_CAP];
+            cb_buf_init(&b, &cb_system_allocator);
+            assert_int_equal(cb_store_read_all(s, keys[k], 1 << 16, &b, NULL), CUBED_OK);
+            json_t *o = json_loadb(b.data, b.size, 0, NULL);
+            assert_true(
+                cb_owner_parse(json_string_value(json_object_get(o, "owner")), &owner, NULL));
+            owner.machine++;
+            owner.boot++;
+            cb_owner_format(&owner, name);
+            json_object_set_new(o, "owner", json_string(name));
+            json_object_set_new(o, "beat", json_integer(1));
+            json_object_set_new(o, "state", json_string("working"));
+            char *text = json_dumps(o, 0);
+            assert_int_equal(cb_store_put(s, keys[k], text, strlen(text), NULL), CUBED_OK);
+            free(text);
+            json_decref(o);
+            cb_buf_free(&b);
+        }
+        if (f->local) cb_store_close(s);
+    }
+}
+
 static void must_do(cubed_status st, const fixture *f, const cubed_error *err)
 {
     if (st != CUBED_OK) fail_msg("%s: %s", names[f->kind], err->message);
@@ -327,7 +406,9 @@ static void prepare(fixture *f)
     }
     store_numbers(f, f->src, 0);
     if (f->kind == OVERWRITE || f->kind == REGION || f->kind == APPEND) store_numbers(f, f->out, 0);
-    if (f->kind == RESUME || f->kind == CLEAN) leave_half(f);
+    if (f->kind == RESUME || f->kind == CLEAN || f->kind == TAKE_OVER) leave_half(f);
+    if (f->kind == DONE) run_completely(f);
+    if (f->kind == TAKE_OVER) move_away(f);
     if (f->kind == UPDATE || f->kind == GROW) {
         must_do(update(f, &err), f, &err);
         must_do(write_part(f, f->src, f->kind == GROW, f->kind == GROW ? N : 100, &err), f, &err);
@@ -414,6 +495,7 @@ static void check(fixture *f, cubed_status st)
 static cubed_status act_with(void *ctx, const cubed_allocator *a, cubed_error *err)
 {
     fixture own = *(fixture *)ctx;
+    begin_planning();
     own.ctx = new_context(ctx, a, err);
     if (!own.ctx) return err->status;
     const cubed_status st = act(&own, err);
