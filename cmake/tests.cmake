@@ -93,7 +93,7 @@ if(TARGET test_files_faults)
 endif()
 # Jansson's parsers fail as a whole (tests/unit/failing_json.h).
 foreach(name IN ITEMS test_memory_faults test_files_faults test_catalogue_faults test_export_faults test_run_faults
-    test_processes test_remote_credentials test_remote_faults)
+    test_processes test_new_file test_remote_credentials test_remote_faults)
   if(TARGET ${name})
     target_link_options(${name} PRIVATE -Wl,--wrap=json_loads,--wrap=json_loadb)
     if(NOT name MATCHES "^test_remote")
@@ -113,6 +113,7 @@ if(TARGET test_remote_faults) # libcurl, which is loaded later, takes these func
 endif()
 
 target_link_options(test_export_faults PRIVATE -Wl,--wrap=cb_store_get)
+target_link_options(test_new_file PRIVATE -Wl,--wrap=cb_owner_alive)
 target_link_options(test_run_faults PRIVATE -Wl,--wrap=cb_owner_alive)
 if(CUBED_HAVE_NETCDF)
   target_link_options(test_export_faults PRIVATE -Wl,--wrap=cb_library_load)
