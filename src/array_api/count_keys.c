@@ -24,6 +24,13 @@ typedef struct counting {
     int symbols[CUBED_MAX_NDIM + 2];
 } counting;
 
+/* One pass of the search: the state before it, which is NULL before the first pass, and the digit of the keys that it counts:
+ * `bits` bits from `shift` on. */
+typedef struct pass {
+    cubed_array *state;
+    int shift, bits;
+} pass;
+
 /* Returns the size in bytes of the counts of a block of lines. */
 static size_t count_bytes(const counting *c, int bits)
 {
@@ -61,24 +68,24 @@ static void set_last(counting *c, int axis, int64_t extent)
     c->chunks[c->nkept + axis] = cb_max_i64(1, extent);
 }
 
-/* Builds the counts of one digit (`bits` bits from `shift` on) of the keys in x. x is the whole array or a piece of it. */
-static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state, int shift,
-                                int bits, cubed_array **out, cubed_error *err)
+/* Builds the counts of a pass over the keys in x. x is the whole array or a piece of it. */
+static cubed_status count_piece(counting *c, cubed_array *x, const pass *p, cubed_array **out,
+                                cubed_error *err)
 {
-    const cb_count_params params = {c->l->first, c->l->n, shift, bits};
+    const cb_count_params params = {c->l->first, c->l->n, p->shift, p->bits};
     int symbols[CUBED_MAX_NDIM];
     /* the reduced axes also have symbols, which are contracted */
     for (int d = 0; d < x->node.grid->ndim; d++) symbols[d] = d;
-    set_last(c, 0, state ? c->wanted : 1);
-    set_last(c, 1, ((int64_t)1 << bits) + 1);
-    const cubed_block_input in[2] = {{x, symbols, x->chunks}, {state, c->symbols, NULL}};
+    set_last(c, 0, p->state ? c->wanted : 1);
+    set_last(c, 1, ((int64_t)1 << p->bits) + 1);
+    const cubed_block_input in[2] = {{x, symbols, x->chunks}, {p->state, c->symbols, NULL}};
     const cubed_block_output to = {CUBED_INT64, c->nkept + 2, c->shape,
                                    c->chunks,   c->symbols,   NULL};
     const cubed_block_operation operation = {.function = "count_keys",
                                              .params = &params,
                                              .params_size = sizeof params,
                                              .inputs = in,
-                                             .nin = state ? 2 : 1,
+                                             .nin = p->state ? 2 : 1,
                                              .outputs = &to,
                                              .nout = 1};
     return cubed_blockwise(x->ctx, &operation, out, err);
@@ -105,8 +112,8 @@ static int64_t choose_pieces(const counting *c, int bits, int *axis)
 }
 
 /* Adds the counts of a part of x to *total, which is NULL before the first part. */
-static cubed_status add_piece(counting *c, int axis, int64_t from, int64_t to, cubed_array *state,
-                              int shift, int bits, cubed_array **total, cubed_error *err)
+static cubed_status add_piece(counting *c, int axis, int64_t from, int64_t to, const pass *p,
+                              cubed_array **total, cubed_error *err)
 {
     cubed_array *x = c->l->x, *piece = NULL, *counts = NULL, *sum = NULL;
     cubed_slice slices[CUBED_MAX_NDIM];
@@ -115,7 +122,7 @@ static cubed_status add_piece(counting *c, int axis, int64_t from, int64_t to, c
         slices[d] = d == axis ? (cubed_slice){from, to - from, 1, false}
                               : (cubed_slice){0, x->shape[d], 1, false};
     CB_GO(cubed_slice_array(x, slices, &piece, err));
-    CB_GO(count_piece(c, piece, state, shift, bits, &counts, err));
+    CB_GO(count_piece(c, piece, p, &counts, err));
     cubed_array *both[2] = {*total, counts};
     if (*total) CB_GO(cubed_elementwise(CUBED_OP_ADD, both, 2, &sum, err));
     cubed_array_unref(*total);
@@ -126,19 +133,17 @@ out:
     return st;
 }
 
-static cubed_status count_all(counting *c, cubed_array *state, int shift, int bits,
-                              cubed_array **out, cubed_error *err)
+static cubed_status count_all(counting *c, const pass *p, cubed_array **out, cubed_error *err)
 {
     cubed_array *x = c->l->x, *total = NULL;
     cubed_status st = CUBED_OK;
     int axis;
-    int64_t pieces = choose_pieces(c, bits, &axis);
-    if (pieces <= 1) return count_piece(c, x, state, shift, bits, out, err);
+    int64_t pieces = choose_pieces(c, p->bits, &axis);
+    if (pieces <= 1) return count_piece(c, x, p, out, err);
     int64_t extent = x->shape[axis], chunk = x->chunks[axis];
     int64_t length = chunk * cb_ceil_div(cb_ceil_div(extent, chunk), pieces);
     for (int64_t at = 0; at < extent && st == CUBED_OK; at += length)
-        st = add_piece(c, axis, at, cb_min_i64(extent, at + length), state, shift, bits, &total,
-                       err);
+        st = add_piece(c, axis, at, cb_min_i64(extent, at + length), p, &total, err);
     if (st == CUBED_OK)
         *out = total;
     else
@@ -146,23 +151,22 @@ static cubed_status count_all(counting *c, cubed_array *state, int shift, int bi
     return st;
 }
 
-/* Builds the next state of the search: each requested key gets one more digit of `bits` bits. */
-static cubed_status refine(counting *c, cubed_array *state, int shift, int bits, cubed_array **out,
-                           cubed_error *err)
+/* Builds the next state of the search: each requested key gets the digit of this pass. */
+static cubed_status refine(counting *c, const pass *p, cubed_array **out, cubed_error *err)
 {
     cubed_array *counts;
     int64_t blocks[CUBED_MAX_NDIM];
-    CB_TRY(count_all(c, state, shift, bits, &counts, err));
+    CB_TRY(count_all(c, p, &counts, err));
     for (int d = 0; d < c->nkept + 2; d++) blocks[d] = c->chunks[d];
     set_last(c, 0, 1 + 2 * c->wanted);
-    const cubed_block_input in[2] = {{counts, c->symbols, blocks}, {state, c->symbols, NULL}};
+    const cubed_block_input in[2] = {{counts, c->symbols, blocks}, {p->state, c->symbols, NULL}};
     const cubed_block_output to = {CUBED_INT64, c->nkept + 1, c->shape,
                                    c->chunks,   c->symbols,   NULL};
     const cubed_block_operation operation = {.function = "refine_keys",
                                              .params = c->p,
                                              .params_size = c->params_size,
                                              .inputs = in,
-                                             .nin = state ? 2 : 1,
+                                             .nin = p->state ? 2 : 1,
                                              .outputs = &to,
                                              .nout = 1};
     cubed_status st = cubed_blockwise(counts->ctx, &operation, out, err);
@@ -186,7 +190,7 @@ cubed_status cb_api_count_keys(const cb_lines *l, const cb_quantile_params *p, s
         cubed_array *next;
         int bits = (left + c.passes - k - 1) / (c.passes - k);
         left -= bits;
-        cubed_status st = refine(&c, known, left, bits, &next, err);
+        cubed_status st = refine(&c, &(pass){known, left, bits}, &next, err);
         cubed_array_unref(known);
         if (st != CUBED_OK) return st;
         known = next;

@@ -74,19 +74,22 @@ static cubed_array *in_small_chunks(cb_steps *s, cubed_array *x, int64_t bytes)
     return cb_step(s, cubed_rechunk(x, chunks, &y, s->err), &y);
 }
 
+/* Describes a transform of one axis without twiddle factors. one_pass sets the length. */
+static cb_fft_pass pass_along(int axis, cb_fft_kind kind, int64_t bytes)
+{
+    return (cb_fft_pass){.kind = kind,
+                         .mask = 1u << axis,
+                         .real_axis = kind == CB_FFT_COMPLEX ? -1 : axis,
+                         .twiddle_axis = -1,
+                         .block_bytes = bytes};
+}
+
 static cubed_status one_pass(const cb_transform *t, cubed_array *x, int axis, int64_t n,
-                             cb_fft_kind kind, int64_t bytes, int64_t twiddle_n, cubed_array **out,
-                             cubed_error *err)
+                             cb_fft_pass pass, cubed_array **out, cubed_error *err)
 {
     int64_t lengths[CUBED_MAX_NDIM] = {0};
     lengths[axis] = n;
-    const cb_fft_pass pass = {.kind = kind,
-                              .mask = 1u << axis,
-                              .n = lengths,
-                              .real_axis = kind == CB_FFT_COMPLEX ? -1 : axis,
-                              .twiddle_axis = twiddle_n > 0 ? axis + 1 : -1,
-                              .twiddle_n = twiddle_n,
-                              .block_bytes = bytes};
+    pass.n = lengths;
     return cb_fft_blocks(t, x, &pass, out, err);
 }
 
@@ -113,10 +116,13 @@ static cubed_status four_steps(const cb_transform *t, cubed_array *x, int axis, 
                        t->name, CUBED_MAX_NDIM);
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *y = x, *z = NULL;
+    cb_fft_pass first = pass_along(axis, down, bytes);
+    first.twiddle_axis = axis + 1;
+    first.twiddle_n = n;
     if (kind == CB_FFT_TO_REAL) y = cb_fft_mirror(&s, y, axis, n);
     y = as_matrix(&s, in_small_chunks(&s, y, bytes), axis, rows, columns);
     if (kind == CB_FFT_TO_REAL) y = cb_fft_cut(&s, y, axis + 1, 0, columns / 2 + 1, 1);
-    if (y) y = cb_step(&s, one_pass(t, y, axis, rows, down, bytes, n, &z, err), &z);
+    if (y) y = cb_step(&s, one_pass(t, y, axis, rows, first, &z, err), &z);
     if (y) y = cb_step(&s, along_axis(t, y, axis + 1, columns, across, bytes, &z, err), &z);
     if (kind == CB_FFT_FROM_REAL) {
         y = all_rows(&s, y, axis, rows);
@@ -276,7 +282,7 @@ static cubed_status along_axis(const cb_transform *t, cubed_array *x, int axis, 
     const bool parts_fit = rows > 1 || cb_fft_fits(t, x, LEAST_PART);
     /* One element cannot be split. If no part fits, the plan is refused with the memory that it needs. */
     if (n == 1 || cb_fft_fits(t, x, n) || !parts_fit)
-        return one_pass(t, x, axis, n, kind, bytes, 0, out, err);
+        return one_pass(t, x, axis, n, pass_along(axis, kind, bytes), out, err);
     if (rows == 1) return by_chirp(t, x, axis, n, kind, out, err);
     return four_steps(t, x, axis, rows, n / rows, kind, out, err);
 }

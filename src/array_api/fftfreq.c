@@ -4,20 +4,25 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 
-/* Creates an array of the integers from `first` to `last`, divided by n * d. */
-static cubed_status frequencies(const char *name, cubed_context *ctx, int64_t first, int64_t last,
-                                int64_t n, double d, cubed_dtype dtype, cubed_array **out,
-                                cubed_error *err)
+static cubed_status check(const char *name, int64_t n, double d, cubed_dtype dtype,
+                          cubed_error *err)
 {
-    cubed_array *args[2] = {NULL, NULL}, *wide = NULL;
-    cubed_status st;
     if (n < 1 || d == 0)
         return cb_fail(err, CUBED_E_ARG,
                        "%s: n is %" PRId64 " and d is %g, expected n >= 1 and d not 0", name, n, d);
     if (dtype != CUBED_FLOAT32 && dtype != CUBED_FLOAT64)
         return cb_fail(err, CUBED_E_TYPE, "%s: expected dtype float32 or float64, got %s", name,
                        cubed_dtype_name(dtype));
-    const cubed_scalar unit = {.f64 = 1.0 / ((double)n * d)};
+    return CUBED_OK;
+}
+
+/* Creates an array of the multiples of `step` by the integers from `first` to `last`. */
+static cubed_status multiples(cubed_context *ctx, int64_t first, int64_t last, double step,
+                              cubed_dtype dtype, cubed_array **out, cubed_error *err)
+{
+    cubed_array *args[2] = {NULL, NULL}, *wide = NULL;
+    const cubed_scalar unit = {.f64 = step};
+    cubed_status st;
     CB_GO(cubed_array_arange(ctx, (double)first, (double)last + 1, 1, CUBED_FLOAT64, NULL, &args[0],
                              err));
     CB_GO(cubed_array_full(ctx, CUBED_FLOAT64, 0, NULL, NULL, &unit, &args[1], err));
@@ -34,8 +39,8 @@ cubed_status cubed_fftfreq(cubed_context *ctx, int64_t n, double d, cubed_dtype 
                            cubed_array **out, cubed_error *err)
 {
     cubed_array *rising;
-    const int64_t last = n < 1 ? 0 : (n - 1) / 2;
-    CB_TRY(frequencies("fftfreq", ctx, -(n / 2), last, n, d, dtype, &rising, err));
+    CB_TRY(check("fftfreq", n, d, dtype, err));
+    CB_TRY(multiples(ctx, -(n / 2), (n - 1) / 2, 1.0 / ((double)n * d), dtype, &rising, err));
     cubed_status st = cubed_ifftshift(rising, NULL, 0, out, err);
     cubed_array_unref(rising);
     return st;
@@ -44,7 +49,8 @@ cubed_status cubed_fftfreq(cubed_context *ctx, int64_t n, double d, cubed_dtype 
 cubed_status cubed_rfftfreq(cubed_context *ctx, int64_t n, double d, cubed_dtype dtype,
                             cubed_array **out, cubed_error *err)
 {
-    return frequencies("rfftfreq", ctx, 0, n / 2, n, d, dtype, out, err);
+    CB_TRY(check("rfftfreq", n, d, dtype, err));
+    return multiples(ctx, 0, n / 2, 1.0 / ((double)n * d), dtype, out, err);
 }
 
 /* Swaps the halves of axes. If an extent is odd, the middle element is in the first half, or in the second half for the

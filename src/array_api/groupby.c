@@ -239,11 +239,9 @@ static cubed_array *arranged(cb_steps *s, cubed_array *x, const int *axes, int n
     return cb_step_permuted(s, x, order);
 }
 
-static cubed_status check(const cubed_array *x, const cubed_array *codes, const int *axes,
-                          int naxes, int64_t ngroups, cubed_group_reduction r,
-                          const cubed_group_options *o, uint32_t *mask, cubed_error *err)
+static cubed_status check_codes(const cubed_array *x, const cubed_array *codes, const int *axes,
+                                int naxes, int64_t ngroups, uint32_t *mask, cubed_error *err)
 {
-    const char *name = reductions[r].name;
     int ndim = x->node.grid->ndim;
     cubed_kind kind = cubed_dtype_kind(codes->node.dtype);
     if (kind != CUBED_KIND_INT && kind != CUBED_KIND_UINT)
@@ -267,6 +265,13 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
                            " elements of axis %d, expected one code for each",
                            codes->shape[i], x->shape[axis], axis);
     }
+    return CUBED_OK;
+}
+
+static cubed_status check_options(cubed_group_reduction r, const cubed_group_options *o,
+                                  cubed_error *err)
+{
+    const char *name = reductions[r].name;
     if (o->skip_nan && is_bool_result(r))
         return cb_fail(err, CUBED_E_ARG, "groupby: reduction nan%s does not exist", name);
     if (o->min_count > 1 && has_positions(r))
@@ -299,7 +304,8 @@ cubed_status cubed_groupby_reduce(cubed_array *x, cubed_array *codes, const int 
     uint32_t mask;
     CB_TRY(CB_OPTIONS_TAKE("groupby", options, &taken, err));
     CB_TRY(cubed_group_result_dtype(reduction, x->node.dtype, &dtype, err));
-    CB_TRY(check(x, codes, axes, naxes, ngroups, reduction, o, &mask, err));
+    CB_TRY(check_codes(x, codes, axes, naxes, ngroups, &mask, err));
+    CB_TRY(check_options(reduction, o, err));
     cb_grouping g = {.naxes = naxes,
                      .ngroups = ngroups,
                      .kind = reductions[reduction].kind,

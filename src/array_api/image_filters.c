@@ -333,25 +333,26 @@ static cubed_status place_box(const char *name, int d, int64_t extent, int64_t o
     return CUBED_OK;
 }
 
-cubed_status cb_filter_correlate1d(const char *name, cubed_array *x, int axis,
-                                   const double *weights, int64_t n, int64_t origin,
+cubed_status cb_filter_correlate1d(const char *name, cubed_array *x, const cb_filter_line *line,
                                    const cubed_filter_options *options, cubed_array **out,
                                    cubed_error *err)
 {
     cb_filter_params head = {.kind = CB_FILTER_CORRELATE};
+    const int64_t n = line->n;
+    int axis = line->axis;
     settings o;
     CB_TRY(take_options(name, x, options, &o, err));
     CB_TRY(cb_api_axis(name, x->node.grid->ndim, &axis, err));
     if (n < 1 || n > MOST_AROUND)
         return cb_fail(err, CUBED_E_ARG, "%s: there are %" PRId64 " weights, expected 1 to %d",
                        name, n, MOST_AROUND);
-    CB_TRY(place_box(name, axis, n, origin, &head, err));
+    CB_TRY(place_box(name, axis, n, line->origin, &head, err));
     const size_t size = sizeof head + (size_t)n * sizeof(double);
     cb_filter_params *p = cb_alloc(&x->ctx->alloc, size);
     if (!p) return cb_fail(err, CUBED_E_NOMEM, "out of memory: %" PRId64 " weights", n);
     head.axes = 1u << axis;
     *p = head;
-    memcpy(p + 1, weights, (size_t)n * sizeof(double));
+    memcpy(p + 1, line->weights, (size_t)n * sizeof(double));
     cubed_status st = filter(name, x, p, size, &o, out, err);
     cb_free(&x->ctx->alloc, p, size);
     return st;
@@ -361,7 +362,8 @@ cubed_status cubed_filter_correlate1d(cubed_array *x, int axis, const double *we
                                       int64_t origin, const cubed_filter_options *options,
                                       cubed_array **out, cubed_error *err)
 {
-    return cb_filter_correlate1d("correlate1d", x, axis, weights, n, origin, options, out, err);
+    const cb_filter_line line = {axis, weights, n, origin};
+    return cb_filter_correlate1d("correlate1d", x, &line, options, out, err);
 }
 
 cubed_status cb_filter_correlate_axes(const char *name, cubed_array *x, uint32_t axes,
@@ -454,11 +456,13 @@ cubed_status cubed_filter_mean(cubed_array *x, const int64_t *size,
     return filter("uniform_filter", x, &p, sizeof p, &o, out, err);
 }
 
-cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest, const int64_t *size,
-                               const uint8_t *footprint, const double *added,
+cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest,
+                               const cubed_structure *structure,
                                const cubed_filter_options *options, cubed_array **out,
                                cubed_error *err)
 {
+    const uint8_t *footprint = structure->footprint;
+    const double *added = structure->heights;
     settings o;
     cb_filter_params p, *all;
     size_t n, count = 0;
@@ -466,7 +470,7 @@ cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest, 
     const int32_t kind = along_axes ? (greatest ? CB_FILTER_MAX : CB_FILTER_MIN)
                                     : (greatest ? CB_FILTER_GREATEST : CB_FILTER_LEAST);
     CB_TRY(take_options(name, x, options, &o, err));
-    CB_TRY(set_box(name, x->node.grid->ndim, size, &o, kind, &p, err));
+    CB_TRY(set_box(name, x->node.grid->ndim, structure->size, &o, kind, &p, err));
     if (along_axes) return filter(name, x, &p, sizeof p, &o, out, err);
     CB_TRY(new_box(name, x, &p, sizeof *added, &all, &n, err));
     double *numbers = (double *)(all + 1);
@@ -542,7 +546,8 @@ static cubed_status by_rank(const char *name, cubed_array *x, const wanted_rank 
     else
         st = find_rank(name, wanted, count, &all->rank, err);
     if (st == CUBED_OK && (all->rank == 0 || all->rank == count - 1))
-        st = cb_filter_extreme(name, x, all->rank > 0, size, footprint, NULL, options, out, err);
+        st = cb_filter_extreme(name, x, all->rank > 0, &(cubed_structure){size, footprint, NULL},
+                               options, out, err);
     else if (st == CUBED_OK)
         st = filter(name, x, all, sizeof p + n, &o, out, err);
     cb_free(&x->ctx->alloc, all, sizeof p + n);
@@ -559,8 +564,8 @@ cubed_status cubed_filter_rank(cubed_array *x, cubed_filter_rank_kind kind, cons
         return cb_fail(err, CUBED_E_ARG, "filter: kind is %d, expected minimum, median or maximum",
                        (int)kind);
     if (kind != CUBED_FILTER_MEDIAN)
-        return cb_filter_extreme(names[kind], x, kind == CUBED_FILTER_MAXIMUM, size, footprint,
-                                 NULL, options, out, err);
+        return cb_filter_extreme(names[kind], x, kind == CUBED_FILTER_MAXIMUM,
+                                 &(cubed_structure){size, footprint, NULL}, options, out, err);
     const wanted_rank wanted = {.kind = kind};
     return by_rank(names[kind], x, &wanted, size, footprint, options, out, err);
 }

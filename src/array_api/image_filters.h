@@ -4,11 +4,17 @@
 
 #include "cubed/filters.h"
 
+/* n weights for the neighbours of an element along one axis. The element itself is at n / 2 + origin. */
+typedef struct cb_filter_line {
+    int axis;
+    const double *weights;
+    int64_t n, origin;
+} cb_filter_line;
+
 /* Correlate x with weights along one axis, or with weights for each element of a box, on behalf of another function. `name` is
  * its name in messages; other arguments and errors: see cubed_filter_correlate1d and cubed_filter_correlate. */
-CUBED_MUST_CHECK cubed_status cb_filter_correlate1d(const char *name, cubed_array *x, int axis,
-                                                    const double *weights, int64_t n,
-                                                    int64_t origin,
+CUBED_MUST_CHECK cubed_status cb_filter_correlate1d(const char *name, cubed_array *x,
+                                                    const cb_filter_line *line,
                                                     const cubed_filter_options *options,
                                                     cubed_array **out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_filter_correlate(const char *name, cubed_array *x,
@@ -22,17 +28,10 @@ CUBED_MUST_CHECK cubed_status cb_filter_correlate_axes(const char *name, cubed_a
                                                        const cubed_filter_options *options,
                                                        cubed_array **out, cubed_error *err);
 
-/* Computes the minimum or maximum of boxes, for any real type.
- *
- * name       function, for messages
- * size       extent of the box for each axis
- * footprint  a byte for each element of a box, 0 if the element is ignored; NULL: no element is ignored
- * added      a number for each element of a box: maxima add it to the element, minima subtract it; NULL: 0
- *
- * Errors: those of cubed_filter_rank. */
+/* Computes the minimum or maximum of the elements of a structure, for any real type. Maxima add the structure's heights to the
+ * elements, minima subtract them. `name` is the function's name in messages. Errors: those of cubed_filter_rank. */
 CUBED_MUST_CHECK cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest,
-                                                const int64_t *size, const uint8_t *footprint,
-                                                const double *added,
+                                                const cubed_structure *structure,
                                                 const cubed_filter_options *options,
                                                 cubed_array **out, cubed_error *err);
 

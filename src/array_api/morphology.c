@@ -59,21 +59,17 @@ static cubed_array *erosion(cb_steps *s, const char *name, cubed_array *x, const
     cubed_array *y = NULL;
     o.origins = m->origins;
     if (!x) return NULL;
-    return cb_step(s,
-                   cb_filter_extreme(name, x, false, m->of->size, m->of->footprint, m->of->heights,
-                                     &o, &y, s->err),
-                   &y);
+    return cb_step(s, cb_filter_extreme(name, x, false, m->of, &o, &y, s->err), &y);
 }
 
 static cubed_array *dilation(cb_steps *s, const char *name, cubed_array *x, const mirrored *m,
                              cubed_filter_options o)
 {
     cubed_array *y = NULL;
+    const cubed_structure image = {m->of->size, m->footprint, m->heights};
     o.origins = m->mirrored_origins;
     if (!x) return NULL;
-    return cb_step(
-        s, cb_filter_extreme(name, x, true, m->of->size, m->footprint, m->heights, &o, &y, s->err),
-        &y);
+    return cb_step(s, cb_filter_extreme(name, x, true, &image, &o, &y, s->err), &y);
 }
 
 /* --- Grey-scale --------------------------------------------------------------------------------------- */
@@ -269,10 +265,9 @@ cubed_status cubed_binary_hit_or_miss(cubed_array *x, const cubed_structure *hit
     /* If the structure for the background is empty, the background matches everywhere. */
     if (y && has_element(&off)) {
         o.origins = off.origins;
-        missed = cb_step(&s,
-                         cb_filter_extreme(name, image, true, off.of->size, off.of->footprint, NULL,
-                                           &o, &missed, err),
-                         &missed);
+        const cubed_structure flat = {off.of->size, off.of->footprint, NULL};
+        missed =
+            cb_step(&s, cb_filter_extreme(name, image, true, &flat, &o, &missed, err), &missed);
         missed = cb_step_op(&s, CUBED_OP_LOGICAL_NOT, missed, NULL, NULL);
         y = cb_step_op(&s, CUBED_OP_LOGICAL_AND, y, missed, NULL);
     }

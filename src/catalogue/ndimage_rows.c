@@ -114,8 +114,9 @@ static cubed_status call_line(const cb_call *c)
     if (!weights && w->n > 0)
         return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %d weights", w->n);
     for (int i = 0; i < w->n; i++) weights[i] = w->as.reals[turns ? w->n - 1 - i : i];
-    const cubed_status st = cb_filter_correlate1d(c->function->name, image.x, axis, weights, w->n,
-                                                  origin, &image.options, c->out, c->err);
+    const cb_filter_line line = {axis, weights, w->n, origin};
+    const cubed_status st =
+        cb_filter_correlate1d(c->function->name, image.x, &line, &image.options, c->out, c->err);
     cb_free(&c->ctx->alloc, weights, (size_t)w->n * sizeof *weights);
     return st;
 }
