@@ -133,28 +133,30 @@ typedef struct side {
     char *data;
     bool single;
     int parts;
-    int64_t extent;
+    int64_t extent, inner;
 } side;
 
-static side side_of(void *data, cubed_dtype dtype, int64_t extent)
+static side side_of(const cubed_block *b, int axis, int64_t inner)
 {
-    return (side){data, is_single(dtype), is_complex(dtype) ? 2 : 1, extent};
+    return (side){b->data, is_single(b->dtype), is_complex(b->dtype) ? 2 : 1, b->shape[axis],
+                  inner};
 }
 
 /* Returns the address of line `k` at the index `o` of the outer axes. */
-static char *line_at(const side *s, int64_t o, int64_t inner, int64_t k)
+static char *line_at(const side *s, int64_t o, int64_t k)
 {
     int64_t item = (s->single ? (int64_t)sizeof(float) : (int64_t)sizeof(double)) * s->parts;
-    return s->data + (o * s->extent * inner + k) * item;
+    return s->data + (o * s->extent * s->inner + k) * item;
 }
 
-/* Transforms `count` adjacent lines. `number` is the index of the first one in C order. */
-static bool run_lines(const transform *t, const side *from, const char *in, const side *to,
-                      char *out, int64_t inner, double *scratch, int64_t number, int64_t count)
+/* Transforms up to LINES adjacent lines, from line `first` on at the index `o` of the outer axes. */
+static bool run_lines(const transform *t, const side *from, const side *to, int64_t o,
+                      int64_t first, double *scratch)
 {
+    const int64_t inner = from->inner, count = cb_min_i64(LINES, inner - first);
     lines l = {scratch, 2 * t->n + 2, count, from->parts};
     if (t->kind == FROM_REAL || t->kind == ALL_FROM_REAL) l.line++;
-    (from->single ? load_float : load_double)(in, inner, &l, from->extent);
+    (from->single ? load_float : load_double)(line_at(from, o, first), inner, &l, from->extent);
     for (int64_t k = 0; k < count; k++) {
         double *line = scratch + k * l.pitch;
         bool ok = t->kind == COMPLEX   ? cb_cfft_run(t->complex_plan, line, t->forward, t->scale)
@@ -163,24 +165,22 @@ static bool run_lines(const transform *t, const side *from, const char *in, cons
         if (!ok) return false;
         if (t->kind == ALL_FROM_REAL) complete(line, t->n);
         if (t->twiddle_n > 0) {
-            const int64_t j = t->first + (number + k) / t->repeat % t->extent;
+            const int64_t j = t->first + (o * inner + first + k) / t->repeat % t->extent;
             twiddle(line, to->extent, (uint64_t)j, (uint64_t)t->twiddle_n, t->forward);
         }
     }
     l.parts = to->parts;
     l.line = scratch + (t->kind == TO_REAL);
-    (to->single ? store_float : store_double)(out, inner, &l, to->extent);
+    (to->single ? store_float : store_double)(line_at(to, o, first), inner, &l, to->extent);
     return true;
 }
 
-static bool each_line(const transform *t, int64_t outer, int64_t inner, const side *from,
-                      const side *to, double *scratch)
+static bool each_line(const transform *t, int64_t outer, const side *from, const side *to,
+                      double *scratch)
 {
     for (int64_t o = 0; o < outer; o++) {
-        for (int64_t k = 0; k < inner; k += LINES) {
-            if (!run_lines(t, from, line_at(from, o, inner, k), to, line_at(to, o, inner, k), inner,
-                           scratch, o * inner + k, cb_min_i64(LINES, inner - k)))
-                return false;
+        for (int64_t k = 0; k < from->inner; k += LINES) {
+            if (!run_lines(t, from, to, o, k, scratch)) return false;
         }
     }
     return true;
@@ -199,10 +199,9 @@ static cubed_status run_axis(const cubed_block_call *call, transform_kind kind, 
     const cb_fft_params *p = call->params;
     int64_t outer = 1, inner = 1;
     transform t = {.kind = kind, .forward = p->forward, .n = p->n[axis]};
-    side in = side_of(from->data, from->dtype, from->shape[axis]);
-    side out = side_of(to->data, to->dtype, to->shape[axis]);
     for (int d = 0; d < axis; d++) outer *= to->shape[d];
     for (int d = axis + 1; d < to->ndim; d++) inner *= to->shape[d];
+    const side in = side_of(from, axis, inner), out = side_of(to, axis, inner);
     t.scale = scale_of(p->scale, t.n);
     if (p->twiddle_axis >= 0) {
         t.twiddle_n = p->twiddle_n;
@@ -217,8 +216,7 @@ static cubed_status run_axis(const cubed_block_call *call, transform_kind kind, 
         t.complex_plan = cb_cfft_new((size_t)t.n);
     else
         t.real_plan = cb_rfft_new((size_t)t.n);
-    bool ok =
-        (t.complex_plan || t.real_plan) && each_line(&t, outer, inner, &in, &out, call->scratch);
+    bool ok = (t.complex_plan || t.real_plan) && each_line(&t, outer, &in, &out, call->scratch);
     cb_cfft_free(t.complex_plan);
     cb_rfft_free(t.real_plan);
     if (ok) return CUBED_OK;
