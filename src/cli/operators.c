@@ -256,13 +256,12 @@ static char *positions_text(const char *value, int d, const positions *p)
 
 /* Selects elements along axis d by their positions. */
 static char *select_numbers(const operator_row *row, const char *given, const arguments *a,
-                            int first, int last, const operator_axes *axes, int d,
-                            const char *value, char **wrong)
+                            const operator_axes *axes, int d, const char *value, char **wrong)
 {
     positions p = {0, NULL};
     int64_t beyond = 0, n = 0;
     bool ok = true, absent = false;
-    for (int i = first; i <= last && ok && !absent; i++)
+    for (int i = 0; i < a->n && ok && !absent; i++)
         ok = read_numbers(a->word[i], axes->length[d], &p, &beyond, &absent);
     if (absent)
         *wrong = cli_printf("%s,%s: dimension \"%s\" has %" PRId64 " elements, so number %" PRId64
@@ -342,9 +341,8 @@ static char *select_index_box(const operator_row *row, const char *given, const 
         arguments range = {1, NULL};
         char *word = cli_printf("%s/%s", a->word[2 * k], a->word[2 * k + 1]);
         range.word = &word;
-        char *next = axis[k] < 0
-                         ? cli_strdup(text)
-                         : select_numbers(row, given, &range, 0, 0, axes, axis[k], text, wrong);
+        char *next = axis[k] < 0 ? cli_strdup(text)
+                                 : select_numbers(row, given, &range, axes, axis[k], text, wrong);
         cli_free(word);
         cli_free(text);
         text = next;
@@ -383,7 +381,7 @@ char *operator_select(const char *spec, const operator_axes *axes, const char *v
     else if (strcmp(name, "selindexbox") == 0)
         text = select_index_box(row, given, &a, lon, lat, axes, value, wrong);
     else if (by_number)
-        text = select_numbers(row, given, &a, 0, a.n - 1, axes, of, value, wrong);
+        text = select_numbers(row, given, &a, axes, of, value, wrong);
     else
         text = select_levels(row, given, &a, axes->name[of], value, wrong);
     free_arguments(&a);
