@@ -460,8 +460,7 @@ static cubed_status reduce_part(cb_reducer *f, const cb_box *block, const cb_box
     if (branch) {
         b.rows = f->s->reduce->rows;
         for (int k = 0; k < b.rows; k++)
-            CB_GO(cb_vm_open(t, &f->s->reduce->body, branch, part, NULL, NULL, b.inner, &b.row[k],
-                             err));
+            CB_GO(cb_vm_open_runs(t, &f->s->reduce->body, branch, part, b.inner, &b.row[k], err));
         b.from.vm = b.row[0];
     } else {
         char **values;

@@ -93,7 +93,7 @@ cubed_status cb_evaluate(const cb_task *t, const cb_evaluation *e, const cb_box 
             CB_TRY(gather(t, &b->loads[b->results[0]], &part, &views[0], err));
         } else {
             cb_vm *vm;
-            CB_TRY(cb_vm_open(t, prog, b, &part, states, views, -1, &vm, err));
+            CB_TRY(cb_vm_open(t, prog, b, &part, states, views, &vm, err));
             CB_TRY(cb_vm_store(vm, e->stream, err));
         }
         cb_arena_release(t->arena, mark);

@@ -48,18 +48,26 @@ typedef struct cb_view {
 
 typedef struct cb_vm cb_vm;
 
-/* Opens a register machine for a branch of a program: allocates buffers and registers in the task's arena, and loads the inputs.
- * There is no function to close it: the caller releases the arena to a mark before this call.
+/* Open a register machine for a branch of a program: allocate buffers and registers in the task's arena, and load the inputs.
+ * There is no function to close it: the caller releases the arena to a mark before this call. `box` has the elements to be
+ * evaluated, and must be within the branch.
  *
- * box         the elements to be evaluated; must be within the branch
+ * cb_vm_open: for cb_vm_store, over the runs that are fastest for these outputs and loads.
+ *
  * reductions  views over `box` of the states of this stage's reductions, which the branch may load
- * outs        views of the results over `box`, for cb_vm_store
- * inner       first axis of a run. A run is the contiguous sequence of elements, along this and all later axes, that vectors are
- *             taken from. -1: the function chooses the fastest axis for these outputs and loads. */
+ * outs        views of the results over `box`
+ *
+ * cb_vm_open_runs: for vectors (cb_vm_vector) of a branch that loads no states of reductions.
+ *
+ * inner  first axis of a run. A run is the contiguous sequence of elements, along this and all later axes, that vectors are taken
+ *        from. */
 CUBED_MUST_CHECK cubed_status cb_vm_open(const cb_task *t, const cb_program *prog,
                                          const cb_branch *branch, const cb_box *box,
-                                         const cb_view *reductions, const cb_view *outs, int inner,
+                                         const cb_view *reductions, const cb_view *outs,
                                          cb_vm **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_vm_open_runs(const cb_task *t, const cb_program *prog,
+                                              const cb_branch *branch, const cb_box *box, int inner,
+                                              cb_vm **out, cubed_error *err);
 /* Selects the run that the next calls evaluate. A run is a contiguous sequence of elements along the axis `inner` and all later
  * axes of the box. `idx` is the run's position in the box along the axes before `inner`; entries for other axes are ignored. */
 void cb_vm_seek(cb_vm *vm, const int64_t *idx);

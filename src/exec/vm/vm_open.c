@@ -375,12 +375,12 @@ static void resolve_instrs(cb_vm *vm)
     }
 }
 
-cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branch *branch,
-                        const cb_box *box, const cb_view *reductions, const cb_view *outs,
-                        int inner, cb_vm **out, cubed_error *err)
+/* Allocates a machine. The frame is measured with one load more than the program has. The memory of this load is used for the
+ * structure cb_vm. */
+static cubed_status new_vm(const cb_task *t, const cb_program *prog, const cb_branch *branch,
+                           const cb_box *box, cb_vm **out, cubed_error *err)
 {
     cb_machine m;
-    /* The frame is measured with one load more than the program has. The memory of this load is used for the structure cb_vm. */
     _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
     CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
     cb_vm *vm = m.loads;
@@ -388,29 +388,53 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
                   .prog = prog,
                   .branch = branch,
                   .ndim = prog->ndim,
-                  .outs = outs,
                   .loads = (vm_load *)((char *)m.loads + CB_VM_LOAD_BYTES),
                   .instrs = m.instrs,
                   .value = m.values,
                   .regs = m.regs};
     for (int d = 0; d < vm->ndim; d++) vm->extent[d] = box->hi[d] - box->lo[d];
     for (int v = 0; v < branch->nloads; v++) begin_load(vm, v);
-    for (int v = 0; v < branch->nloads; v++) CB_TRY(open_load(vm, v, box, reductions, err));
-    resolve_instrs(vm);
-    vm->inner = inner >= 0 ? inner : choose_inner(vm);
-    vm->run = 1;
-    for (int d = vm->inner; d < vm->ndim; d++) vm->run *= vm->extent[d];
-    for (int v = 0; v < branch->nloads; v++) {
-        vm_load *l = &vm->loads[v];
-        if (!has_strides(l)) continue;
-        const bool run = cb_vm_is_run(vm, l->stride, l->size, vm->inner);
-        const bool pieces = l->load->kind == CB_LOAD_STORED && l->load->piecewise;
-        CB_CHECK(run || !pieces, err);
-        l->how = pieces                                 ? LOAD_PIECES
-                 : run                                  ? LOAD_DIRECT
-                 : is_uniform(vm, l->stride, vm->inner) ? LOAD_UNIFORM
-                                                        : LOAD_GATHER;
-    }
     *out = vm;
     return CUBED_OK;
+}
+
+/* Chooses how each load is read over runs from the axis `inner` on. */
+static cubed_status set_runs(cb_vm *vm, int inner, cubed_error *err)
+{
+    vm->inner = inner;
+    vm->run = 1;
+    for (int d = inner; d < vm->ndim; d++) vm->run *= vm->extent[d];
+    for (int v = 0; v < vm->branch->nloads; v++) {
+        vm_load *l = &vm->loads[v];
+        if (!has_strides(l)) continue;
+        const bool run = cb_vm_is_run(vm, l->stride, l->size, inner);
+        const bool pieces = l->load->kind == CB_LOAD_STORED && l->load->piecewise;
+        CB_CHECK(run || !pieces, err);
+        l->how = pieces                             ? LOAD_PIECES
+                 : run                              ? LOAD_DIRECT
+                 : is_uniform(vm, l->stride, inner) ? LOAD_UNIFORM
+                                                    : LOAD_GATHER;
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branch *branch,
+                        const cb_box *box, const cb_view *reductions, const cb_view *outs,
+                        cb_vm **out, cubed_error *err)
+{
+    CB_TRY(new_vm(t, prog, branch, box, out, err));
+    cb_vm *vm = *out;
+    vm->outs = outs;
+    for (int v = 0; v < branch->nloads; v++) CB_TRY(open_load(vm, v, box, reductions, err));
+    resolve_instrs(vm);
+    return set_runs(vm, choose_inner(vm), err);
+}
+
+cubed_status cb_vm_open_runs(const cb_task *t, const cb_program *prog, const cb_branch *branch,
+                             const cb_box *box, int inner, cb_vm **out, cubed_error *err)
+{
+    CB_TRY(new_vm(t, prog, branch, box, out, err));
+    for (int v = 0; v < branch->nloads; v++) CB_TRY(open_load(*out, v, box, NULL, err));
+    resolve_instrs(*out);
+    return set_runs(*out, inner, err);
 }
