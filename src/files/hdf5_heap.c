@@ -173,9 +173,13 @@ static cubed_status locate(const heap *x, uint64_t block, uint64_t rows, uint64_
     return locate(x, to, inner, offset - begin, depth + 1, out, err);
 }
 
+/* Types of B-trees that refer to the messages of a heap. */
+enum { BY_LINK_NAME = 5, BY_ATTRIBUTE_NAME = 8 };
+
 typedef struct dense {
     heap heap;
-    int id_at, message;
+    int id_at; /* offset in bytes of a message's ID in a record of the B-tree */
+    int message;
     cb_h5_message_fn fn;
     void *ctx;
 } dense;
@@ -206,12 +210,14 @@ static cubed_status tell_object(void *ctx, cb_h5_bytes record, cubed_error *err)
     return x->fn(x->ctx, &m, err);
 }
 
-cubed_status cb_h5_each_dense(cb_h5 *h, uint64_t heap_at, uint64_t tree_at, int type, int id_at,
-                              int message, cb_h5_message_fn fn, void *ctx, cubed_error *err)
+cubed_status cb_h5_each_dense(cb_h5 *h, uint64_t heap_at, uint64_t tree_at, int message,
+                              cb_h5_message_fn fn, void *ctx, cubed_error *err)
 {
-    dense x = {.id_at = id_at, .message = message, .fn = fn, .ctx = ctx};
+    const bool of_links = message == CB_H5_LINK;
+    dense x = {.id_at = of_links ? 4 : 0, .message = message, .fn = fn, .ctx = ctx};
     CB_TRY(open_heap(h, heap_at, &x.heap, err));
-    return cb_h5_each_record(h, tree_at, type, tell_object, &x, err);
+    return cb_h5_each_record(h, tree_at, of_links ? BY_LINK_NAME : BY_ATTRIBUTE_NAME, tell_object,
+                             &x, err);
 }
 
 /* --- The global heap ---------------------------------------------------------------------------------- */

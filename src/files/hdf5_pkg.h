@@ -99,11 +99,10 @@ typedef cubed_status (*cb_h5_message_fn)(void *ctx, const cb_h5_message *m, cube
 CUBED_MUST_CHECK cubed_status cb_h5_each_attribute(cb_h5 *h, const cb_h5_header *x,
                                                    cb_h5_message_fn fn, void *ctx,
                                                    cubed_error *err);
-/* Calls fn for each message of a fractal heap that a B-tree refers to. The records of the B-tree, which must have type `type`,
- * contain the ID of a message at byte `id_at`. */
-CUBED_MUST_CHECK cubed_status cb_h5_each_dense(cb_h5 *h, uint64_t heap, uint64_t tree, int type,
-                                               int id_at, int message, cb_h5_message_fn fn,
-                                               void *ctx, cubed_error *err);
+/* Calls fn for each message of a fractal heap that a B-tree refers to. `message` is the type of the messages: CB_H5_LINK or
+ * CB_H5_ATTRIBUTE. */
+CUBED_MUST_CHECK cubed_status cb_h5_each_dense(cb_h5 *h, uint64_t heap, uint64_t tree, int message,
+                                               cb_h5_message_fn fn, void *ctx, cubed_error *err);
 /* Returns the size of the head of a global heap collection, and the total size stated in it. */
 static inline uint64_t cb_h5_global_head(const cb_h5 *h) { return 8 + (uint64_t)h->lsize; }
 CUBED_MUST_CHECK cubed_status cb_h5_global_size(const cb_h5 *h, cb_h5_bytes head, uint64_t *size,

@@ -199,17 +199,15 @@ static cubed_status new_link(void *ctx, const cb_h5_message *m, cubed_error *err
 static cubed_status dense(cb_h5 *h, const cb_h5_header *x, int info, int message,
                           cb_h5_message_fn fn, void *ctx, cubed_error *err)
 {
-    const bool of_links = message == CB_H5_LINK;
     const cb_h5_message *m = cb_h5_find(x, info);
     if (!m) return CUBED_OK;
     cb_h5_bytes b = m->bytes;
     (void)cb_h5_skip(&b, 1);
-    if (cb_h5_take(&b, 1) & 1) (void)cb_h5_skip(&b, of_links ? 8 : 2);
+    if (cb_h5_take(&b, 1) & 1) (void)cb_h5_skip(&b, message == CB_H5_LINK ? 8 : 2);
     const uint64_t heap = cb_h5_address(h, &b), tree = cb_h5_address(h, &b);
     if (b.bad) return cb_h5_bad(h, err, "a list of names");
     if (heap == CB_H5_NOWHERE || tree == CB_H5_NOWHERE) return CUBED_OK;
-    return cb_h5_each_dense(h, heap, tree, of_links ? 5 : 8, of_links ? 4 : 0, message, fn, ctx,
-                            err);
+    return cb_h5_each_dense(h, heap, tree, message, fn, ctx, err);
 }
 
 static cubed_status each_message(cb_h5 *h, const cb_h5_header *x, int info, int message,

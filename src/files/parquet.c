@@ -155,9 +155,7 @@ typedef struct page {
 
 typedef struct table {
     cb_zone *zone;
-    const char *url;
-    const uint8_t *file;
-    size_t size;
+    const cb_parquet_file *file;
     schema schema;
     cb_parquet_column *columns;
     int ncolumns;
@@ -167,13 +165,13 @@ typedef struct table {
 
 static cubed_status bad(const table *t, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_FORMAT, "%s is not a complete Parquet file", t->url);
+    return cb_fail(err, CUBED_E_FORMAT, "%s is not a complete Parquet file", t->file->url);
 }
 
 static cubed_status unsupported(const table *t, const char *what, int64_t which, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: %s %d of Parquet is not supported", t->url, what,
-                   (int)which);
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: %s %d of Parquet is not supported", t->file->url,
+                   what, (int)which);
 }
 
 static void read_element(reader *r, schema *s)
@@ -353,7 +351,7 @@ static cubed_status inflate(table *t, const page *h, int64_t codec, const uint8_
     *out = (reader){body, body + h->stored, false};
     if (plain) return CUBED_OK;
     uint8_t *all = cb_zone_alloc(t->zone, (size_t)h->size + 1);
-    if (!all) return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", t->url);
+    if (!all) return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", t->file->url);
     memcpy(all, body, (size_t)h->levels);
     const size_t room = (size_t)(h->size - h->levels);
     const size_t got = room == 0 ? 0
@@ -392,7 +390,7 @@ static cubed_status read_data(const table *t, const page *h, reader *r, bool opt
     uint32_t *index = cb_zone_alloc(t->zone, (n + 1) * sizeof *index);
     values there;
     if (!levels || !index || !make_values(t->zone, out->type, h->values, &there))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", t->url);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", t->file->url);
     for (size_t i = 0; i < n; i++) levels[i] = 1;
     if (optional) CB_TRY(read_levels(t, h, r, levels, err));
     int64_t have = 0;
@@ -429,10 +427,10 @@ static cubed_status read_column(table *t, const chunk *c, bool optional, const v
     if (c->values == 0) return CUBED_OK;
     if (c->codec != UNCOMPRESSED && c->codec != ZSTD)
         return unsupported(t, "compression", c->codec, err);
-    if (begin < 4 || c->size < 0 || (uint64_t)begin > t->size ||
-        (uint64_t)c->size > t->size - (uint64_t)begin)
+    if (begin < 4 || c->size < 0 || (uint64_t)begin > t->file->size ||
+        (uint64_t)c->size > t->file->size - (uint64_t)begin)
         return bad(t, err);
-    reader r = {t->file + begin, t->file + begin + c->size, false}, body;
+    reader r = {t->file->data + begin, t->file->data + begin + c->size, false}, body;
     for (int64_t done = 0; done < c->values;) {
         page h;
         read_page_header(&r, &h);
@@ -445,7 +443,7 @@ static cubed_status read_column(table *t, const chunk *c, bool optional, const v
         if (h.type == DICTIONARY_PAGE) {
             if (h.values > h.size || dictionary.type) return bad(t, err);
             if (!make_values(t->zone, out->type, h.values, &dictionary))
-                return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", t->url);
+                return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", t->file->url);
             read_plain(&body, out->type, h.values, dictionary.bytes, dictionary.numbers);
             if (body.bad) return bad(t, err);
         } else if (h.type == DATA_PAGE || h.type == DATA_PAGE_V2) {
@@ -482,7 +480,7 @@ static cubed_status take_column(table *t, int i, const chunk *c, int64_t at, cub
     if (c->values < 0 || c->values > t->rows - at) return bad(t, err);
     if (!x->bytes && !x->numbers) {
         if (!make_values(t->zone, c->type, t->rows, &out))
-            return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", t->url);
+            return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", t->file->url);
         if (out.bytes) memset(out.bytes, 0, (size_t)t->rows * sizeof *out.bytes);
         if (out.numbers) memset(out.numbers, 0, (size_t)t->rows * sizeof *out.numbers);
         x->bytes = out.bytes;
@@ -543,23 +541,18 @@ static cubed_status read_footer(table *t, reader *r, cubed_error *err)
     return r->bad || at != t->rows ? bad(t, err) : CUBED_OK;
 }
 
-cubed_status cb_parquet_read(cb_zone *zone, const char *url, const uint8_t *file, size_t size,
-                             int64_t most, cb_parquet_column *columns, int ncolumns, int64_t *rows,
+cubed_status cb_parquet_read(cb_zone *zone, const cb_parquet_file *file, int64_t most,
+                             cb_parquet_column *columns, int ncolumns, int64_t *rows,
                              cubed_error *err)
 {
-    table t = {.zone = zone,
-               .url = url,
-               .file = file,
-               .size = size,
-               .columns = columns,
-               .ncolumns = ncolumns,
-               .most = most};
+    table t = {.zone = zone, .file = file, .columns = columns, .ncolumns = ncolumns, .most = most};
     for (int i = 0; i < ncolumns; i++) columns[i].bytes = NULL, columns[i].numbers = NULL;
-    if (size < 12 || memcmp(file, "PAR1", 4) != 0 || memcmp(file + size - 4, "PAR1", 4) != 0)
-        return bad(&t, err);
-    const uint64_t footer = cb_le_get(file + size - 8, 4);
-    if (footer > size - 12) return bad(&t, err);
-    reader r = {file + size - 8 - footer, file + size - 8, false};
+    if (file->size < 12) return bad(&t, err);
+    const uint8_t *end = file->data + file->size;
+    if (memcmp(file->data, "PAR1", 4) != 0 || memcmp(end - 4, "PAR1", 4) != 0) return bad(&t, err);
+    const uint64_t footer = cb_le_get(end - 8, 4);
+    if (footer > file->size - 12) return bad(&t, err);
+    reader r = {end - 8 - footer, end - 8, false};
     CB_TRY(read_footer(&t, &r, err));
     *rows = t.rows;
     return CUBED_OK;

@@ -19,10 +19,16 @@ typedef struct cb_parquet_column {
     int64_t *numbers;
 } cb_parquet_column;
 
-/* Reads the named columns from a file in memory. Their data is allocated in the zone. Fails if there are more rows than
- * `most`. `url` is for messages. */
-CUBED_MUST_CHECK cubed_status cb_parquet_read(cb_zone *zone, const char *url, const uint8_t *file,
-                                              size_t size, int64_t most, cb_parquet_column *columns,
+/* A file in memory. */
+typedef struct cb_parquet_file {
+    const char *url; /* for messages */
+    const uint8_t *data;
+    size_t size;
+} cb_parquet_file;
+
+/* Reads the named columns from a file. Their data is allocated in the zone. Fails if there are more rows than `most`. */
+CUBED_MUST_CHECK cubed_status cb_parquet_read(cb_zone *zone, const cb_parquet_file *file,
+                                              int64_t most, cb_parquet_column *columns,
                                               int ncolumns, int64_t *rows, cubed_error *err);
 
 #endif

@@ -301,9 +301,9 @@ static cubed_status take_record(builder *b, cb_zone *zone, const cb_buf *file, c
 {
     cb_parquet_column c[] = {
         {.name = "path"}, {.name = "offset"}, {.name = "size"}, {.name = "raw"}};
+    const cb_parquet_file parquet = {key, (const uint8_t *)file->data, file->size};
     int64_t rows;
-    CB_TRY(cb_parquet_read(zone, key, (const uint8_t *)file->data, file->size, b->r->record_size, c,
-                           4, &rows, err));
+    CB_TRY(cb_parquet_read(zone, &parquet, b->r->record_size, c, 4, &rows, err));
     if (c[0].numbers || c[1].bytes || c[2].bytes || c[3].numbers)
         return cb_fail(err, CUBED_E_FORMAT, "%s: %s does not have the columns of references",
                        b->f->url, key);
