@@ -283,10 +283,17 @@ bool cb_kernel_has_scan(cb_reduction kind, cubed_dtype dtype);
 size_t cb_scan_carry_size(cubed_dtype dtype);
 /* Initialises the n elements of `carry`. */
 void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n);
+/* The elements of a box in memory. Strides are in bytes. */
+typedef struct cb_scan_elements {
+    cubed_dtype dtype;
+    int ndim;
+    const int64_t *shape, *strides;
+    void *data;
+} cb_scan_elements;
 /* Replaces the elements of a box by their running results along `axis`. Boxes that follow each other along the axis must be
  * processed in this order, with one `carry`. It has the running result of each line along the axis; the lines are in C order. */
-void cb_scan_box(const cb_kernels *k, cb_reduction kind, cubed_dtype dtype, int ndim,
-                 const int64_t *shape, int axis, void *data, const int64_t *strides, void *carry);
+void cb_scan_box(const cb_kernels *k, cb_reduction kind, const cb_scan_elements *x, int axis,
+                 void *carry);
 /* Returns the size of `scratch` in bytes for products of matrices (m x k) and (k x n), or smaller ones. Saturates at SIZE_MAX. */
 size_t cb_gemm_scratch(cubed_dtype dtype, int64_t m, int64_t n, int64_t k);
 /* Returns true if there is a cast between two types:

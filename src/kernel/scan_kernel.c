@@ -66,20 +66,21 @@ void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n)
     for (int64_t i = 0; i < n; i++) memcpy((char *)carry + (size_t)i * size, one.bytes, size);
 }
 
-void cb_scan_box(const cb_kernels *k, cb_reduction kind, cubed_dtype dtype, int ndim,
-                 const int64_t *shape, int axis, void *data, const int64_t *strides, void *carry)
+void cb_scan_box(const cb_kernels *k, cb_reduction kind, const cb_scan_elements *x, int axis,
+                 void *carry)
 {
-    const cb_scan_fns *fns = &k->scan[row_of(kind)][dtype];
-    size_t size = cb_scan_carry_size(dtype);
+    const cb_scan_fns *fns = &k->scan[row_of(kind)][x->dtype];
+    const int64_t *shape = x->shape, *strides = x->strides;
+    size_t size = cb_scan_carry_size(x->dtype);
     int64_t idx[CUBED_MAX_NDIM] = {0}, n = shape[axis];
-    int last = ndim - 1;
+    const int ndim = x->ndim, last = ndim - 1;
     /* totals run along the last axis, so process one line after another; otherwise process a row of many lines at a time */
     bool along = axis == last;
     for (int d = 0; d < ndim; d++) {
         if (shape[d] == 0) return;
     }
     for (;;) {
-        char *at = data, *c = carry;
+        char *at = x->data, *c = carry;
         int64_t position = 0;
         for (int d = 0; d < ndim; d++) {
             at += idx[d] * strides[d];

@@ -101,7 +101,8 @@ static void check_one(const cb_kernels *k, cb_reduction kind, cubed_dtype t, int
     cb_scan_start(kind, t, carry, COUNT / shape[axis]);
     for (int64_t at = 0; at < shape[axis]; at += piece) {
         part[axis] = shape[axis] - at < piece ? shape[axis] - at : piece;
-        cb_scan_box(k, kind, t, 3, part, axis, data + at * strides[axis], strides, carry);
+        const cb_scan_elements box = {t, 3, part, strides, data + at * strides[axis]};
+        cb_scan_box(k, kind, &box, axis, carry);
     }
     for (int i = 0; i < COUNT; i++) {
         cubed_scalar want;

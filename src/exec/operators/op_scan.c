@@ -88,8 +88,8 @@ static cubed_status run_chunk(const cb_task *t, const cb_frame *f, const cb_box 
     CB_TRY(cb_evaluate(t, &(cb_evaluation){.prog = &s->tail, .outs = &out}, &f->box, err));
     cb_arena_release(t->arena, inner);
     for (int d = 0; d < f->box.ndim; d++) shape[d] = f->box.hi[d] - f->box.lo[d];
-    cb_scan_box(t->kernels, n->reduction, n->dtype, f->box.ndim, shape, s->column, out.base,
-                out.stride, carry);
+    const cb_scan_elements x = {n->dtype, f->box.ndim, shape, out.stride, out.base};
+    cb_scan_box(t->kernels, n->reduction, &x, s->column, carry);
     CB_TRY(cb_output_write(t, 0, &f->box, &out, chunk, err));
     cb_arena_release(t->arena, mark);
     return CUBED_OK;
