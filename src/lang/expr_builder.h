@@ -150,10 +150,16 @@ cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
 /* Creates an array of memory from lang_alloc. Takes ownership of `data`, even after an error. */
 cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                             const int64_t *shape, void *data, cubed_array **out);
-/* Creates an array of memory from lang_alloc, with names of dimensions and attributes. Takes ownership of `data`, even after an
- * error. */
-cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
-                                const int64_t *shape, const char *const *names, json_t *attrs,
+/* Describes the elements, the dimensions and the attributes of an array. */
+typedef struct expr_description {
+    cubed_dtype dtype;
+    int ndim;
+    const int64_t *shape;
+    const char *const *names; /* of the dimensions */
+    json_t *attrs;            /* NULL: no attributes */
+} expr_description;
+/* Creates a described array of memory from lang_alloc. Takes ownership of `data`, even after an error. */
+cubed_status expr_own_described(expr_builder *b, const expr *e, const expr_description *d,
                                 void *data, cubed_array **out);
 /* The expr_note functions record the effect of a call on the coordinate of dimension d of its operand x. `of` is the expression
  * of x.

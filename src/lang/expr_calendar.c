@@ -20,16 +20,15 @@
 
 /* --- Coordinates of groups ---------------------------------------------------------------------------- */
 
-/* Creates an array of times in the units of the coordinate: integers if all times are whole numbers of units, otherwise floats.
- * Takes ownership of `us`. */
+/* Creates a described array of times in the units of the coordinate: integers if all times are whole numbers of units, otherwise
+ * floats. Takes ownership of `us`. */
 static cubed_status encode_times(expr_builder *b, const expr *e, const axis_values *v, int64_t *us,
-                                 int ndim, const int64_t *shape, const char *const *names,
-                                 json_t *attrs, cubed_array **out)
+                                 expr_description described, cubed_array **out)
 {
     const int64_t unit = v->axis.unit, by = v->axis.divide;
     int64_t n = 1;
     bool whole = true;
-    for (int d = 0; d < ndim; d++) n *= shape[d];
+    for (int d = 0; d < described.ndim; d++) n *= described.shape[d];
     for (int64_t i = 0; i < n; i++) whole = whole && (us[i] - v->axis.base) % unit == 0;
     double *real = NULL;
     if (!whole && expr_alloc(b, e, n, sizeof *real, &real) != CUBED_OK) {
@@ -41,8 +40,8 @@ static cubed_status encode_times(expr_builder *b, const expr *e, const axis_valu
         if (!whole) real[i] = (double)(us[i] - v->axis.base) / (double)unit * (double)by;
     }
     if (!whole) lang_free(us);
-    return expr_own_described(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, ndim, shape, names, attrs,
-                              whole ? (void *)us : (void *)real, out);
+    described.dtype = whole ? CUBED_INT64 : CUBED_FLOAT64;
+    return expr_own_described(b, e, &described, whole ? (void *)us : (void *)real, out);
 }
 
 /* Returns the attributes of the coordinate without the attributes that describe the old numbers. */
@@ -99,9 +98,11 @@ static cubed_status bounded_coordinate(expr_builder *b, const expr *e, const axi
         in.axis.unit = 1;
     else if (!(v->attrs && json_object_get(v->attrs, "units")))
         in.axis.unit = v->axis.unit % CUBED_US_PER_DAY == 0 ? CUBED_US_PER_DAY : US_PER_S;
-    cubed_status st = encode_times(b, e, &in, starts, 1, shape, names, attrs, &c->made);
+    const expr_description times = {.ndim = 1, .shape = shape, .names = names, .attrs = attrs},
+                           limits = {.ndim = 2, .shape = shape, .names = names, .attrs = own};
+    cubed_status st = encode_times(b, e, &in, starts, times, &c->made);
     if (st == CUBED_OK)
-        st = encode_times(b, e, &in, ends, 2, shape, names, own, &c->bounds);
+        st = encode_times(b, e, &in, ends, limits, &c->bounds);
     else
         lang_free(ends);
     json_decref(attrs);
@@ -148,7 +149,8 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
     /* Record the length of the year to which the numbers of days refer, because days after February have other numbers in leap
      * years. */
     if (g->year_days) expr_json_put(b, attrs, CALENDAR_YEAR_DAYS, json_integer(g->year_days));
-    cubed_status st = expr_own_described(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
+    const expr_description made = {dtype, 1, &g->ngroups, names, attrs};
+    cubed_status st = expr_own_described(b, e, &made, data, &c->made);
     json_decref(attrs);
     return st;
 }
@@ -328,9 +330,9 @@ static cubed_status call_anomaly(expr_builder *b, const expr *e, cubed_array **o
 /* --- Windows ------------------------------------------------------------------------------------------ */
 
 /* Lists with an entry for each element of each window, one window after another. `at` has the position of the element along
- * the axis, and `code` the group of its window. */
+ * the axis, and `code` the group of its window, which is below `ngroups`. */
 typedef struct window_elements {
-    int64_t length, nwindows;
+    int64_t length, nwindows, ngroups;
     int64_t n, *at, *code;
 } window_elements;
 
@@ -352,10 +354,10 @@ static cubed_status list_windows(expr_builder *b, const expr *e, const groups *g
 
 /* Reduces the windows of each group. Takes ownership of w->at and w->code. */
 static cubed_status reduce_windows(expr_builder *b, const expr *e, const calendar_call *call,
-                                   cubed_array *x, int d, int64_t ngroups, const char *dim,
-                                   window_elements *w, cubed_array **out)
+                                   cubed_array *x, int d, const char *dim, window_elements *w,
+                                   cubed_array **out)
 {
-    groups g = {.n = w->n, .code = w->code, .ngroups = ngroups};
+    groups g = {.n = w->n, .code = w->code, .ngroups = w->ngroups};
     const char *names[CUBED_MAX_NDIM];
     cubed_array *at = NULL, *taken = NULL, *named = NULL;
     for (int i = 0; i < cubed_array_ndim(x); i++) names[i] = cubed_array_dim_name(x, i);
@@ -423,19 +425,19 @@ static cubed_status build_windows(expr_builder *b, const expr *e, const calendar
     if (st == CUBED_OK && call->component)
         st = calendar_groups_find(b, e, call, &middles, &g, &s, &what);
     const char *dim = call->component ? call->component : v.had.dim;
-    const int64_t ngroups = call->component ? g.ngroups : w.nwindows;
+    w.ngroups = call->component ? g.ngroups : w.nwindows;
     const bool rolls = !call->component && !order_name_takes_q(call->reduction);
     if (st == CUBED_OK && rolls) st = roll_windows(b, e, call, x, d, &w, out);
     if (st == CUBED_OK && !rolls) st = list_windows(b, e, &g, &w);
-    if (st == CUBED_OK && !rolls) st = reduce_windows(b, e, call, x, d, ngroups, dim, &w, out);
+    if (st == CUBED_OK && !rolls) st = reduce_windows(b, e, call, x, d, dim, &w, out);
     if (st == CUBED_OK && !call->component) {
         expr_note_part(b, e, e->child[0], x, d,
                        (cubed_slice){(length - 1) / 2, w.nwindows, 1, false});
     } else if (st == CUBED_OK) {
         cubed_expr_coord c = {
             .dim = expr_text(b, "%s", dim),
-            .whole = ngroups,
-            .part = {0, ngroups, 1, false},
+            .whole = w.ngroups,
+            .part = {0, w.ngroups, 1, false},
             .key = expr_text(b, "%s windows %" PRId64 " [%" PRId64 " %" PRId64 " %" PRId64 "] %s",
                              v.had.dim, length, v.had.part.start, v.had.part.len, v.had.part.step,
                              v.had.key ? v.had.key : "")};

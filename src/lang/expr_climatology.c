@@ -155,31 +155,37 @@ static int axis_of(const cubed_array *c, const struct family *f, const calendar_
     return d >= 0 ? d : calendar_call_axis(c, call);
 }
 
-/* Gets the period of each element of the climatology along its axis. The caller frees *period with lang_free. */
+/* The periods that a climatology has values for: the period of each of its n elements along the axis d. */
+typedef struct periods {
+    int d;
+    int64_t n, *of;
+} periods;
+
+/* Gets the periods of a climatology. The caller frees p->of with lang_free. */
 static cubed_status read_periods(expr_builder *b, const expr *e, const struct family *f,
                                  const calendar_call *call, const cubed_array *c,
-                                 cubed_calendar calendar, int *d, int64_t *n, int64_t **period)
+                                 cubed_calendar calendar, periods *p)
 {
     axis_values w;
     bool is_labelled;
-    *d = axis_of(c, f, call, &is_labelled);
-    if (*d < 0)
+    p->d = axis_of(c, f, call, &is_labelled);
+    if (p->d < 0)
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->child[1]->at,
                          "%s: the second array has no dimension \"%s\", expected a value for each "
                          "%s along it",
                          e->text, f->labels ? f->labels : call->dim, f->noun);
-    EXPR_TRY(axis_values_read(b, e->child[1], c, *d, &w));
-    *n = w.n;
-    cubed_status st = expr_alloc(b, e, w.n, sizeof **period, period);
+    EXPR_TRY(axis_values_read(b, e->child[1], c, p->d, &w));
+    p->n = w.n;
+    cubed_status st = expr_alloc(b, e, w.n, sizeof *p->of, &p->of);
     if (st == CUBED_OK && is_labelled) {
-        st = periods_of_labels(b, e, f, &w, calendar, *period);
+        st = periods_of_labels(b, e, f, &w, calendar, p->of);
     } else if (st == CUBED_OK && !w.is_time) {
         st = expr_fail(b->err, CUBED_E_ARG, b->text, e->child[1]->at,
                        "%s: the coordinate \"%s\" of the second array has no units such as \"days "
                        "since 2000-01-01\"",
                        e->text, w.had.dim);
     } else if (st == CUBED_OK) {
-        for (int64_t i = 0; i < w.n; i++) (*period)[i] = f->period(w.axis.calendar, w.us[i]);
+        for (int64_t i = 0; i < w.n; i++) p->of[i] = f->period(w.axis.calendar, w.us[i]);
     }
     axis_values_free(&w);
     return st;
@@ -188,18 +194,18 @@ static cubed_status read_periods(expr_builder *b, const expr *e, const struct fa
 /* Finds the element of the climatology for each time of the series. Each search begins at the last match, so it is short if
  * the climatology has few elements, or the same order as the series. */
 static cubed_status match(expr_builder *b, const expr *e, const struct family *f,
-                          const axis_values *v, int64_t n, const int64_t *period, int64_t *at)
+                          const axis_values *v, const periods *p, int64_t *at)
 {
     int64_t last = 0;
     for (int64_t k = 0; k < v->n; k++) {
         const int64_t wanted = f->period(v->axis.calendar, v->us[k]);
         int64_t tried = 0;
-        while (tried < n && period[last] != wanted) {
-            last = (last + 1) % n;
+        while (tried < p->n && p->of[last] != wanted) {
+            last = (last + 1) % p->n;
             tried++;
         }
         char text[CUBED_TIME_TEXT_CAP];
-        if (tried == n)
+        if (tried == p->n)
             return expr_fail(b->err, CUBED_E_ARG, b->text, e->child[1]->at,
                              "%s: the second array has no value for the %s of %s, expected one for "
                              "each time of the first array",
@@ -216,13 +222,14 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Fails if a period occurs twice, because it is unclear which element to use. */
-static cubed_status check_unique(expr_builder *b, const expr *e, const struct family *f, int64_t n,
-                                 const int64_t *period)
+static cubed_status check_unique(expr_builder *b, const expr *e, const struct family *f,
+                                 const periods *p)
 {
+    const int64_t n = p->n;
     int64_t *sorted;
     bool repeats = false;
     EXPR_TRY(expr_alloc(b, e, n, sizeof *sorted, &sorted));
-    memcpy(sorted, period, (size_t)n * sizeof *sorted);
+    memcpy(sorted, p->of, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, by_number);
     for (int64_t i = 1; i < n; i++) repeats = repeats || sorted[i] == sorted[i - 1];
     lang_free(sorted);
@@ -294,24 +301,25 @@ static cubed_status build_arithmetic(expr_builder *b, const expr *e, cubed_array
     const calendar_operation *operation = calendar_call_operation(e->text);
     const struct family *f = &families[operation->family];
     axis_values v;
-    int64_t n = 0, *period = NULL, *at = NULL;
-    int d, own;
+    periods p = {.of = NULL};
+    int64_t *at = NULL;
+    int d;
     read_dim(e, &call);
     EXPR_TRY(calendar_read_times(b, e, &call, x, &d, &v));
-    cubed_status st = read_periods(b, e, f, &call, *c, v.axis.calendar, &own, &n, &period);
-    if (st == CUBED_OK && n == 0) st = expr_reject(b, e->child[1], "the array has no elements");
-    if (st == CUBED_OK) st = check_unique(b, e, f, n, period);
+    cubed_status st = read_periods(b, e, f, &call, *c, v.axis.calendar, &p);
+    if (st == CUBED_OK && p.n == 0) st = expr_reject(b, e->child[1], "the array has no elements");
+    if (st == CUBED_OK) st = check_unique(b, e, f, &p);
     if (st == CUBED_OK) st = expr_alloc(b, e, v.n, sizeof *at, &at);
-    if (st == CUBED_OK) st = match(b, e, f, &v, n, period, at);
+    if (st == CUBED_OK) st = match(b, e, f, &v, &p, at);
     if (st == CUBED_OK) {
-        st = spread(b, e, own, v.had.dim, v.n, at, c);
+        st = spread(b, e, p.d, v.had.dim, v.n, at, c);
         at = NULL;
     }
     if (st == CUBED_OK) st = check_dims(b, e, x, *c);
     if (st == CUBED_OK) st = expr_align(b, e, x, true, c);
     if (st == CUBED_OK) st = combine(b, e, operation->op, x, *c, out);
     if (st == CUBED_OK) expr_about_note(b, e, expr_coord_copy(b, &v.had));
-    lang_free(period);
+    lang_free(p.of);
     lang_free(at);
     axis_values_free(&v);
     return st;
@@ -758,8 +766,9 @@ static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **
         shape[i - d] = i == d ? extent : 1;
     }
     if (st == CUBED_OK) {
-        st = expr_own_described(b, e, CUBED_FLOAT64, cubed_array_ndim(x) - d, shape, dims, NULL,
-                                number, out);
+        const expr_description numbers = {CUBED_FLOAT64, cubed_array_ndim(x) - d, shape, dims,
+                                          NULL};
+        st = expr_own_described(b, e, &numbers, number, out);
         number = NULL;
     }
     lang_free(number);

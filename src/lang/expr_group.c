@@ -136,7 +136,8 @@ static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed
         json_t *v = json_object_get(had, kept[i]);
         if (v) expr_json_put(b, attrs, kept[i], json_incref(v));
     }
-    cubed_status st = expr_own_described(b, e, l->dtype, 1, &l->ngroups, &dim, attrs, value, &x);
+    const expr_description each = {l->dtype, 1, &l->ngroups, &dim, attrs};
+    cubed_status st = expr_own_described(b, e, &each, value, &x);
     json_decref(attrs);
     json_decref(had);
     if (st != CUBED_OK) return st;

@@ -69,14 +69,14 @@ cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, i
     return CUBED_OK;
 }
 
-cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
-                                const int64_t *shape, const char *const *names, json_t *attrs,
+cubed_status expr_own_described(expr_builder *b, const expr *e, const expr_description *d,
                                 void *data, cubed_array **out)
 {
     cubed_array *x = NULL, *y = NULL;
-    cubed_status st = expr_own_array(b, e, dtype, ndim, shape, data, &x);
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_array_with_dim_names(x, names, &y, b->err));
-    if (st == CUBED_OK) st = expr_located(b, e, expr_json_describe(b, y, attrs, out));
+    cubed_status st = expr_own_array(b, e, d->dtype, d->ndim, d->shape, data, &x);
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_array_with_dim_names(x, d->names, &y, b->err));
+    if (st == CUBED_OK) st = expr_located(b, e, expr_json_describe(b, y, d->attrs, out));
     cubed_array_unref(x);
     cubed_array_unref(y);
     return st;

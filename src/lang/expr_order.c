@@ -52,7 +52,8 @@ cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const double *q
     if (st == CUBED_OK) {
         memcpy(own, q, (size_t)n * sizeof *own);
         json_t *attrs = expr_json_object(b);
-        st = expr_own_described(b, e, CUBED_FLOAT64, 1, &c.whole, names, attrs, own, &c.made);
+        const expr_description made = {CUBED_FLOAT64, 1, &c.whole, names, attrs};
+        st = expr_own_described(b, e, &made, own, &c.made);
         json_decref(attrs);
     }
     c.dim = expr_text(b, "%s", name);

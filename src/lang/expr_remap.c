@@ -276,8 +276,8 @@ static cubed_status make_degrees(remap_call *c, const described *d, int k, bool 
         if (to->regular) expr_json_put_text(c->b, attrs, "axis", "%s", k == LAT ? "Y" : "X");
         if (to->corners) expr_json_put_text(c->b, attrs, "bounds", "%s_bnds", d->names[k]);
     }
-    const cubed_status st =
-        expr_own_described(c->b, c->e, CUBED_FLOAT64, ndim, shape, dims, attrs, own, out);
+    const expr_description degrees = {CUBED_FLOAT64, ndim, shape, dims, attrs};
+    const cubed_status st = expr_own_described(c->b, c->e, &degrees, own, out);
     json_decref(attrs);
     return st;
 }
