@@ -26,15 +26,10 @@ cb_need cb_zarr_read_need(const cb_zarr_meta *m)
     return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_decode_need(&m->codecs));
 }
 
-/* Gets a chunk's object of at most `bound` bytes. Uses the prefetched object in place; if there is none, reads the object to
- * `to`. */
-static cubed_status get_object(cubed_store *store, const char *key, size_t bound,
-                               const cb_zarr_fetched *there, void *to, const void **object,
-                               cubed_object_info *info, const cubed_cancel *cancel,
-                               cubed_error *err)
+/* Gets a prefetched object of at most `bound` bytes in place. */
+static cubed_status use_fetched(const cb_zarr_fetched *there, size_t bound, const void **object,
+                                cubed_object_info *info, cubed_error *err)
 {
-    *object = to;
-    if (!there) return cb_store_get_whole(store, key, to, bound, info, cancel, err);
     CB_TRY(cb_zarr_check_fetched(there, err));
     *object = there->data;
     *info = there->info;
@@ -48,8 +43,9 @@ static cubed_status read_unencoded(cubed_store *store, const char *key, size_t s
                                    const cb_zarr_fetched *there, void *dst, cubed_object_info *info,
                                    const cubed_cancel *cancel, cubed_error *err)
 {
-    const void *object;
-    CB_TRY(get_object(store, key, size, there, dst, &object, info, cancel, err));
+    const void *object = dst;
+    CB_TRY(there ? use_fetched(there, size, &object, info, err)
+                 : cb_store_get_whole(store, key, dst, size, info, cancel, err));
     if (info->size != size)
         return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", info->size, size);
     if (object != dst) memcpy(dst, object, size);
@@ -61,13 +57,18 @@ cubed_status cb_zarr_read_object(const cb_zarr_array *z, const cb_codec_chain *c
                                  cubed_object_info *info, cubed_error *err)
 {
     const void *object;
-    void *to = NULL;
     if (cb_codec_chain_is_raw(c))
         return read_unencoded(z->store, key, c->chunk_bytes, there, dst, info, scratch->cancel,
                               err);
     const size_t bound = cb_codec_chain_bound(c);
-    if (!there) CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &to, err));
-    CB_TRY(get_object(z->store, key, bound, there, to, &object, info, scratch->cancel, err));
+    if (there) {
+        CB_TRY(use_fetched(there, bound, &object, info, err));
+    } else {
+        void *to;
+        CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &to, err));
+        CB_TRY(cb_store_get_whole(z->store, key, to, bound, info, scratch->cancel, err));
+        object = to;
+    }
     if (info->size > bound)
         return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
     return cb_codec_chain_decode(c, object, (size_t)info->size, dst, scratch, err);

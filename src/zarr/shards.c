@@ -169,43 +169,48 @@ cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const int64_t *idx, cons
     return CUBED_OK;
 }
 
-/* Gets the encoded bytes of an inner chunk. Uses prefetched bytes in place; if there are none, reads the bytes into the arena. */
-static cubed_status get_inner(const cb_zarr_array *z, const char *key, const cubed_range *where,
-                              const cubed_object_version *version, const cb_zarr_fetched *there,
-                              cb_arena *scratch, const void **encoded, cubed_error *err)
+/* Sets the position, the size and the version of the inner chunk at idx. If it is missing, sets e->size to 0. */
+static cubed_status find_encoded(const cb_zarr_array *z, cb_zarr_encoded *e, const int64_t *idx,
+                                 const void *index, cubed_error *err)
 {
-    cubed_object_info info;
+    cubed_range where;
+    CB_TRY(cb_zarr_find_inner(z, idx, index, &where, &e->version, err));
+    e->offset = where.offset;
+    e->size = where.size;
+    return CUBED_OK;
+}
+
+/* Gets the encoded bytes of an inner chunk. Uses prefetched bytes in place; if there are none, reads the bytes into the arena. */
+static cubed_status get_inner(cb_zarr_encoded *e, const cb_zarr_fetched *there, cb_arena *scratch,
+                              const void **encoded, cubed_error *err)
+{
+    cubed_range all = {0, (size_t)e->size};
     void *to;
     if (there) {
         *encoded = there->data;
         CB_TRY(cb_zarr_check_fetched(there, err));
-        if (there->size == where->size) return CUBED_OK;
+        if (there->size == e->size) return CUBED_OK;
         return cb_fail(err, CUBED_E_FORMAT, "the shard ends before the end of this chunk");
     }
-    CB_TRY(cb_arena_alloc(scratch, where->size, "encoded chunk", &to, err));
+    CB_TRY(cb_arena_alloc(scratch, all.size, "encoded chunk", &to, err));
     *encoded = to;
-    return cb_store_get_parts(z->store, key, cb_version_is_none(version) ? NULL : version, where, 1,
-                              to, &info, scratch->cancel, err);
+    return cb_zarr_get_ranges(e, &all, 1, to, err);
 }
 
-/* Reads an inner chunk. If it is missing, leaves dst unchanged and *stored 0. */
-static cubed_status read_inner(const cb_zarr_array *z, const char *key, const int64_t *idx,
+/* Reads an inner chunk. If it is missing, leaves dst unchanged and sets e->size to 0. */
+static cubed_status read_inner(const cb_zarr_array *z, cb_zarr_encoded *e, const int64_t *idx,
                                const void *index, const cb_zarr_fetched *there, void *dst,
-                               cb_arena *scratch, uint64_t *stored, cubed_error *err)
+                               cb_arena *scratch, cubed_error *err)
 {
     const cb_codec_chain *c = &z->meta.codecs;
     const void *encoded;
-    cubed_range where;
-    cubed_object_version version;
     int64_t shard[CUBED_MAX_NDIM];
-    CB_TRY(cb_zarr_find_inner(z, idx, index, &where, &version, err));
-    if (where.size == 0) return CUBED_OK;
-    cubed_status st = get_inner(z, key, &where, &version, there, scratch, &encoded, err);
-    if (st == CUBED_OK) {
-        *stored = where.size;
-        st = cb_codec_inner_decode(c, cb_codec_chain_shard(c), encoded, where.size, dst, scratch,
-                                   err);
-    }
+    CB_TRY(find_encoded(z, e, idx, index, err));
+    if (e->size == 0) return CUBED_OK;
+    cubed_status st = get_inner(e, there, scratch, &encoded, err);
+    if (st == CUBED_OK)
+        st = cb_codec_inner_decode(c, cb_codec_chain_shard(c), encoded, (size_t)e->size, dst,
+                                   scratch, err);
     return st == CUBED_OK
                ? st
                : cb_context(err, st, "inner chunk %" PRId64, find_shard(&z->meta, idx, shard));
@@ -217,14 +222,14 @@ cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx, cons
 {
     const cb_zarr_meta *m = &z->meta;
     char key[4096];
-    uint64_t size = 0;
     CB_TRY(cb_zarr_shard_key(z, idx, key, sizeof key, err));
+    cb_zarr_encoded e = cb_zarr_encoded_object(z, key, scratch->cancel);
     size_t mark = cb_arena_mark(scratch);
-    cubed_status st = read_inner(z, key, idx, index, there, dst, scratch, &size, err);
+    cubed_status st = read_inner(z, &e, idx, index, there, dst, scratch, err);
     cb_arena_release(scratch, mark);
     if (st != CUBED_OK) return cb_context(err, st, "%s: chunk %s", z->store->url, key);
-    *stored += size;
-    if (size == 0)
+    *stored += e.size;
+    if (e.size == 0)
         cb_zarr_fill(m, dst, cb_codec_inner_bytes(&m->codecs, cb_codec_chain_shard(&m->codecs)));
     return CUBED_OK;
 }
@@ -235,10 +240,7 @@ static cubed_status read_part(const cb_zarr_array *z, cb_zarr_encoded *e, const 
                               uint64_t *stored, cubed_error *err)
 {
     int64_t shard[CUBED_MAX_NDIM];
-    cubed_range where;
-    CB_TRY(cb_zarr_find_inner(z, idx, index, &where, &e->version, err));
-    e->offset = where.offset;
-    e->size = where.size;
+    CB_TRY(find_encoded(z, e, idx, index, err));
     if (e->size == 0) return CUBED_OK;
     cubed_status st = cb_zarr_read_part(&z->meta, true, e, part, scratch, stored, err);
     return st == CUBED_OK
