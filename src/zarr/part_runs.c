@@ -25,8 +25,8 @@ cubed_status cb_zarr_get_ranges(cb_zarr_encoded *e, cubed_range *ranges, size_t 
             return cb_fail(err, CUBED_E_FORMAT, "the object ends within a range that is read");
         ranges[i].offset += e->offset;
     }
-    CB_TRY(
-        cb_store_get_parts(e->store, e->key, condition(e), ranges, n, dst, &info, e->cancel, err));
+    const cb_store_parts parts = {condition(e), ranges, n};
+    CB_TRY(cb_store_get_parts(e->store, e->key, &parts, dst, &info, e->cancel, err));
     know(e, &info);
     return CUBED_OK;
 }

@@ -188,7 +188,7 @@ static cubed_status use_store(cubed_store *s, cubed_error *err)
     CB_GO(cb_store_get(s, "k/a", 0, got, sizeof got, &n, err));
     assert_int_equal(n, 4);
     assert_memory_equal(got, "text", 4);
-    CB_GO(cb_store_get_parts(s, "k/a", NULL, parts, 2, got, &info, NULL, err));
+    CB_GO(cb_store_get_parts(s, "k/a", &(cb_store_parts){NULL, parts, 2}, got, &info, NULL, err));
     assert_memory_equal(got, "xtt", 3);
     CB_GO(cb_store_put_if(s, "k/c", &none, "c", 1, &version, err));
     assert_true(*version.text);

@@ -203,7 +203,8 @@ static void check_reading(cubed_store *s)
     assert_memory_equal(got, "789", 3);
     assert_int_equal(cb_store_get(s, "a/b", 30, got, 20, &n, NULL), CUBED_OK);
     assert_int_equal(n, 0);
-    if (cb_store_get_parts(s, "a/b", NULL, parts, 3, got, &info, NULL, &err) != CUBED_OK)
+    if (cb_store_get_parts(s, "a/b", &(cb_store_parts){NULL, parts, 3}, got, &info, NULL, &err) !=
+        CUBED_OK)
         fail_msg("%s", err.message);
     assert_memory_equal(got, "890126789", 9);
     assert_int_equal(cb_store_size(s, "a/b", &size, NULL), CUBED_OK);

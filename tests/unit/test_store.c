@@ -558,8 +558,9 @@ static void test_other_files(void **state)
         cubed_error err[5] = {CUBED_ERROR_INIT};
         const char *key = cases[i].key;
         assert_int_not_equal(cb_store_get(s, key, 0, back, 4, &got, &err[0]), CUBED_OK);
-        assert_int_not_equal(
-            cb_store_get_parts(s, key, NULL, &range, 1, back, &info, NULL, &err[1]), CUBED_OK);
+        assert_int_not_equal(cb_store_get_parts(s, key, &(cb_store_parts){NULL, &range, 1}, back,
+                                                &info, NULL, &err[1]),
+                             CUBED_OK);
         assert_int_not_equal(cb_store_size(s, key, &size, &err[2]), CUBED_OK);
         assert_int_not_equal(cb_store_exists(s, key, &there, &err[3]), CUBED_OK);
         assert_int_not_equal(cb_store_put(s, key, "x", 1, &err[4]), CUBED_OK);
@@ -701,9 +702,11 @@ static void test_ranges(void **state)
     assert_int_equal(cb_store_do(s, &r, NULL), CUBED_OK);
     assert_int_equal(r.got, 4);
     assert_memory_equal(back, "ee..ab..", 8);
-    assert_int_equal(cb_store_get_parts(s, "k", NULL, several, 3, back, &info, NULL, NULL),
-                     CUBED_E_FORMAT);
-    assert_int_equal(cb_store_get_parts(s, "k", NULL, several + 2, 1, back, &info, NULL, NULL),
+    assert_int_equal(
+        cb_store_get_parts(s, "k", &(cb_store_parts){NULL, several, 3}, back, &info, NULL, NULL),
+        CUBED_E_FORMAT);
+    assert_int_equal(cb_store_get_parts(s, "k", &(cb_store_parts){NULL, several + 2, 1}, back,
+                                        &info, NULL, NULL),
                      CUBED_OK);
     /* Reads a whole object: all bytes if they fit, otherwise only the size. */
     memset(back, '.', 8);
@@ -735,11 +738,13 @@ static void test_conditions(void **state)
     assert_int_equal(cb_store_put_if(s, "absent", &first, "3", 1, &second, NULL), CUBED_E_EXISTS);
     expect(s, "k", "2");
     /* A read of a certain version of an object. */
-    assert_int_equal(cb_store_get_parts(s, "k", &second, &range, 1, back, &info, NULL, NULL),
-                     CUBED_OK);
+    assert_int_equal(
+        cb_store_get_parts(s, "k", &(cb_store_parts){&second, &range, 1}, back, &info, NULL, NULL),
+        CUBED_OK);
     assert_true(cb_version_equal(&info.version, &second));
-    assert_int_equal(cb_store_get_parts(s, "k", &first, &range, 1, back, &info, NULL, NULL),
-                     CUBED_E_FORMAT);
+    assert_int_equal(
+        cb_store_get_parts(s, "k", &(cb_store_parts){&first, &range, 1}, back, &info, NULL, NULL),
+        CUBED_E_FORMAT);
     const struct {
         cubed_store_op op;
         const char *key, *if_match, *if_none_match;

@@ -36,18 +36,17 @@ cubed_status cb_store_get_whole(cubed_store *s, const char *key, void *dst, size
     return cb_fail(err, CUBED_E_FORMAT, "%s of %s is shorter than its stated size", key, s->url);
 }
 
-cubed_status cb_store_get_parts(cubed_store *s, const char *key,
-                                const cubed_object_version *version, const cubed_range *ranges,
-                                size_t n, void *dst, cubed_object_info *info,
-                                const cubed_cancel *cancel, cubed_error *err)
+cubed_status cb_store_get_parts(cubed_store *s, const char *key, const cb_store_parts *parts,
+                                void *dst, cubed_object_info *info, const cubed_cancel *cancel,
+                                cubed_error *err)
 {
     cubed_store_request r = {.op = CUBED_STORE_GET,
                              .key = key,
-                             .if_match = version ? version->text : NULL,
-                             .ranges = ranges,
-                             .nranges = n,
+                             .if_match = parts->version ? parts->version->text : NULL,
+                             .ranges = parts->ranges,
+                             .nranges = parts->n,
                              .dst = dst};
-    for (size_t i = 0; i < n; i++) r.cap += ranges[i].size;
+    for (size_t i = 0; i < parts->n; i++) r.cap += parts->ranges[i].size;
     cubed_status st = cb_store_do_until(s, &r, cancel, err);
     if (st == CUBED_E_EXISTS)
         return cb_fail(err, CUBED_E_FORMAT, "%s of %s was replaced while it was read", key, s->url);

@@ -93,11 +93,16 @@ CUBED_MUST_CHECK cubed_status cb_store_get(cubed_store *s, const char *key, uint
 CUBED_MUST_CHECK cubed_status cb_store_get_whole(cubed_store *s, const char *key, void *dst,
                                                  size_t cap, cubed_object_info *info,
                                                  const cubed_cancel *cancel, cubed_error *err);
+/* Ranges of one version of an object. */
+typedef struct cb_store_parts {
+    const cubed_object_version *version; /* NULL: any version */
+    const cubed_range *ranges;
+    size_t n;
+} cb_store_parts;
 /* Reads several ranges of an object to `dst`, one directly after another, and gets the object's info. CUBED_E_FORMAT if a range
- * extends beyond the object, or if the object does not have the version `version` (NULL: any version). */
+ * extends beyond the object, or if the object has another version. */
 CUBED_MUST_CHECK cubed_status cb_store_get_parts(cubed_store *s, const char *key,
-                                                 const cubed_object_version *version,
-                                                 const cubed_range *ranges, size_t n, void *dst,
+                                                 const cb_store_parts *parts, void *dst,
                                                  cubed_object_info *info,
                                                  const cubed_cancel *cancel, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_put(cubed_store *s, const char *key, const void *src,
