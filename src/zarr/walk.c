@@ -38,17 +38,27 @@ static cubed_status add_below(void *ctx, const cubed_store_entry *e, cubed_error
     return e->is_prefix && !is_of_run(e->key) ? add(ctx, e->key, err) : CUBED_OK;
 }
 
-/* Finds the contents of all paths in the list. Does not list the chunks of arrays, so the number of requests and the memory
- * depend only on arrays and groups, not on chunks. */
-static cubed_status look_below(cubed_store *store, walk_state *w, cubed_error *err)
+static cubed_status probe(cubed_store *store, walk_state *w, int i, cubed_error *err)
 {
-    for (int i = 0; i < w->n; i++) {
-        found f = w->list[i];
-        CB_TRY(cb_zarr_probe(store, f.path, &f.kind, &f.format, err));
-        w->list[i] = f;
-        if (f.kind != CB_ZARR_ARRAY) CB_TRY(cb_store_entries(store, f.path, add_below, w, err));
-    }
-    return CUBED_OK;
+    found *f = &w->list[i];
+    return cb_zarr_probe(store, f->path, &f->kind, &f->format, err);
+}
+
+/* Adds the paths below path number i. Does not list the chunks of arrays, so the number of requests and the memory depend only
+ * on arrays and groups, not on chunks. */
+static cubed_status list_below(cubed_store *store, walk_state *w, int i, cubed_error *err)
+{
+    if (w->list[i].kind == CB_ZARR_ARRAY) return CUBED_OK;
+    return cb_store_entries(store, w->list[i].path, add_below, w, err);
+}
+
+static cubed_status report(const found *f, bool *any, cb_zarr_walk_fn fn, void *ctx,
+                           cubed_error *err)
+{
+    const cb_zarr_entry e = {f->path, f->kind == CB_ZARR_ARRAY, f->format};
+    if (f->kind == CB_ZARR_NOTHING) return CUBED_OK;
+    *any = true;
+    return fn(ctx, &e, err);
 }
 
 static int by_path(const void *a, const void *b)
@@ -65,14 +75,16 @@ cubed_status cb_zarr_walk(cubed_store *store, const char *path, cb_zarr_walk_fn 
     cubed_status st = cb_zone_new(store->alloc, &w.zone, err);
     if (st != CUBED_OK) return st;
     CB_GO(add(&w, path, err));
-    CB_GO(look_below(store, &w, err));
-    qsort(w.list, (size_t)w.n, sizeof *w.list, by_path);
-    for (int i = 0; i < w.n; i++) {
-        cb_zarr_entry e = {w.list[i].path, w.list[i].kind == CB_ZARR_ARRAY, w.list[i].format};
-        if (w.list[i].kind == CB_ZARR_NOTHING) continue;
-        any = true;
-        CB_GO(fn(ctx, &e, err));
+    CB_GO(probe(store, &w, 0, err));
+    /* A caller that needs only the group ends the walk here, before the metadata of its members is read. */
+    CB_GO(report(&w.list[0], &any, fn, ctx, err));
+    CB_GO(list_below(store, &w, 0, err));
+    for (int i = 1; i < w.n; i++) {
+        CB_GO(probe(store, &w, i, err));
+        CB_GO(list_below(store, &w, i, err));
     }
+    qsort(w.list + 1, (size_t)w.n - 1, sizeof *w.list, by_path);
+    for (int i = 1; i < w.n; i++) CB_GO(report(&w.list[i], &any, fn, ctx, err));
     if (!any) st = cb_zarr_not_there(store, "group or array", path, err);
 out:
     cb_zone_free(w.zone);

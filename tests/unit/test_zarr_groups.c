@@ -95,6 +95,14 @@ static void test_walk(void **state)
     assert_int_equal(cb_zarr_walk(s, "", note, &v, &err), CUBED_E_CANCELLED);
     assert_string_equal(v.text.data, ":g3 b:g3 ");
     cb_buf_free(&v.text);
+    /* A walk that ends at the group does not read the metadata of its members. */
+    put(s, "b/damaged/zarr.json", "{");
+    v = (seen){.stop_after = 1};
+    cb_buf_init(&v.text, &cb_system_allocator);
+    assert_int_equal(cb_zarr_walk(s, "b", note, &v, &err), CUBED_E_CANCELLED);
+    assert_string_equal(v.text.data, "b:g3 ");
+    assert_int_equal(cb_zarr_walk(s, "b", note, &v, &err), CUBED_E_FORMAT);
+    cb_buf_free(&v.text);
     cb_store_close(s);
 }
 
