@@ -88,22 +88,61 @@ static void add_input(apply *a, const char *name, const char *url, const char *a
     a->inputs[a->ninputs++] = cli_printf("%s=%s::%s", name, url, array);
 }
 
-/* Replaces *value by a call of the function of operation `o` with *value as argument. `second` is the call's second argument,
- * or NULL. */
-static void add_call(const content *c, const variable *v, const operation *o, const char *second,
-                     char **value)
+/* The expression of one variable, and its axes. */
+typedef struct term {
+    const content *content;
+    const variable *variable;
+    const char *name; /* of the variable in the expression */
+    char *value;      /* the expression */
+    /* The lazy array of `value`, which owns the names of `axes`. NULL if the axes are not known, or are the variable's own. */
+    cubed_array *built;
+    operator_axes axes;
+} term;
+
+static term new_term(const content *c, const variable *v, const char *name)
 {
-    char *more = cli_printf("%s(%s%s%s", o->name, *value, second ? ", " : "", second ? second : "");
+    return (term){.content = c,
+                  .variable = v,
+                  .name = name,
+                  .value = cli_strdup(name),
+                  .axes = content_axes_of(c, v)};
+}
+
+/* Replaces the expression. Takes ownership of `value`. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the term owns the string */
+static void set_value(term *t, char *value)
+{
+    cli_free(t->value);
+    cubed_array_unref(t->built);
+    t->value = value;
+    t->built = NULL;
+}
+
+/* Finds the axes of the expression. Functions may have changed the variable's axes. If the input is several files and `joined`
+ * is set, the axes of the variable itself are also found, because they are longer than in the first file. */
+static void find_axes(apply *a, term *t, bool joined)
+{
+    const bool changed = strcmp(t->value, t->name) != 0,
+               longer = joined && (a->list || a->first_file);
+    if (a->code != EXIT_SUCCESS || t->built || (!changed && !longer)) return;
+    a->code = apply_find_axes(a, t->content, t->variable, t->name, t->value, &t->axes, &t->built);
+}
+
+/* Applies the function of operation `o` to the expression. `second` is the call's second argument, or NULL. */
+static void add_call(term *t, const operation *o, const char *second)
+{
+    const content *c = t->content;
+    char *more =
+        cli_printf("%s(%s%s%s", o->name, t->value, second ? ", " : "", second ? second : "");
     for (int k = 0; k < o->n; k++) {
-        if (o->selects && is_missing_dim(c, v, o->argument[k].key)) continue;
+        if (o->selects && is_missing_dim(c, t->variable, o->argument[k].key)) continue;
         const argument *given = &o->argument[k];
         char *longer =
             cli_printf("%s, %s", more, takes_strings(c, o, k) ? given->strings : given->text);
         cli_free(more);
         more = longer;
     }
-    cli_free(*value);
-    *value = cli_printf("%s)", more);
+    set_value(t, cli_printf("%s)", more));
     cli_free(more);
 }
 
@@ -203,54 +242,40 @@ int apply_find_axes(apply *a, const content *c, const variable *v, const char *n
     return code;
 }
 
-/* Applies one operation to *value, in which the variable is called `name`. Returns true if the operation applies to the
- * variable. */
-static bool add_operation(apply *a, const content *c, const variable *v, const operation *o,
-                          const char *name, const char *second, char **value)
+/* Applies one operation to the expression. Returns true if the operation applies to the variable. */
+static bool add_operation(apply *a, term *t, const operation *o, const char *second)
 {
+    const variable *v = t->variable;
     char *wrong = NULL, *next = NULL;
     if (o->kind == OPERATOR_NONE) {
-        if (!applies(c, v, o)) return false;
-        add_call(c, v, o, second, value);
+        if (!applies(t->content, v, o)) return false;
+        add_call(t, o, second);
         return true;
     }
-    operator_axes axes = content_axes_of(c, v);
-    cubed_array *built = NULL;
-    /* The axes are needed for a selection. The functions before it may have changed them. If the input is several files, the axes
-     * are longer than in the first file. */
-    const bool changed = strcmp(*value, name) != 0,
-               longer = (a->list || a->first_file) && operator_counts(o->spec);
-    if (o->kind == OPERATOR_SELECT && a->code == EXIT_SUCCESS && (changed || longer))
-        a->code = apply_find_axes(a, c, v, name, *value, &axes, &built);
+    if (o->kind == OPERATOR_SELECT) find_axes(a, t, operator_counts(o->spec));
     if (o->kind == OPERATOR_SELECT && a->code == EXIT_SUCCESS)
-        next = operator_select(o->spec, &axes, *value, &wrong);
-    cubed_array_unref(built);
+        next = operator_select(o->spec, &t->axes, t->value, &wrong);
     if (o->kind == OPERATOR_VALUES && v->is_numeric)
-        next = operator_values(o->spec, *value, &wrong);
+        next = operator_values(o->spec, t->value, &wrong);
     if (o->kind == OPERATOR_ENSEMBLE && v->is_numeric)
-        next = operator_ensemble(o->spec, MEMBERS, *value, &wrong);
+        next = operator_ensemble(o->spec, MEMBERS, t->value, &wrong);
     if (wrong && !a->wrong)
         a->wrong = wrong;
     else
         cli_free(wrong);
     if (!next) return false;
-    cli_free(*value);
-    *value = next;
+    set_value(t, next);
     return true;
 }
 
 /* Returns true if a result has the dimension of pieces. Functions before the selection may have removed the dimension. */
-static bool has_pieces(apply *a, const content *c, const variable *v, const char *name,
-                       const char *value)
+static bool has_pieces(apply *a, term *t)
 {
-    operator_axes axes = content_axes_of(c, v);
-    cubed_array *built = NULL;
     bool has = false;
     if (!a->piece || !a->piece_dim || a->code != EXIT_SUCCESS) return a->piece != NULL;
-    if (strcmp(value, name) != 0) a->code = apply_find_axes(a, c, v, name, value, &axes, &built);
-    for (int d = 0; d < axes.ndim && a->code == EXIT_SUCCESS; d++)
-        has = has || strcmp(axes.name[d], a->piece_dim) == 0;
-    cubed_array_unref(built);
+    find_axes(a, t, false);
+    for (int d = 0; d < t->axes.ndim && a->code == EXIT_SUCCESS; d++)
+        has = has || strcmp(t->axes.name[d], a->piece_dim) == 0;
     return has;
 }
 
@@ -259,15 +284,16 @@ static bool has_pieces(apply *a, const content *c, const variable *v, const char
 char *apply_call(apply *a, const content *c, const variable *v, const char *first,
                  const char *second, int *n)
 {
-    char *all = cli_strdup(first);
+    term t = new_term(c, v, first);
     *n = 0;
     for (int i = a->noperations - 1; i >= 0; i--)
-        *n += add_operation(a, c, v, &a->operations[i], first, i == 0 ? second : NULL, &all);
-    if (has_pieces(a, c, v, first, all) && add_operation(a, c, v, a->piece, first, NULL, &all)) {
+        *n += add_operation(a, &t, &a->operations[i], i == 0 ? second : NULL);
+    if (has_pieces(a, &t) && add_operation(a, &t, a->piece, NULL)) {
         a->npieces++;
         ++*n;
     }
-    return all;
+    cubed_array_unref(t.built);
+    return t.value;
 }
 
 /* Adds the statement for a variable. If there are two inputs, each array gets its own name. Returns the number of
