@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from typing import Any
 
 from cubed import _core
 
@@ -10,6 +12,14 @@ from cubed import _core
 _NAMESAKE = "cubed"
 #: The folder next to the package with the libraries of a portable wheel, named by auditwheel.
 LIBRARIES = _core.distribution.replace("-", "_") + ".libs"
+
+
+def optional(module: str, use: str, extra: str, *packages: str) -> Any:
+    """Imports a module that `use` needs; the ImportError states how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as e:
+        raise ImportError(f"{use}: {install_command(extra, *packages)}") from e
 
 
 def install_command(extra: str, *packages: str) -> str:

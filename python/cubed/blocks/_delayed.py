@@ -11,7 +11,7 @@ from cubed.array._array import Array
 from cubed.array._calls import Output, run_blocks, title_of
 from cubed.array._operands import lazy
 from cubed.base._chunks import Shape, normalize_shape
-from cubed.base._distribution import install_command
+from cubed.base._distribution import optional
 from cubed.base._types import DTypeLike, NDArray
 from cubed.spec import Spec
 
@@ -138,10 +138,7 @@ def to_delayed(x: Array, optimize_graph: bool = True, **kwargs: Any) -> NDArray:
     >>> chunks[1].compute()
     array([3, 4])
     """
-    try:
-        from dask.delayed import delayed  # lazy: an optional dependency
-    except ImportError as e:
-        raise ImportError(f"to_delayed needs the package dask: {install_command('dask')}") from e
+    delayed = optional("dask.delayed", "to_delayed needs the package dask", "dask").delayed
     x = lazy(x)
     options = {"executor": "single-threaded", "optimize_graph": optimize_graph, **kwargs}
     call = delayed(_chunk, pure=False)

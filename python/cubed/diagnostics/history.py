@@ -9,11 +9,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from cubed.base._distribution import install_command
+from cubed.base._distribution import optional
 from cubed.diagnostics._files import LoggingCallback
 from cubed.runtime.types import ComputeEndEvent, ComputeStartEvent, TaskEndEvent, operation_name
 
 _MB = 1_000_000
+
+#: Columns of the plan's table that are a stage's numbers.
+_OF_STAGE = ("num_tasks", "bytes_read", "bytes_written", "chunks_read", "chunks_written")
 
 _EVENTS = (
     "name", "num_tasks", "result",
@@ -66,11 +69,7 @@ class HistoryCallback(LoggingCallback):
                 "projected_mem": stage["projected_mem"] + reserved,
                 "allowed_mem": event.plan.allowed_mem,
                 "reserved_mem": reserved,
-                "num_tasks": stage["num_tasks"],
-                "bytes_read": stage["bytes_read"],
-                "bytes_written": stage["bytes_written"],
-                "chunks_read": stage["chunks_read"],
-                "chunks_written": stage["chunks_written"],
+                **{name: stage[name] for name in _OF_STAGE},
                 "projected_mem_mb": (stage["projected_mem"] + reserved) / _MB,
                 "reserved_mem_mb": reserved / _MB,
             }
@@ -224,11 +223,5 @@ def _write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _frame(rows: Sequence[dict[str, Any]]) -> Any:
-    try:
-        import pandas as pd
-    except ImportError as e:
-        raise ImportError(
-            "tables as DataFrames and Parquet need pandas:"
-            f" {install_command('diagnostics', 'pandas', 'pyarrow')}"
-        ) from e
-    return pd.DataFrame(list(rows))
+    use = "tables as DataFrames and Parquet need pandas"
+    return optional("pandas", use, "diagnostics", "pandas", "pyarrow").DataFrame(list(rows))

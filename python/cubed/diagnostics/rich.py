@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from cubed.base._distribution import install_command
+from cubed.base._distribution import optional
 from cubed.base._notebook import lacks_widgets
 from cubed.runtime.types import (
     Callback,
@@ -39,12 +39,7 @@ class RichProgressBar(Callback):
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
         """Shows a bar for each operation."""
-        try:
-            from rich import progress
-        except ImportError as e:
-            raise ImportError(
-                f"RichProgressBar needs Rich: {install_command('diagnostics', 'rich')}"
-            ) from e
+        progress = optional("rich.progress", "RichProgressBar needs Rich", "diagnostics", "rich")
         kwargs = dict(self.kwargs)
         if "console" not in kwargs:
             from rich.console import Console

@@ -15,7 +15,7 @@ from cubed.array._cores import core_from_numpy, describe, in_chunks, is_auto
 from cubed.array._neighbours import held, is_foreign, refusal, refuse_foreign
 from cubed.array._operands import core_of, refuse_masked
 from cubed.base._chunks import longest, normalize_chunks
-from cubed.base._distribution import install_command
+from cubed.base._distribution import optional
 from cubed.base._dtypes import name_of, packed, sized
 from cubed.base._remote import is_remote, set_options, shown
 from cubed.base._stores import for_zarr, in_memory, note_slow, split_place, url_of
@@ -274,12 +274,7 @@ def from_zarr(
             f"from_zarr: decode=True of {shown(store)}, which the package zarr reads: expected a"
             " store that Cubed reads itself; open this one with Xarray, which decodes values"
         )
-    try:
-        import zarr
-    except ImportError as e:
-        raise ImportError(
-            f"reading {shown(store)} needs the package zarr: {install_command('zarr')}"
-        ) from e
+    zarr = optional("zarr", f"reading {shown(store)} needs the package zarr", "zarr")
     if not isinstance(store, (str, os.PathLike)):
         note_slow(store)
     where, path = for_zarr(store, path)

@@ -13,7 +13,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
-from cubed.base._distribution import install_command
+from cubed.base._distribution import optional
 from cubed.base._remote import is_remote, set_options, shown
 from cubed.base._stores import split_place
 from cubed.base._types import NDArray
@@ -327,15 +327,9 @@ def _use_options(place: Any, spec: Spec | None) -> None:
 def _opened(place: Any) -> Any:
     if isinstance(place, ForeignPlace):
         return place.open("r+")
-    try:
-        import zarr
-    except ImportError as e:
-        raise ImportError(
-            f"writing into a region of {shown(place)} needs the package zarr:"
-            f" {install_command('zarr')}"
-        ) from e
+    use = f"writing into a region of {shown(place)} needs the package zarr"
     where, path, _ = _core.place(place)
-    return zarr.open_array(where, path=path, mode="r+")
+    return optional("zarr", use, "zarr").open_array(where, path=path, mode="r+")
 
 
 def _region(x: Array, shape: Sequence[int], region: Any) -> tuple[slice, ...]:

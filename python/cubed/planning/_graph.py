@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cubed.base._distribution import install_command
+from cubed.base._distribution import optional
 from cubed.base._dtypes import dtype_of
 from cubed.runtime.types import operation_name
 
@@ -63,12 +63,7 @@ class StoredArray:
 
 def graph_of(plan: Any) -> Any:
     """Returns the graph of a plan: see :attr:`cubed.Plan.dag`."""
-    try:
-        import networkx as nx
-    except ImportError as e:
-        raise ImportError(
-            f"graphs of plans need networkx: {install_command('diagnostics', 'networkx')}"
-        ) from e
+    nx = optional("networkx", "graphs of plans need networkx", "diagnostics", "networkx")
     stages = plan.stages
     stored = {x["id"]: x for x in plan._stored()}
     names = plan._names_of_stored()
