@@ -268,16 +268,8 @@ def nanvar(
     >>> cubed.nanvar(x).compute()
     array(1.)
     """
-    return reduced(
-        "nanvar",
-        x,
-        axis,
-        keepdims,
-        dtype,
-        correction if ddof is None else ddof,
-        where=where,
-        weights=weights,
-    )
+    less = correction if ddof is None else ddof
+    return reduced("nanvar", x, axis, keepdims, dtype, less, where=where, weights=weights)
 
 
 def nanstd(
@@ -323,13 +315,5 @@ def nanstd(
     >>> cubed.nanstd(x).compute()
     array(1.)
     """
-    return reduced(
-        "nanstd",
-        x,
-        axis,
-        keepdims,
-        dtype,
-        correction if ddof is None else ddof,
-        where=where,
-        weights=weights,
-    )
+    less = correction if ddof is None else ddof
+    return reduced("nanstd", x, axis, keepdims, dtype, less, where=where, weights=weights)

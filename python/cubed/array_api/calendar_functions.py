@@ -41,6 +41,12 @@ def _calendar(name: str, weekmask: Any, holidays: Any, busdaycal: Any) -> dict[s
     return {"weekmask": week, "holidays": days.holidays}
 
 
+def _by_elements(function: Any, *arrays: Array, dtype: Any, **options: Any) -> Array:
+    """Applies NumPy's function of this name element by element."""
+    name = function.__name__
+    return elemwise(function, *arrays, dtype=dtype, extra_projected_mem=None, name=name, **options)
+
+
 def is_busday(
     dates: Any, /, weekmask: Any = "1111100", holidays: Any = None, busdaycal: Any = None
 ) -> Array:
@@ -71,9 +77,7 @@ def is_busday(
     """
     options = _calendar("is_busday", weekmask, holidays, busdaycal)
     x = _dates("is_busday", "dates", dates)
-    return elemwise(
-        np.is_busday, x, dtype=bool, extra_projected_mem=None, name="is_busday", **options
-    )
+    return _by_elements(np.is_busday, x, dtype=bool, **options)
 
 
 def busday_count(
@@ -115,15 +119,7 @@ def busday_count(
     options = _calendar("busday_count", weekmask, holidays, busdaycal)
     begin = _dates("busday_count", "begindates", begindates)
     end = _dates("busday_count", "enddates", enddates)
-    return elemwise(
-        np.busday_count,
-        begin,
-        end,
-        dtype=np.int64,
-        extra_projected_mem=None,
-        name="busday_count",
-        **options,
-    )
+    return _by_elements(np.busday_count, begin, end, dtype=np.int64, **options)
 
 
 def busday_offset(
@@ -173,25 +169,10 @@ def busday_offset(
         raise TypeError(f"busday_offset: offsets are of {steps.dtype}, expected integers")
     if roll not in _ROLLS:
         raise ValueError(f"busday_offset: roll is {roll!r}, expected one of {', '.join(_ROLLS)}")
-    return elemwise(
-        np.busday_offset,
-        x,
-        steps.astype(np.int64),
-        dtype=_DAY,
-        extra_projected_mem=None,
-        name="busday_offset",
-        roll=roll,
-        **options,
-    )
+    steps = steps.astype(np.int64)
+    return _by_elements(np.busday_offset, x, steps, dtype=_DAY, roll=roll, **options)
 
 
 _ROLLS = (
-    "raise",
-    "nat",
-    "forward",
-    "following",
-    "backward",
-    "preceding",
-    "modifiedfollowing",
-    "modifiedpreceding",
+    "raise nat forward following backward preceding modifiedfollowing modifiedpreceding".split()
 )

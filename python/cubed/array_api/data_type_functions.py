@@ -140,14 +140,8 @@ def finfo(type: Any, /) -> FloatInfo:
         raise ValueError(f"{d} is not a floating-point type")
     # NumPy's finfo does not support types of other packages.
     info = np.finfo(d) if d.kind in "fc" else import_module("ml_dtypes").finfo(d)
-    return FloatInfo(
-        int(info.bits),
-        float(info.eps),
-        float(info.max),
-        float(info.min),
-        float(info.smallest_normal),
-        np.dtype(info.dtype),
-    )
+    eps, most, least, normal = map(float, (info.eps, info.max, info.min, info.smallest_normal))
+    return FloatInfo(int(info.bits), eps, most, least, normal, np.dtype(info.dtype))
 
 
 def iinfo(type: Any, /) -> IntInfo:

@@ -311,16 +311,8 @@ def std(
     >>> cubed.std(x, axis=0).compute()
     array([1., 1.])
     """
-    return reduced(
-        "std",
-        x,
-        axis,
-        keepdims,
-        dtype,
-        correction if ddof is None else ddof,
-        where=where,
-        weights=weights,
-    )
+    less = correction if ddof is None else ddof
+    return reduced("std", x, axis, keepdims, dtype, less, where=where, weights=weights)
 
 
 def sum(
@@ -428,13 +420,5 @@ def var(
     >>> cubed.var(x, axis=0).compute()
     array([1., 1.])
     """
-    return reduced(
-        "var",
-        x,
-        axis,
-        keepdims,
-        dtype,
-        correction if ddof is None else ddof,
-        where=where,
-        weights=weights,
-    )
+    less = correction if ddof is None else ddof
+    return reduced("var", x, axis, keepdims, dtype, less, where=where, weights=weights)

@@ -112,22 +112,18 @@ def groupby_reduction(
     >>> groupby_reduction(x, by, sums, combine, axis=0, dtype=int, num_groups=2).compute()
     array([7, 2])
     """
-    axes = normalize_axes("groupby_reduction", axis, x.ndim)
-    codes = _codes(x, by, axes)
-    if num_groups is None:
-        raise ValueError("num_groups is None, expected the number of groups")
-    native = _native(x, codes, axes, num_groups, aggregate_func)
+    title = "groupby_reduction"
+    axes, codes, ngroups, native = _begin(title, x, by, axis, num_groups, aggregate_func)
     if native is not None:
         return native
     if dtype is None:
         raise ValueError("dtype is None, expected the type of the result")
     partial = dtype if intermediate_dtype is None else intermediate_dtype
     kwargs = dict(extra_func_kwargs or {})
-    title = "groupby_reduction"
     if combine_func is None or codes.ndim != 1:
-        call = _Whole(func, combine_func, aggregate_func, axes, partial, num_groups, kwargs)
-        return _apply(title, call, x, codes, axes, num_groups, dtype)
-    step = _Partial(func, axes[0], partial, num_groups, kwargs)
+        call = _Whole(func, combine_func, aggregate_func, axes, partial, ngroups, kwargs)
+        return _apply(title, call, x, codes, axes, ngroups, dtype)
+    step = _Partial(func, axes[0], partial, ngroups, kwargs)
     parts = _parts(title, step, x, codes)
     combine = _Combine(combine_func, step, x.ndim)
     several = groups_of(title, (x.ndim,), _dummy(split_every, axes[0], x.ndim), x.ndim + 1)
@@ -198,25 +194,37 @@ def groupby_blockwise(
     >>> groupby_blockwise(x, by, largest, axis=0, dtype=int, num_groups=2).compute()
     array([3, 4])
     """
-    axes = normalize_axes("groupby_blockwise", axis, x.ndim)
-    codes = _codes(x, by, axes)
-    if num_groups is None:
-        raise ValueError("num_groups is None, expected the number of groups")
-    native = _native(x, codes, axes, num_groups, func)
+    title = "groupby_blockwise"
+    axes, codes, ngroups, native = _begin(title, x, by, axis, num_groups, func)
     if native is not None:
         return native
-    call = _Blockwise(func, axes[0], num_groups, kwargs)
-    title = "groupby_blockwise"
+    call = _Blockwise(func, axes[0], ngroups, kwargs)
     if dtype is None:
         blocks = [tiny(x._x), np.zeros((1,) * codes.ndim, codes.dtype)]
         dtype = infer_dtypes(title, lambda: call(blocks, ()))[0]
-    return _apply(title, call, x, codes, axes, num_groups, dtype)
+    return _apply(title, call, x, codes, axes, ngroups, dtype)
+
+
+def _begin(
+    title: str, x: Array, by: Any, axis: Any, num_groups: int | None, func: Any
+) -> tuple[tuple[int, ...], Array, int, Array | None]:
+    """Returns axes, codes, the number of groups, and the result if the engine can compute it."""
+    axes = normalize_axes(title, axis, x.ndim)
+    codes = _codes(x, by, axes)
+    if num_groups is None:
+        raise ValueError("num_groups is None, expected the number of groups")
+    return axes, codes, num_groups, _native(x, codes, axes, num_groups, func)
+
+
+def _along(x: Array, codes: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Returns the axes of x that the codes have."""
+    return axes if codes.ndim == 1 else tuple(range(x.ndim - codes.ndim, x.ndim))
 
 
 def _codes(x: Array, by: Any, axes: tuple[int, ...]) -> Array:
     """Returns group numbers as an array, for the axis or for the last axes."""
     codes = by if isinstance(by, Array) else np.asarray(by)
-    along = axes if codes.ndim == 1 else tuple(range(x.ndim - codes.ndim, x.ndim))
+    along = _along(x, codes, axes)
     shape = tuple(x.shape[d] for d in along)
     if codes.ndim == 1 and codes.shape != shape:
         raise ValueError(f"by has shape {codes.shape}, expected {shape}, that of axes {along} of x")
@@ -411,7 +419,7 @@ def _apply(
     """Applies a function to blocks in which the reduced axes are whole."""
     if len(axes) != 1:
         raise NotImplementedError(f"{title}: {len(axes)} axes, expected one")
-    along = axes if codes.ndim == 1 else tuple(range(x.ndim - codes.ndim, x.ndim))
+    along = _along(x, codes, axes)
     whole = set(along)
     operands = [Operand(x._x, tuple(range(x.ndim))), Operand(codes._x, along)]
     own = cuts(x._x)

@@ -49,42 +49,24 @@ def trace_events(log: TaskLog) -> list[dict[str, Any]]:
         _name("process_name", _OPERATIONS, _OPERATIONS, "operations"),
     ]
     out += [_name("thread_name", _WORKERS, _FIRST_THREAD + w, f"worker {w}") for w in workers]
+
+    def span(
+        name: str, kind: str, pid: int, tid: int, start: float, end: float, args: dict[str, Any]
+    ) -> dict[str, Any]:
+        times = {"ts": (start - zero) * 1e6, "dur": (end - start) * 1e6}
+        return {"ph": "X", "name": name, "cat": kind, "pid": pid, "tid": tid, **times, "args": args}
+
     for t, start, end in spans:
-        out += [
-            {
-                "ph": "X",
-                "name": t.name,
-                "cat": "task",
-                "pid": _WORKERS,
-                "tid": _FIRST_THREAD + worker,
-                "ts": (start - zero) * 1e6,
-                "dur": (end - start) * 1e6,
-                "args": {
-                    "task": t.task,
-                    "measured_mem": t.peak_measured_mem_end,
-                    "projected_mem": t.projected_mem,
-                    "bytes_read": t.bytes_read,
-                    "bytes_written": t.bytes_written,
-                },
-            }
-            for worker in _workers(t)
-        ]
+        args = {"task": t.task, "measured_mem": t.peak_measured_mem_end}
+        args |= {n: getattr(t, n) for n in ("projected_mem", "bytes_read", "bytes_written")}
+        threads = [_FIRST_THREAD + w for w in _workers(t)]
+        out += [span(t.name, "task", _WORKERS, n, start, end, args) for n in threads]
     for i, (name, tasks) in enumerate(log.by_operation().items()):
         first = min(t.function_start_tstamp or 0.0 for t in tasks)
         last = max(t.function_end_tstamp or 0.0 for t in tasks)
         out.append(_name("thread_name", _OPERATIONS, first_operation + i, name))
-        out.append(
-            {
-                "ph": "X",
-                "name": name,
-                "cat": "operation",
-                "pid": _OPERATIONS,
-                "tid": first_operation + i,
-                "ts": (first - zero) * 1e6,
-                "dur": (last - first) * 1e6,
-                "args": {"tasks": len(tasks)},
-            }
-        )
+        number, said = first_operation + i, {"tasks": len(tasks)}
+        out.append(span(name, "operation", _OPERATIONS, number, first, last, said))
     return out + _memory(spans, zero)
 
 

@@ -68,10 +68,13 @@ def _make(
     seed: int | None,
     spec: Spec | None,
     *params: float,
+    key: int | None = None,
 ) -> Array:
     shape, d = _extents(size), np.dtype(dtype)
     extents = normalize_chunks(chunks, shape, d.itemsize)
-    x = _core.call(name, shape, *params, _seed(seed), longest(extents), name_of(d))
+    first = _seed(seed) if key is None else None
+    keys = () if key is None else (str(int(key) % 2**128),)
+    x = _core.call(name, shape, *params, first, longest(extents), name_of(d), *keys)
     return Array._new(in_chunks(x, extents), spec)
 
 
@@ -116,14 +119,9 @@ def random(
     >>> cubed.random.random((2, 3), chunks=1, seed=1).shape
     (2, 3)
     """
-    if key is None:
-        return _make("random", size, dtype, chunks, seed, spec)
-    if seed is not None:
+    if key is not None and seed is not None:
         raise ValueError("seed and key are both given")
-    shape, d = _extents(size), np.dtype(dtype)
-    extents = normalize_chunks(chunks, shape, d.itemsize)
-    x = _core.call("random", shape, None, longest(extents), name_of(d), str(int(key) % 2**128))
-    return Array._new(in_chunks(x, extents), spec)
+    return _make("random", size, dtype, chunks, seed, spec, key=key)
 
 
 def uniform(
