@@ -35,12 +35,15 @@ typedef enum kind {
     CLEAN,
     DONE,      /* resume a run that was complete */
     TAKE_OVER, /* of a process on another machine */
+    CLEAN_NEW, /* a new array next to the array that it was to replace */
+    CLEAN_FAR, /* of a process on another machine */
+    COPY,
     NKINDS
 } kind;
 
-static const char *const names[NKINDS] = {"fresh", "overwrite", "resume",   "update",
-                                          "grow",  "region",    "append",   "parts",
-                                          "clean", "done",      "take over"};
+static const char *const names[NKINDS] = {"fresh",     "overwrite", "resume",    "update", "grow",
+                                          "region",    "append",    "parts",     "clean",  "done",
+                                          "take over", "clean new", "clean far", "copy"};
 
 typedef struct fixture {
     bool local; /* a directory instead of a store of the program */
@@ -287,6 +290,30 @@ static cubed_status finish_again(const fixture *f, cubed_error *err)
     return st;
 }
 
+/* --- Removals and copies ---------------------------------------------------------------------------------- */
+
+static cubed_status clean(const fixture *f, cubed_error *err)
+{
+    cubed_takeover_options o = CUBED_TAKEOVER_OPTIONS_INIT;
+    o.take_over = f->kind == CLEAN_FAR;
+    end_planning();
+    CB_TRY(cubed_clean(f->ctx, f->out, 0, &o, NULL, NULL, err));
+    return cubed_clean(f->ctx, f->work, 0, &o, NULL, NULL, err);
+}
+
+static bool is_clean(const fixture *f)
+{
+    return f->kind == CLEAN || f->kind == CLEAN_NEW || f->kind == CLEAN_FAR;
+}
+
+static cubed_status copy(const fixture *f, cubed_error *err)
+{
+    const cubed_plan_group group = {
+        .url = f->out, .zarr_format = 3, .copy_of = f->src, .overwrite = true};
+    end_planning();
+    return cubed_groups_make(f->ctx, &group, 1, 0, false, err);
+}
+
 /* --- The cases ------------------------------------------------------------------------------------------- */
 
 static cubed_status act(const fixture *f, cubed_error *err)
@@ -300,9 +327,9 @@ static cubed_status act(const fixture *f, cubed_error *err)
     case APPEND: return write_part(f, f->out, true, N, err);
     case PARTS: return run_in_parts(f, err);
     case CLEAN:
-        end_planning();
-        CB_TRY(cubed_clean(f->ctx, f->out, 0, NULL, NULL, NULL, err));
-        return cubed_clean(f->ctx, f->work, 0, NULL, NULL, NULL, err);
+    case CLEAN_NEW:
+    case CLEAN_FAR: return clean(f, err);
+    case COPY: return copy(f, err);
     default:
         o.resume = f->kind == RESUME || f->kind == DONE || f->kind == TAKE_OVER;
         o.take_over = f->kind == TAKE_OVER;
@@ -327,7 +354,7 @@ static void leave_half(const fixture *f)
     o.event_ctx = &cancel;
     o.cancel = &cancel;
     o.keep = CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES;
-    assert_int_equal(plan_deviations(f, false, &plan, &err), CUBED_OK);
+    assert_int_equal(plan_deviations(f, f->kind == CLEAN_NEW, &plan, &err), CUBED_OK);
     assert_int_equal(run_plan(plan, o, &err), CUBED_E_CANCELLED);
 }
 
@@ -405,10 +432,12 @@ static void prepare(fixture *f)
         flaky_begin(&f->flaky, f->flags);
     }
     store_numbers(f, f->src, 0);
-    if (f->kind == OVERWRITE || f->kind == REGION || f->kind == APPEND) store_numbers(f, f->out, 0);
-    if (f->kind == RESUME || f->kind == CLEAN || f->kind == TAKE_OVER) leave_half(f);
+    if (f->kind == OVERWRITE || f->kind == REGION || f->kind == APPEND || f->kind == CLEAN_NEW)
+        store_numbers(f, f->out, 0);
+    if (f->kind == COPY) store_numbers(f, f->out, 1);
+    if (f->kind == RESUME || f->kind == TAKE_OVER || is_clean(f)) leave_half(f);
     if (f->kind == DONE) run_completely(f);
-    if (f->kind == TAKE_OVER) move_away(f);
+    if (f->kind == TAKE_OVER || f->kind == CLEAN_FAR) move_away(f);
     if (f->kind == UPDATE || f->kind == GROW) {
         must_do(update(f, &err), f, &err);
         must_do(write_part(f, f->src, f->kind == GROW, f->kind == GROW ? N : 100, &err), f, &err);
@@ -422,7 +451,8 @@ static double expected(const fixture *f, int i)
     case UPDATE: return 2 * changed;
     case GROW: return 2.0 * i;
     case REGION: return changed;
-    case APPEND: return i;
+    case APPEND:
+    case COPY: return i;
     default: return i - (N - 1) / 2.0;
     }
 }
@@ -475,9 +505,10 @@ static bool is_longer(const fixture *f)
 static void check(fixture *f, cubed_status st)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    if (f->kind == CLEAN) {
+    if (is_clean(f)) {
         cubed_plan *plan;
-        must_do(plan_deviations(f, false, &plan, &err), f, &err);
+        if (f->kind == CLEAN_NEW) check_old(f);
+        must_do(plan_deviations(f, f->kind == CLEAN_NEW, &plan, &err), f, &err);
         must_do(run_plan(plan, (cubed_run_options)CUBED_RUN_OPTIONS_INIT, &err), f, &err);
     } else if (st != CUBED_OK && !is_longer(f)) {
         if (f->kind == OVERWRITE) check_old(f);
@@ -510,7 +541,10 @@ static void check_then_prepare(void *ctx, cubed_status st)
 }
 
 /* A set of kinds, as bits. */
-enum { ALL = (1 << NKINDS) - 1, REMOVING = 1 << OVERWRITE | 1 << CLEAN };
+enum {
+    ALL = (1 << NKINDS) - 1,
+    REMOVING = 1 << OVERWRITE | 1 << CLEAN | 1 << CLEAN_NEW | 1 << CLEAN_FAR | 1 << COPY
+};
 
 static void fail_allocations(fixture *f, int kinds)
 {
@@ -597,7 +631,8 @@ static void test_allocations_in_directories(void **state)
 {
     fixture *f = *state;
     begin_local(f);
-    fail_allocations(f, ALL & ~(1 << GROW | 1 << REGION));
+    fail_allocations(f, 1 << FRESH | 1 << OVERWRITE | 1 << UPDATE | 1 << APPEND | 1 << PARTS |
+                            1 << TAKE_OVER | 1 << COPY);
     end(f);
 }
 
@@ -627,16 +662,158 @@ static void test_lost_replies(void **state)
 {
     fixture *f = *state;
     begin_flaky(f, CUBED_STORE_CONDITIONS_IN_ONE_PIECE);
-    fail_requests(f, ALL, true);
+    fail_requests(
+        f, 1 << FRESH | 1 << OVERWRITE | 1 << UPDATE | 1 << APPEND | 1 << PARTS | 1 << TAKE_OVER,
+        true);
     end(f);
+}
+
+/* --- Without faults -------------------------------------------------------------------------------------- */
+
+static void begin_any(fixture *f, bool local)
+{
+    if (local)
+        begin_local(f);
+    else
+        begin_flaky(f, CUBED_STORE_CONDITIONS_IN_ONE_PIECE);
+}
+
+static void expect_error(const fixture *f, cubed_status status, const char *part)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    const cubed_status st = act(f, &err);
+    if (st != status || !strstr(err.message, part)) fail_msg("status %d, \"%s\"", st, err.message);
+}
+
+/* A source is written anew after a run began, or removed after a plan was made. */
+static void test_sources_that_change(void **state)
+{
+    fixture *f = *state;
+    for (int local = 0; local < 2; local++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_plan *plan;
+        const cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+        begin_any(f, local);
+        f->kind = RESUME;
+        prepare(f);
+        assert_int_equal(plan_deviations(f, false, &plan, &err), CUBED_OK);
+        assert_int_equal(cubed_zarr_remove(f->ctx, f->src, &err), CUBED_OK);
+        if (run_plan(plan, o, &err) == CUBED_OK ||
+            !strstr(err.message, "has been removed since the plan was made"))
+            fail_msg("%s", err.message);
+        store_numbers(f, f->src, 0);
+        expect_error(f, CUBED_E_EXISTS, "src has been overwritten since the run began");
+        end(f);
+    }
+}
+
+static void get_promise(const fixture *f, cubed_promise *out, char text[CUBED_PROMISE_TEXT_CAP])
+{
+    static const int64_t from = FROM;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan *plan;
+    cubed_promise none;
+    cubed_array *x = NULL, *into = NULL;
+    cubed_target t = {.array = NULL};
+    if (f->kind == REGION) {
+        assert_int_equal(numbers(f, PART, 0, &x, &err), CUBED_OK);
+        assert_int_equal(cubed_array_open(f->ctx, f->src, &into, &err), CUBED_OK);
+        assert_int_equal(cubed_region_target(x, into, &from, &t, &err), CUBED_OK);
+        assert_int_equal(new_plan(f, &t, &plan, &err), CUBED_OK);
+    } else {
+        assert_int_equal(plan_deviations(f, f->kind == OVERWRITE, &plan, &err), CUBED_OK);
+    }
+    assert_int_equal(cubed_plan_get_promise(plan, 0, out, &err), CUBED_OK);
+    cubed_promise_text(out, text, CUBED_PROMISE_TEXT_CAP);
+    assert_int_equal(cubed_plan_get_promise(plan, 1, &none, &err), CUBED_E_NOT_FOUND);
+    assert_string_equal(err.message, "the plan has no target number 1");
+    cubed_plan_unref(plan);
+    cubed_array_unref(t.array);
+    cubed_array_unref(into);
+    cubed_array_unref(x);
+}
+
+#define EXCHANGE                                                                                   \
+    "late writes go to a directory that a takeover exchanges for a new one; without requests"
+#define CONDITIONS "late writes are refused, as puts have conditions; up to "
+#define STAYS      "; an array that is there exists until the new one is complete"
+
+static void test_promises(void **state)
+{
+    static const struct {
+        bool local;
+        kind kind;
+        const char *fence, *text;
+        uint64_t claim, chunk;
+    } cases[] = {
+        {true, FRESH, "exchange", EXCHANGE, 0, 0},
+        {true, OVERWRITE, "exchange", EXCHANGE STAYS, 0, 0},
+        {true, REGION, "lock",
+         "a region, which keeps what others write to shared chunks: files are locked", 0, 0},
+        {false, FRESH, "conditions",
+         CONDITIONS "5 requests for the claim, 0 in addition for each chunk", 5, 0},
+        {false, OVERWRITE, "conditions",
+         CONDITIONS "11 requests for the claim, 0 in addition for each chunk" STAYS
+                    ", which exists twice while it is copied",
+         11, 0},
+        {false, REGION, "conditions",
+         "a region, which keeps what others write to shared chunks: puts have conditions", 0, 0},
+    };
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cubed_promise p;
+        char text[CUBED_PROMISE_TEXT_CAP];
+        begin_any(f, cases[i].local);
+        f->kind = FRESH;
+        prepare(f);
+        f->kind = cases[i].kind;
+        get_promise(f, &p, text);
+        assert_string_equal(cubed_fence_name(p.fence), cases[i].fence);
+        assert_string_equal(text, cases[i].text);
+        assert_int_equal(p.claim_requests, cases[i].claim);
+        assert_int_equal(p.chunk_requests, cases[i].chunk);
+        assert_int_equal(p.is_region, cases[i].kind == REGION);
+        assert_int_equal(p.may_replace, cases[i].kind == OVERWRITE);
+        end(f);
+    }
+}
+
+/* Sentences for stores that these tests do not have. */
+static void test_texts_of_promises(void **state)
+{
+    static const struct {
+        cubed_promise p;
+        const char *text;
+    } cases[] = {
+        {{.fence = CUBED_FENCE_PROCESS}, "no other process reaches it; without requests"},
+        {{.fence = CUBED_FENCE_PROCESS, .is_region = true}, "no other process reaches it"},
+        {{.fence = CUBED_FENCE_NONE, .chunk_requests = 1},
+         "late writes are not refused, as puts have no conditions: nothing is taken over without "
+         "--take-over (take_over=True); up to 0 requests for the claim, 1 in addition for each "
+         "chunk"},
+        {{.fence = CUBED_FENCE_NONE, .is_region = true, .shared_chunks = 1},
+         "a region, and nothing protects what others write to shared chunks: puts have no "
+         "conditions"},
+        {{.fence = CUBED_FENCE_LOCK, .is_region = true},
+         "a region of whole chunks, which no other run may write at the same time"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[CUBED_PROMISE_TEXT_CAP];
+        cubed_promise_text(&cases[i].p, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_requests), TEST(test_lost_replies),
+    const struct CMUnitTest tests[] = {TEST(test_requests),
+                                       TEST(test_lost_replies),
                                        TEST(test_allocations_in_directories),
-                                       TEST(test_allocations_in_stores)};
+                                       TEST(test_allocations_in_stores),
+                                       TEST(test_sources_that_change),
+                                       TEST(test_promises),
+                                       cmocka_unit_test(test_texts_of_promises)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
