@@ -387,6 +387,189 @@ static void list(const connection *c, const request *r)
     free(folders);
 }
 
+/* --- Multipart uploads ---------------------------------------------------------------------------------- */
+
+/* An upload is the object UPLOADS + ID, whose bytes are the name of the object that is uploaded. Its parts are objects, too:
+ * PARTS + ID + "/" + NUMBER, and in Azure PARTS + NAME + "/" + BLOCK. Requests of objects do not find these names. */
+#define UPLOADS "\1uploads/"
+#define PARTS   "\1parts/"
+
+/* Makes an object of parts, and removes them. `whole` has the bytes. */
+static void complete(const connection *c, const request *r, const char *whole, size_t size,
+                     const char *id, const char *parts)
+{
+    object_server *s = c->s;
+    object *o = put(s, r->name, whole, size);
+    snprintf(o->id, sizeof o->id, "%.60s", id);
+    char *headers = text_of("etag: \"%d\"\r\n", o->version);
+    for (int i = s->nobjects - 1; i >= 0; i--) {
+        if (strncmp(s->objects[i].name, parts, strlen(parts)) == 0) drop(s, s->objects[i].name);
+    }
+    char *body = text_of("<CompleteMultipartUploadResult></CompleteMultipartUploadResult>");
+    reply(c, r, r->azure ? 201 : 200, headers, body, strlen(body));
+    free(headers);
+    free(body);
+}
+
+static bool append(object_server *s, const char *name, char **whole, size_t *size)
+{
+    const object *o = find(s, name);
+    if (!o) return false;
+    *whole = realloc(*whole, *size + o->size + 1);
+    if (!*whole) die("realloc");
+    memcpy(*whole + *size, o->data, o->size);
+    *size += o->size;
+    return true;
+}
+
+/* Azure's blocks: put, and made an object. */
+static void put_blocks(const connection *c, const request *r)
+{
+    char block[NAME], id[NAME], *whole = NULL;
+    size_t size = 0;
+    int code;
+    bool ok = true;
+    if (*query_of(r, "blockid", block)) {
+        char *name = text_of(PARTS "%s/%s", r->name, block);
+        put(c->s, name, r->body, r->body_size);
+        free(name);
+        reply(c, r, 201, "", "", 0);
+        return;
+    }
+    if (!allows(r, find(c->s, r->name), &code)) {
+        refuse(c, r, 412, "ConditionNotMet");
+        return;
+    }
+    char *parts = text_of(PARTS "%s/", r->name);
+    for (const char *at = r->body; ok && (at = strstr(at, "<Latest>")); at++) {
+        char *name = text_of("%s%.*s", parts, (int)strcspn(at + 8, "<"), at + 8);
+        ok = append(c->s, name, &whole, &size);
+        free(name);
+    }
+    header_of(r, "x-ms-meta-cubed_write", id);
+    if (ok)
+        complete(c, r, whole ? whole : "", size, id, parts);
+    else
+        refuse(c, r, 400, "InvalidBlockList");
+    free(parts);
+    free(whole);
+}
+
+/* Uploads of the bucket, in order, PAGE per reply. */
+static void list_uploads(const connection *c, const request *r)
+{
+    object_server *s = c->s;
+    char after[NAME], last[NAME] = "";
+    char *text = text_of("<ListMultipartUploadsResult>");
+    int n = 0;
+    bool more = false;
+    query_of(r, "upload-id-marker", after);
+    qsort(s->objects, (size_t)s->nobjects, sizeof *s->objects, by_name);
+    for (int i = 0; i < s->nobjects; i++) {
+        const object *o = &s->objects[i];
+        const char *id = o->name + strlen(UPLOADS), *key = strchr(o->data, '/');
+        if (strncmp(o->name, UPLOADS, strlen(UPLOADS)) != 0 || strcmp(id, after) <= 0) continue;
+        more = n == PAGE;
+        if (more) break;
+        n++;
+        snprintf(last, sizeof last, "%s", id);
+        char *before = text;
+        text = text_of("%s<Upload><Key>%.*s</Key><UploadId>%s</UploadId>"
+                       "<Initiated>2020-01-01T00:00:00.000Z</Initiated></Upload>",
+                       before, (int)(o->data + o->size - key - 1), key + 1, id);
+        free(before);
+    }
+    char *all = text_of("%s<IsTruncated>%s</IsTruncated><NextKeyMarker>k</NextKeyMarker>"
+                        "<NextUploadIdMarker>%s</NextUploadIdMarker></ListMultipartUploadsResult>",
+                        text, more ? "true" : "false", last);
+    reply_text(c, r, 200, all);
+    free(all);
+    free(text);
+}
+
+static void create_upload(const connection *c, const request *r)
+{
+    object_server *s = c->s;
+    char name[NAME], id[NAME];
+    snprintf(name, sizeof name, UPLOADS "u%05d", ++s->versions);
+    header_of(r, "x-amz-meta-cubed-write", id);
+    if (!*id) header_of(r, "x-goog-meta-cubed-write", id);
+    object *o = put(s, name, r->name, strlen(r->name));
+    snprintf(o->id, sizeof o->id, "%.60s", id);
+    char *text = text_of("<InitiateMultipartUploadResult><UploadId>%s</UploadId>"
+                         "</InitiateMultipartUploadResult>",
+                         name + strlen(UPLOADS));
+    reply_text(c, r, 200, text);
+    free(text);
+}
+
+static void complete_upload(const connection *c, const request *r, const object *upload,
+                            const char *parts)
+{
+    char id[sizeof upload->id], key[NAME], *whole = NULL;
+    size_t size = 0;
+    int code;
+    memcpy(id, upload->id, sizeof id);
+    snprintf(key, sizeof key, "%s", upload->name);
+    if (!allows(r, find(c->s, r->name), &code)) {
+        refuse(c, r, 412, "PreconditionFailed");
+        return;
+    }
+    bool more = true;
+    for (int i = 1; more; i++) {
+        char *name = text_of("%s%05d", parts, i);
+        more = append(c->s, name, &whole, &size);
+        free(name);
+    }
+    drop(c->s, key);
+    complete(c, r, whole ? whole : "", size, id, parts);
+    free(whole);
+}
+
+/* A request that has an upload's ID. */
+static void serve_upload(const connection *c, const request *r, const char *id)
+{
+    char number[NAME], name[NAME], parts[NAME];
+    object_server *s = c->s;
+    snprintf(name, sizeof name, UPLOADS "%.100s", id);
+    snprintf(parts, sizeof parts, PARTS "%.100s/", id);
+    const object *upload = find(s, name);
+    if (!upload) {
+        refuse(c, r, 404, "NoSuchUpload");
+    } else if (strcmp(r->method, "PUT") == 0) {
+        char *part = text_of("%s%05d", parts, atoi(query_of(r, "partNumber", number)));
+        char *headers = text_of("etag: \"%d\"\r\n", put(s, part, r->body, r->body_size)->version);
+        reply(c, r, 200, headers, "", 0);
+        free(headers);
+        free(part);
+    } else if (strcmp(r->method, "POST") == 0) {
+        complete_upload(c, r, upload, parts);
+    } else {
+        drop(s, name);
+        for (int i = s->nobjects - 1; i >= 0; i--) {
+            if (strncmp(s->objects[i].name, parts, strlen(parts)) == 0) drop(s, s->objects[i].name);
+        }
+        reply(c, r, 204, "", "", 0);
+    }
+}
+
+/* Returns true if the request is part of an upload. */
+static bool is_of_upload(const connection *c, const request *r)
+{
+    char id[NAME];
+    if (r->azure && strstr(r->query, "comp=block"))
+        put_blocks(c, r);
+    else if (*query_of(r, "uploadId", id))
+        serve_upload(c, r, id);
+    else if (strstr(r->query, "uploads=") && strcmp(r->method, "GET") == 0)
+        list_uploads(c, r);
+    else if (strstr(r->query, "uploads="))
+        create_upload(c, r);
+    else
+        return false;
+    return true;
+}
+
 /* --- Requests ----------------------------------------------------------------------------------------- */
 
 static void delete_all(const connection *c, const request *r)
@@ -509,6 +692,7 @@ static void answer_one(const connection *c, const request *r)
     const bool lists = strcmp(r->method, "GET") == 0 &&
                        (strstr(r->query, "list-type=2") || strstr(r->query, "comp=list") ||
                         (r->google && strstr(r->query, "prefix=")));
+    if (is_of_upload(c, r)) return;
     if (lists) {
         list(c, r);
     } else if (strcmp(r->method, "DELETE") == 0) {

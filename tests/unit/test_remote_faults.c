@@ -119,6 +119,7 @@ static int teardown(void **state)
 typedef struct service {
     const char *name, *url;
     const char *variables[MOST_VARIABLES];
+    bool in_parts; /* all objects are put in parts */
 } service;
 
 #define S3 "AWS_ENDPOINT_URL=http://127.0.0.1:%d"
@@ -128,22 +129,36 @@ typedef struct service {
 static const service services[] = {
     {"s3 with keys",
      "s3://bucket/keys",
-     {S3, "AWS_ACCESS_KEY_ID=me", "AWS_SECRET_ACCESS_KEY=x", "AWS_REGION=eu-north-1"}},
+     {S3, "AWS_ACCESS_KEY_ID=me", "AWS_SECRET_ACCESS_KEY=x", "AWS_REGION=eu-north-1"},
+     false},
+    {"s3 in parts",
+     "s3://bucket/parts",
+     {S3, "AWS_ACCESS_KEY_ID=me", "AWS_SECRET_ACCESS_KEY=x", "AWS_REGION=eu-north-1"},
+     true},
     {"s3 with a profile",
      "s3://bucket/profile",
      {S3, "AWS_SHARED_CREDENTIALS_FILE=%s/credentials", "AWS_CONFIG_FILE=%s/config",
-      "AWS_EC2_METADATA_DISABLED=true", "AWS_PROFILE=other"}},
+      "AWS_EC2_METADATA_DISABLED=true", "AWS_PROFILE=other"},
+     false},
     {"s3 in a container",
      "s3://bucket/container",
-     {S3, "AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:%d/container"}},
+     {S3, "AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:%d/container"},
+     false},
     {"gcs",
      "gs://bucket/root",
-     {"STORAGE_EMULATOR_HOST=http://127.0.0.1:%d", "GOOGLE_OAUTH_ACCESS_TOKEN=ya29.t"}},
+     {"STORAGE_EMULATOR_HOST=http://127.0.0.1:%d", "GOOGLE_OAUTH_ACCESS_TOKEN=ya29.t"},
+     false},
     {"azure",
      "az://bucket/blobs",
      {"AZURE_STORAGE_ENDPOINT=http://127.0.0.1:%d/account", "AZURE_STORAGE_ACCOUNT_NAME=account",
-      "AZURE_STORAGE_ACCOUNT_KEY=" KEY}},
-    {"redis", "redis://127.0.0.1:%d/2/root", {"REDIS_USERNAME=me", "REDIS_PASSWORD=x"}},
+      "AZURE_STORAGE_ACCOUNT_KEY=" KEY},
+     false},
+    {"azure in parts",
+     "az://bucket/parts",
+     {"AZURE_STORAGE_ENDPOINT=http://127.0.0.1:%d/account", "AZURE_STORAGE_ACCOUNT_NAME=account",
+      "AZURE_STORAGE_ACCOUNT_KEY=" KEY},
+     true},
+    {"redis", "redis://127.0.0.1:%d/2/root", {"REDIS_USERNAME=me", "REDIS_PASSWORD=x"}, false},
 };
 
 static cubed_status set_variables(cb_stores *stores, const char *const *variables, cubed_error *err)
@@ -201,6 +216,8 @@ static cubed_status use_store(cubed_store *s, cubed_error *err)
     keys[0] = 0;
     CB_GO(cb_store_list(s, "k", note_key, keys, err));
     assert_null(strstr(keys, "k/b"));
+    CB_GO(cb_store_del_if(s, "k/c", &version, err));
+    CB_GO(cb_store_sweep(s, "k", CUBED_SWEEP_ALONE, NULL, NULL, err));
 out:
     return st;
 }
@@ -214,6 +231,8 @@ static cubed_status use_service(void *ctx, const cubed_allocator *a, cubed_error
     snprintf(url, sizeof url, x->url, object_server_port(server));
     cb_stores_init(&stores, a);
     cubed_status st = set_variables(&stores, x->variables, err);
+    if (st == CUBED_OK && x->in_parts)
+        st = cb_net_set_option(&stores.net, url, "multipart_threshold", "1", err);
     if (st == CUBED_OK) st = cb_store_open(&stores, url, false, &s, err);
     if (st == CUBED_OK) {
         st = use_store(s, err);

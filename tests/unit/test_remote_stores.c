@@ -302,6 +302,125 @@ static void test_large_objects(void **state)
     free(got);
 }
 
+static cubed_status count_upload(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    (void)size;
+    (void)err;
+    assert_true(strncmp(key, "k/", 2) == 0);
+    ++*(int *)ctx;
+    return CUBED_OK;
+}
+
+/* Stores that take objects in parts. */
+static const service uploading[] = {
+    {"s3 in parts",
+     "s3://bucket/parts",
+     {"AWS_ENDPOINT_URL=http://127.0.0.1:%d", "AWS_ACCESS_KEY_ID=me", "AWS_SECRET_ACCESS_KEY=x"},
+     NULL},
+    {"gcs in parts",
+     "gs://bucket/more",
+     {"STORAGE_EMULATOR_HOST=http://127.0.0.1:%d", "GCS_ACCESS_KEY_ID=me",
+      "GCS_SECRET_ACCESS_KEY=x"},
+     NULL},
+    {"azure in parts",
+     "az://bucket/blocks",
+     {"AZURE_STORAGE_ENDPOINT=http://127.0.0.1:%d/account", "AZURE_STORAGE_ACCOUNT_NAME=account",
+      "AZURE_STORAGE_ACCOUNT_KEY=" EMULATED_KEY},
+     NULL},
+};
+
+static cubed_store *open_in_parts(const service *x)
+{
+    set_variables(x->variables);
+    assert_int_equal(cb_net_set_option(&stores.net, x->url, "multipart_threshold", "5MiB", NULL),
+                     CUBED_OK);
+    assert_int_equal(cb_net_set_option(&stores.net, x->url, "multipart_chunksize", "5MiB", NULL),
+                     CUBED_OK);
+    return open_store(x->url);
+}
+
+/* Objects in three parts: also with conditions, and if a request fails once. */
+static void test_objects_in_parts(void **state)
+{
+    enum { SIZE = 11 << 20 };
+    static const char *const requests[] = {"uploads=", "partNumber=2", "uploadId=", "comp=block&",
+                                           "comp=blocklist"};
+    (void)state;
+    char *data = malloc(SIZE), *got = malloc(SIZE);
+    assert_true(data && got);
+    for (int i = 0; i < SIZE; i++) data[i] = (char)(i * 7 >> 3);
+    for (size_t i = 0; i < sizeof uploading / sizeof *uploading; i++) {
+        cubed_object_info info;
+        cubed_object_version none = {""}, version;
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_store *s = open_in_parts(&uploading[i]);
+        for (size_t k = 0; k <= sizeof requests / sizeof *requests; k++) {
+            if (k > 0) object_server_fail(server, requests[k - 1], 503, "", "", 1);
+            data[5 << 20]++;
+            if (cb_store_put(s, "k/large", data, SIZE, &err) != CUBED_OK)
+                fail_msg("%s: %s", uploading[i].name, err.message);
+            object_server_forgive(server);
+            memset(got, 0, SIZE);
+            assert_int_equal(cb_store_get_whole(s, "k/large", got, SIZE, &info, NULL, NULL),
+                             CUBED_OK);
+            assert_memory_equal(got, data, SIZE);
+        }
+        if (cb_store_put_if(s, "k/new", &none, data, SIZE, &version, &err) != CUBED_OK)
+            fail_msg("%s: %s", uploading[i].name, err.message);
+        assert_int_equal(cb_store_put_if(s, "k/new", &none, data, SIZE, &version, &err),
+                         CUBED_E_EXISTS);
+        cb_store_close(s);
+    }
+    free(data);
+    free(got);
+}
+
+/* An upload whose part is refused is ended. Uploads of writers that were killed are found and ended. */
+static void test_unfinished_uploads(void **state)
+{
+    enum { SIZE = 6 << 20, UPLOADS = 5 };
+    (void)state;
+    char *data = calloc(1, SIZE);
+    assert_non_null(data);
+    for (size_t i = 0; i < 2; i++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        int n = 0;
+        char key[16];
+        cubed_store *s = open_in_parts(&uploading[i]);
+        object_server_fail(server, "partNumber=", 400, "", "<Error><Code>Bad</Code></Error>", 9);
+        assert_int_equal(cb_store_put(s, "k/refused", data, SIZE, &err), CUBED_E_IO);
+        assert_non_null(strstr(err.message, "k/refused"));
+        object_server_forgive(server);
+        assert_int_equal(cb_store_sweep(s, "k", CUBED_SWEEP_ALONE, count_upload, &n, &err),
+                         CUBED_OK);
+        assert_int_equal(n, 0);
+        /* The requests that end them fail, as if the writer had been killed. */
+        for (int u = 0; u < UPLOADS; u++) {
+            snprintf(key, sizeof key, "k/%d", u);
+            object_server_fail(server, "partNumber=", 400, "", "<Error><Code>Bad</Code></Error>",
+                               9);
+            object_server_fail(server, "DELETE ", 400, "", "<Error><Code>Bad</Code></Error>", 9);
+            assert_int_equal(cb_store_put(s, key, data, SIZE, &err), CUBED_E_IO);
+            object_server_forgive(server);
+        }
+        static const unsigned flags[] = {CUBED_SWEEP_DRY_RUN, CUBED_SWEEP_ALONE, 0};
+        for (size_t k = 0; k < 3; k++) {
+            n = 0;
+            if (cb_store_sweep(s, "k", flags[k], count_upload, &n, &err) != CUBED_OK)
+                fail_msg("%s: %s", uploading[i].name, err.message);
+            assert_int_equal(n, k < 2 ? UPLOADS : 0);
+        }
+        object_server_fail(server, "uploads=", 200, "", "<html>", 1);
+        assert_int_not_equal(cb_store_sweep(s, "k", 0, NULL, NULL, &err), CUBED_OK);
+        object_server_fail(server, "uploads=", 403, "", "<Error><Code>AccessDenied</Code></Error>",
+                           1);
+        assert_int_not_equal(cb_store_sweep(s, "k", 0, NULL, NULL, &err), CUBED_OK);
+        object_server_forgive(server);
+        cb_store_close(s);
+    }
+    free(data);
+}
+
 static void test_the_web(void **state)
 {
     (void)state;
@@ -629,6 +748,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_services, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large_objects, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_objects_in_parts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unfinished_uploads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_web, setup, teardown),
         cmocka_unit_test_setup_teardown(test_faults_that_pass, setup, teardown),
         cmocka_unit_test_setup_teardown(test_faults_that_do_not_pass, setup, teardown),

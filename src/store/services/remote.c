@@ -678,8 +678,10 @@ static cb_http_verdict take(cb_remote_call *c)
     case CB_REMOTE_CREATE:
     case CB_REMOTE_PART:
         if (s->dialect->read_upload && !s->dialect->read_upload(c))
-            c->http.status = cb_fail(&c->http.error, CUBED_E_IO,
-                                     "the reply is not a reply to an upload in parts");
+            c->http.status = c->body.failed
+                                 ? cb_fail(&c->http.error, CUBED_E_NOMEM, "no memory for a request")
+                                 : cb_fail(&c->http.error, CUBED_E_IO,
+                                           "the reply is not a reply to an upload in parts");
         return CB_HTTP_DONE;
     case CB_REMOTE_COMPLETE: return take_put(c);
     case CB_REMOTE_UPLOADS:
