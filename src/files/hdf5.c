@@ -159,10 +159,12 @@ static cubed_status add_attribute(void *ctx, const cb_h5_message *m, cubed_error
     if (is_own(a.name)) return read_own(r, &a, err);
     const bool fill = r->x && strcmp(a.name, "_FillValue") == 0 && a.type.what == CB_H5_NUMBER &&
                       a.space.count == 1;
-    if (fill)
+    if (fill) {
         v = cb_missing_json(a.data.at, a.type.number);
-    else
+        if (!v) return cb_file_no_memory(r->h.f, err);
+    } else {
         CB_TRY(cb_h5_attribute_json(&r->h, &a, &v, err));
+    }
     if (!v) return CUBED_OK; /* JSON has no value for this type */
     const char *type = a.type.what == CB_H5_LONG_TEXT ? "|S128"
                        : a.type.what == CB_H5_NUMBER  ? cb_number_typestr(a.type.number)
