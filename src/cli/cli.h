@@ -323,7 +323,7 @@ bool cli_is_there(const char *place);
 int cli_read_plan(const char *verb, cubed_context *ctx, const char *file, void **data,
                   size_t *size);
 /* Creates a context with the environment variables and the options --isa and --allow-references, and frees c->references.
- * Returns an exit code. */
+ * Returns an exit code; *out is NULL after an error. */
 int cli_context(const char *verb, cli_common *c, cubed_context **out);
 
 /* Shows progress on stderr, and writes events as JSON lines, from the library's events. */

@@ -68,9 +68,10 @@ static const char *type_name(const cubed_attribute *a)
     }
 }
 
-/* Adds to `o` the attributes of x and their types. */
-static void add_attributes(json_t *o, const cubed_zarr_info *x)
+/* Adds to `o` the attributes of x and their types. Attributes whose stated type is wrong have no type. */
+static cubed_status add_attributes(json_t *o, const cubed_zarr_info *x, cubed_error *err)
 {
+    cubed_status st = CUBED_OK;
     json_t *attrs = lang_attributes(x->attrs), *types = json_object(), *v;
     const char *name;
     const bool stated = json_object_get(attrs, CUBED_ATTRIBUTE_TYPES);
@@ -78,17 +79,20 @@ static void add_attributes(json_t *o, const cubed_zarr_info *x)
     json_object_foreach(attrs, name, v)
     {
         cubed_attribute *a = NULL;
-        if (!stated || cubed_attribute_get(x->attrs, name, x->dtype, &a, NULL) != CUBED_OK)
-            continue;
+        if (!stated) break;
+        st = cubed_attribute_get(x->attrs, name, x->dtype, &a, err);
+        if (st == CUBED_E_NOMEM) break;
+        if (st != CUBED_OK) continue;
         if (a->is_stated) json_object_set_new(types, name, json_string(type_name(a)));
         cubed_attribute_free(a);
     }
     json_object_set_new(o, "attributes", attrs ? attrs : json_string(x->attrs));
     if (json_object_size(types) > 0) json_object_set(o, "attribute_types", types);
     json_decref(types);
+    return st == CUBED_E_NOMEM ? st : CUBED_OK;
 }
 
-static void add_json(info_state *s, const cubed_zarr_info *x)
+static cubed_status add_json(info_state *s, const cubed_zarr_info *x, cubed_error *err)
 {
     json_t *o = json_object();
     info_details_add(&s->details, x, o);
@@ -96,7 +100,7 @@ static void add_json(info_state *s, const cubed_zarr_info *x)
     json_object_set_new(o, "path", json_string(x->path));
     json_object_set_new(o, "kind", json_string(x->is_array ? "array" : "group"));
     json_object_set_new(o, "zarr_format", json_integer(x->zarr_format));
-    add_attributes(o, x);
+    const cubed_status st = add_attributes(o, x, err);
     json_object_set_new(o, "validator", json_string(cubed_validator_name(x->validator)));
     if (x->unsupported) json_object_set_new(o, "unsupported", json_string(x->unsupported));
     if (x->is_array && (x->type || !x->unsupported)) {
@@ -122,6 +126,7 @@ static void add_json(info_state *s, const cubed_zarr_info *x)
         json_object_set_new(o, "chunks_total", json_integer((json_int_t)x->chunks_total));
     }
     json_array_append_new(s->list, o);
+    return st;
 }
 
 /* Lists the codecs' names: "bytes zstd". */
@@ -300,12 +305,9 @@ static void print_table(const info_state *s)
 static cubed_status show(void *ctx, const cubed_zarr_info *x, cubed_error *err)
 {
     info_state *s = ctx;
-    (void)err;
     if (x->validator > s->validator) s->validator = x->validator;
-    if (s->list)
-        add_json(s, x);
-    else
-        add_text(s, x);
+    if (s->list) return add_json(s, x, err);
+    add_text(s, x);
     return CUBED_OK;
 }
 
@@ -324,7 +326,10 @@ int cmd_info(int argc, char **argv)
     if (argc - optind != 1) return cli_argument_error("info", "STORE[::PATH]", argc - optind);
     if (json) s.list = json_array();
     const int code = cli_context("info", &common, &ctx);
-    if (code != EXIT_SUCCESS) return code;
+    if (code != EXIT_SUCCESS) {
+        json_decref(s.list);
+        return code;
+    }
     s.file_format = info_file_format(argv[optind]);
     cubed_status st = cubed_zarr_walk(ctx, argv[optind], true, show, &s, &err);
     st = near_place(ctx, argv[optind], st, &err);

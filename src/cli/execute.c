@@ -49,6 +49,7 @@ int cli_context(const char *verb, cli_common *c, cubed_context **out)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
+    *out = NULL;
     if (c) o.isa = c->isa;
     cubed_status st = cubed_context_new(&o, out, &err);
     if (st == CUBED_OK) {

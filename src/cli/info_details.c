@@ -38,43 +38,41 @@ void info_details_free(info_details *d)
     cli_free(d->list);
 }
 
-static cubed_array *open_array(cubed_context *ctx, const char *url, const char *path)
+static cubed_array *open_array(cubed_context *ctx, const char *url, const char *path,
+                               cubed_error *err)
 {
     size_t begin, store;
     cubed_array *x = NULL;
-    cubed_error ignored = CUBED_ERROR_INIT; /* after an error, details are omitted */
     (void)cubed_url_path(url, &begin, &store);
     char *whole = *path ? cli_printf("%.*s::%s", (int)store, url, path) : cli_strdup(url);
-    if (cubed_array_open(ctx, whole, &x, &ignored) != CUBED_OK) x = NULL;
+    if (cubed_array_open(ctx, whole, &x, err) != CUBED_OK) x = NULL;
     cli_free(whole);
     return x;
 }
 
-/* Returns the fill value as JSON, or NULL if the array has no fill value. */
-static json_t *fill_of(const cubed_array *x)
+/* Returns the fill value as JSON, or NULL if the array has no fill value, or after an error. */
+static json_t *fill_of(const cubed_array *x, cubed_error *err)
 {
     cubed_cf_packing *p = NULL;
-    cubed_error ignored = CUBED_ERROR_INIT;
     json_t *fill = NULL;
-    if (cubed_cf_packing_of(x, &p, &ignored) != CUBED_OK || !p) return NULL;
+    if (cubed_cf_packing_of(x, &p, err) != CUBED_OK || !p) return NULL;
     if (p->nmissing > 0) fill = lang_element_json(p->missing[0].dtype, &p->missing[0].value);
     cubed_cf_packing_free(p);
     return fill;
 }
 
 /* Returns an element of a coordinate in readable form; NULL if it cannot be read. The caller frees the string. */
-static char *element_at(cubed_context *ctx, cubed_array *x, int64_t i)
+static char *element_at(cubed_context *ctx, cubed_array *x, int64_t i, cubed_error *err)
 {
     const cubed_slice one = {i, 1, 1, false};
     const cli_common common = CLI_COMMON_INIT;
     cubed_array *part = NULL;
-    cubed_error ignored = CUBED_ERROR_INIT;
     cubed_time_axis axis;
     char *text = NULL;
     const cubed_dtype dtype = cubed_array_dtype(x);
     void *data = cli_alloc(cubed_dtype_size(dtype));
-    if (cubed_slice_array(x, &one, &part, &ignored) == CUBED_OK &&
-        cli_compute(ctx, part, data, &common, &ignored) == CUBED_OK) {
+    if (cubed_slice_array(x, &one, &part, err) == CUBED_OK &&
+        cli_compute(ctx, part, data, &common, err) == CUBED_OK) {
         if (dates_axis(cubed_array_attrs(x), dtype, &axis))
             text = dates_element(&axis, dtype, data, 0);
         if (!text) text = values_element(x, data, 0, true);
@@ -86,11 +84,11 @@ static char *element_at(cubed_context *ctx, cubed_array *x, int64_t i)
 
 /* Returns the range of a coordinate, such as "58 to 50". Returns NULL if the array is not a coordinate or cannot be read. The
  * caller frees the string. */
-static char *range_of(cubed_context *ctx, cubed_array *x, const info_detail *d)
+static char *range_of(cubed_context *ctx, cubed_array *x, const info_detail *d, cubed_error *err)
 {
     if (!d->is_coordinate) return NULL;
-    char *first = element_at(ctx, x, 0);
-    char *last = first ? element_at(ctx, x, cubed_array_shape(x)[0] - 1) : NULL;
+    char *first = element_at(ctx, x, 0, err);
+    char *last = first ? element_at(ctx, x, cubed_array_shape(x)[0] - 1, err) : NULL;
     char *range = last ? cli_printf("%s to %s", first, last) : NULL;
     if (range && d->json) json_object_set_new(d->json, "range", json_pack("[s, s]", first, last));
     cli_free(first);
@@ -137,9 +135,13 @@ void info_details_show(const info_details *d, cubed_context *ctx, const char *ur
     for (int i = 0; i < d->n; i++) {
         const info_detail *at = &d->list[i];
         const bool is_read = at->is_coordinate || at->has_attrs;
-        cubed_array *x = is_read ? open_array(ctx, url, at->path) : NULL;
-        json_t *fill = x ? fill_of(x) : NULL;
-        char *range = x ? range_of(ctx, x, at) : NULL;
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_array *x = is_read ? open_array(ctx, url, at->path, &err) : NULL;
+        json_t *fill = x ? fill_of(x, &err) : NULL;
+        char *range = x ? range_of(ctx, x, at, &err) : NULL;
+        if (err.message[0])
+            cli_say(stderr, "cubed info: warning: details of %s are left out: %s\n",
+                    *at->path ? at->path : "the array", err.message);
         if (at->json && fill) json_object_set(at->json, "fill_value", fill);
         char *text = describe(at, range, fill);
         if (*text && !at->json) {
