@@ -404,7 +404,11 @@ static cubed_status build_name(expr_builder *b, const expr *e, value *out)
         expr_located(b, e, b->host->lookup(b->host->ctx, e->text, &out->array, &known, b->err)));
     if (out->array) {
         expr_source_add(b, e->text, out->array);
-        return note_packing(b, e, out->array);
+        const cubed_status st = note_packing(b, e, out->array);
+        if (st == CUBED_OK) return st;
+        cubed_array_unref(out->array);
+        out->array = NULL;
+        return st;
     }
     lang_guess g;
     char guess[GUESS_TEXT];

@@ -449,7 +449,10 @@ static cubed_status call_remap(expr_builder *b, const expr *e, cubed_array **out
     }
     if (st == CUBED_OK)
         st = expr_located(b, e, cubed_remap(c.found.x, c.weights, &c.options, out, b->err));
-    if (st == CUBED_OK) st = name_result(&c, out);
+    if (st == CUBED_OK && (st = name_result(&c, out)) != CUBED_OK) {
+        cubed_array_unref(*out);
+        *out = NULL;
+    }
     call_free(&c);
     return st;
 }
