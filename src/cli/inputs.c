@@ -287,27 +287,40 @@ char *inputs_beside(const char *url, const char *name)
     return cli_printf("%.*s::%.*s%s", (int)store, url, (int)n, path, name);
 }
 
+/* Returns true if an array that may be missing exists, or may exist, but cannot be read now. Without the array, or with the
+ * coordinate of another input, a result could have other values. */
+static bool must_report(cubed_status st) { return st == CUBED_E_NOMEM || st == CUBED_E_IO; }
+
+/* Opens the array `name` next to input i, which has a name. *out is NULL if there is no such array. */
+static cubed_status open_beside(inputs *in, int i, const char *name, cubed_array **out,
+                                cubed_error *err)
+{
+    char *url = inputs_beside(in->spec[i].url, name);
+    const cubed_status st = url ? open_array(in, name, url, true, out, err) : CUBED_OK;
+    cli_free(url);
+    if (!url || st != CUBED_OK) *out = NULL;
+    return must_report(st) ? st : CUBED_OK;
+}
+
 static cubed_status find_coordinate(inputs *in, const char *name, cubed_array **out,
                                     cubed_error *err)
 {
     *out = NULL;
     /* An array of another file, such as a file of weights, may be missing. */
     if (strstr(name, "::")) {
-        cubed_error ignored = CUBED_ERROR_INIT;
-        if (cubed_array_open(in->ctx, name, out, &ignored) != CUBED_OK) *out = NULL;
-        return CUBED_OK;
+        const cubed_status st = cubed_array_open(in->ctx, name, out, err);
+        if (st != CUBED_OK) *out = NULL;
+        return must_report(st) ? st : CUBED_OK;
     }
     if (inputs_group(in)) {
         const cubed_status st = inputs_lookup(in, name, out, NULL, err);
         if (st != CUBED_OK || *out) return st;
     }
-    for (int i = 0; i < in->nspecs && !*out; i++) {
-        char *url = in->spec[i].name ? inputs_beside(in->spec[i].url, name) : NULL;
-        /* The coordinate may be missing. */
-        if (url && open_array(in, name, url, true, out, err) != CUBED_OK) *out = NULL;
-        cli_free(url);
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < in->nspecs && !*out && st == CUBED_OK; i++) {
+        if (in->spec[i].name) st = open_beside(in, i, name, out, err);
     }
-    return CUBED_OK;
+    return st;
 }
 
 cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err)
@@ -332,10 +345,8 @@ cubed_status inputs_coordinate_of(inputs *in, const char *of, const char *name, 
     *out = NULL;
     for (int i = 0; i < in->nspecs; i++) {
         if (!in->spec[i].name || strcmp(in->spec[i].name, of) != 0) continue;
-        char *url = inputs_beside(in->spec[i].url, name);
-        /* The coordinate may be missing. */
-        if (url && open_array(in, name, url, true, out, err) != CUBED_OK) *out = NULL;
-        cli_free(url);
+        const cubed_status st = open_beside(in, i, name, out, err);
+        if (st != CUBED_OK) return st;
     }
     return *out ? CUBED_OK : inputs_coordinate(in, name, out, err);
 }
