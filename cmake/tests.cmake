@@ -88,6 +88,8 @@ endif()
 target_link_options(test_expr_memory PRIVATE
   -Wl,--wrap=lang_alloc,--wrap=lang_resize,--wrap=lang_vprintf,--wrap=lang_printf,--wrap=json_loads,--wrap=json_loadb)
 
+target_link_options(test_cli_faults PRIVATE -Wl,--wrap=realloc,--wrap=lang_alloc,--wrap=cli_resize)
+
 if(TARGET test_files_faults)
   target_compile_definitions(test_files_faults PRIVATE XXH_INLINE_ALL CORPUS="${PROJECT_SOURCE_DIR}/fuzz/corpus")
 endif()
