@@ -57,18 +57,26 @@ typedef enum carried {
     AUXILIARY   /* an array that an attribute of a result names */
 } carried;
 
+/* Records an error of an array that describes results, unless the array is missing or of another type. */
+static void note_loss(eval *e, cubed_status st, const cubed_error *err)
+{
+    if (inputs_must_report(st) && e->lost.status == CUBED_OK) e->lost = *err;
+}
+
 /* Finds array `name` for item i. It is the array that the item's expression made. If there is none, it is the array of the input.
  * Sets *c to NULL if there is no such array. */
 static void find_carried(eval *e, int i, const char *name, carried what, cubed_array **c)
 {
     const cubed_expr_coord *made = cubed_expr_result_coord(e->item[i].result, name);
-    /* errors are ignored: *c stays NULL if no array can be used */
-    cubed_error ignored = CUBED_ERROR_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
     *c = NULL;
-    if (what != COORDINATE && made && made->made)
+    if (what != COORDINATE && made && made->made) {
         *c = cubed_array_ref(made->made);
-    else if (inputs_coordinate(&e->in, name, c, &ignored) != CUBED_OK)
-        *c = NULL;
+        return;
+    }
+    const cubed_status st = inputs_coordinate(&e->in, name, c, &err);
+    if (st != CUBED_OK) *c = NULL;
+    note_loss(e, st, &err);
 }
 
 /* Adds the input's array `name` to the items, because it describes item i. If the expression selected a part of a dimension, adds
@@ -80,8 +88,7 @@ static void carry(eval *e, int i, const char *name, carried what)
     cubed_array *c = NULL, *part;
     cubed_slice slices[CUBED_MAX_NDIM];
     bool whole = true;
-    /* errors are ignored: the array may be missing or have another type */
-    cubed_error ignored = CUBED_ERROR_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
     if (has_item(e, name)) return;
     find_carried(e, i, name, what, &c);
     if (!c) return;
@@ -101,9 +108,13 @@ static void carry(eval *e, int i, const char *name, carried what)
     }
     if (fits && whole) {
         add_item(e, name, c, NULL);
-    } else if (fits && cubed_slice_array(c, slices, &part, &ignored) == CUBED_OK) {
-        add_item(e, name, part, NULL);
-        cubed_array_unref(part);
+    } else if (fits) {
+        const cubed_status st = cubed_slice_array(c, slices, &part, &err);
+        note_loss(e, st, &err);
+        if (st == CUBED_OK) {
+            add_item(e, name, part, NULL);
+            cubed_array_unref(part);
+        }
     }
     cubed_array_unref(c);
 }
@@ -115,11 +126,12 @@ static void carry_made(eval *e, const char *dim, const cubed_expr_coord *c)
     cubed_array *const from[2] = {c->made, c->bounds};
     for (int k = 0; k < 2; k++) {
         char *name = k ? cli_printf("%s_bnds", dim) : cli_strdup(dim);
-        cubed_error ignored = CUBED_ERROR_INIT;
-        cubed_array *part;
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_array *part = NULL;
         const cubed_slice slices[2] = {c->part, {0, 2, 1, false}};
-        if (from[k] && !has_item(e, name) &&
-            cubed_slice_array(from[k], slices, &part, &ignored) == CUBED_OK) {
+        if (from[k] && !has_item(e, name))
+            note_loss(e, cubed_slice_array(from[k], slices, &part, &err), &err);
+        if (part) {
             add_item(e, name, part, NULL);
             e->item[e->nitems - 1].aside = c->aside;
             cubed_array_unref(part);
@@ -186,7 +198,7 @@ static cubed_status group_attrs(const eval *e, char **attrs, cubed_error *err)
 }
 
 typedef struct known_names {
-    const eval *e;
+    eval *e;
     bool alone;           /* --out names an array, not a group */
     const char *external; /* variables of other files, separated by spaces; may be "" */
 } known_names;
@@ -204,8 +216,10 @@ static bool is_known(void *ctx, const char *name)
     if (archive_is_wanted(k->e->out) || k->e->common.picture) return false;
     char *url = k->alone ? inputs_beside(k->e->out, name) : cli_join_url(k->e->out, name);
     cubed_array *x;
-    cubed_error ignored = CUBED_ERROR_INIT;
-    const bool is_there = url && cubed_array_open(k->e->ctx, url, &x, &ignored) == CUBED_OK;
+    cubed_error err = CUBED_ERROR_INIT;
+    const cubed_status st = url ? cubed_array_open(k->e->ctx, url, &x, &err) : CUBED_E_NOT_FOUND;
+    const bool is_there = st == CUBED_OK;
+    note_loss(k->e, st, &err);
     if (is_there) cubed_array_unref(x);
     cli_free(url);
     return is_there;
@@ -228,11 +242,13 @@ static cubed_status drop_references(eval *e, bool alone, cubed_error *err)
 }
 
 /* Returns true if there is an array at --out. Then the result replaces it by an array, not by a group. */
-static bool is_array(const eval *e)
+static bool is_array(eval *e)
 {
     cubed_array *x;
-    cubed_error ignored = CUBED_ERROR_INIT;
-    if (cubed_array_open(e->ctx, e->out, &x, &ignored) != CUBED_OK) return false;
+    cubed_error err = CUBED_ERROR_INIT;
+    const cubed_status st = cubed_array_open(e->ctx, e->out, &x, &err);
+    note_loss(e, st, &err);
+    if (st != CUBED_OK) return false;
     cubed_array_unref(x);
     return true;
 }
@@ -269,12 +285,14 @@ void eval_free_items(eval_item *item, int n)
 }
 
 /* Decodes the item to the values that users see. Returns false if its attributes do not allow that. */
-static bool decode_item(const eval *e, eval_item *item)
+static bool decode_item(eval *e, eval_item *item)
 {
     cubed_array *values = NULL;
-    cubed_error ignored = CUBED_ERROR_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
     if (e->in.raw) return true;
-    if (cubed_cf_decode(item->array, &values, &ignored) != CUBED_OK) return false;
+    const cubed_status st = cubed_cf_decode(item->array, &values, &err);
+    note_loss(e, st, &err);
+    if (st != CUBED_OK) return false;
     cubed_array_unref(item->array);
     item->array = values;
     item->bytes = eval_array_bytes(values);
@@ -392,7 +410,7 @@ static cubed_status edit_items(eval *e, cubed_error *err)
     return st;
 }
 
-bool eval_place_results(eval *e, cubed_error *err)
+static bool place_results(eval *e, cubed_error *err)
 {
     for (int i = 0; i < cubed_expr_results_count(e->built); i++) {
         const cubed_expr_result *v = cubed_expr_results_at(e->built, i);
@@ -422,6 +440,15 @@ bool eval_place_results(eval *e, cubed_error *err)
     for (int i = 0; i < e->nitems; i++) e->item[i].url = cli_join_url(e->out, e->item[i].name);
     if (!named && !e->region) warn_of_lengths(e);
     return e->region || drop_references(e, false, err) == CUBED_OK;
+}
+
+bool eval_place_results(eval *e, cubed_error *err)
+{
+    e->lost = (cubed_error)CUBED_ERROR_INIT;
+    if (!place_results(e, err)) return false;
+    if (e->lost.status == CUBED_OK) return true;
+    *err = e->lost;
+    return false;
 }
 
 bool eval_is_grouped(const eval *e)

@@ -35,6 +35,8 @@ typedef struct eval {
     cubed_expr *expr;
     cubed_expr_results *built;
     eval_item *item; /* items to store or print: results, then coordinates */
+    cubed_error
+        lost; /* why an array that describes results cannot be read; CUBED_OK: no such array */
     int nitems;
     /* The same results, built again for another allowed_mem, to find out how much memory a plan needs. They are planned, but
      * never run. `region` owns the arrays of results that are written to a region of an existing array. */

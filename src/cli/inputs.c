@@ -287,9 +287,7 @@ char *inputs_beside(const char *url, const char *name)
     return cli_printf("%.*s::%.*s%s", (int)store, url, (int)n, path, name);
 }
 
-/* Returns true if an array that may be missing exists, or may exist, but cannot be read now. Without the array, or with the
- * coordinate of another input, a result could have other values. */
-static bool must_report(cubed_status st) { return st == CUBED_E_NOMEM || st == CUBED_E_IO; }
+bool inputs_must_report(cubed_status st) { return st == CUBED_E_NOMEM || st == CUBED_E_IO; }
 
 /* Opens the array `name` next to input i, which has a name. *out is NULL if there is no such array. */
 static cubed_status open_beside(inputs *in, int i, const char *name, cubed_array **out,
@@ -299,7 +297,7 @@ static cubed_status open_beside(inputs *in, int i, const char *name, cubed_array
     const cubed_status st = url ? open_array(in, name, url, true, out, err) : CUBED_OK;
     cli_free(url);
     if (!url || st != CUBED_OK) *out = NULL;
-    return must_report(st) ? st : CUBED_OK;
+    return inputs_must_report(st) ? st : CUBED_OK;
 }
 
 static cubed_status find_coordinate(inputs *in, const char *name, cubed_array **out,
@@ -310,7 +308,7 @@ static cubed_status find_coordinate(inputs *in, const char *name, cubed_array **
     if (strstr(name, "::")) {
         const cubed_status st = cubed_array_open(in->ctx, name, out, err);
         if (st != CUBED_OK) *out = NULL;
-        return must_report(st) ? st : CUBED_OK;
+        return inputs_must_report(st) ? st : CUBED_OK;
     }
     if (inputs_group(in)) {
         const cubed_status st = inputs_lookup(in, name, out, NULL, err);

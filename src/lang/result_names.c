@@ -17,12 +17,13 @@ static bool is_bounds_of(expr_builder *b, const char *dim, const char *name)
 {
     static const char *const attributes[] = {"bounds", "climatology"};
     cubed_array *c = NULL;
-    /* ignored: the coordinate may be missing, or have another type */
+    /* ignored, except a lack of memory: the coordinate may be missing, or have another type */
     cubed_error ignored = CUBED_ERROR_INIT;
     bool found = false;
-    if (!b->host->coordinate || b->host->coordinate(b->host->ctx, dim, &c, &ignored) != CUBED_OK ||
-        !c)
-        return false;
+    if (!b->host->coordinate) return false;
+    const cubed_status st = b->host->coordinate(b->host->ctx, dim, &c, &ignored);
+    if (st == CUBED_E_NOMEM) b->no_memory = true;
+    if (st != CUBED_OK || !c) return false;
     json_t *attrs = expr_json_attrs(b, c);
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         const char *bounds = json_string_value(json_object_get(attrs, attributes[i]));
