@@ -109,7 +109,7 @@ def generic_filter(
     cval : float, default 0.0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     extra_arguments : sequence, default ()
         Passed to the function after the elements.
     extra_keywords : Mapping or None
@@ -211,7 +211,7 @@ def generic_filter1d(
     cval : float, default 0.0
         The element beyond the ends for ``"constant"``.
     origin : int, default 0
-        Position of the element itself, from the middle on.
+        Offset of the element from the middle of its window.
     extra_arguments : sequence, default ()
         Passed to the function after the lines.
     extra_keywords : Mapping or None

@@ -53,7 +53,7 @@ def correlate(
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself among the weights, from the middle on, or one for each axis.
+        Offset of the element from the middle of the weights; one number, or one for each axis.
     axes : int, tuple of int or None
         Axes that are filtered, in increasing order. None: all.
 
@@ -110,7 +110,7 @@ def convolve(
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself among the weights, from the middle on, or one for each axis.
+        Offset of the element from the middle of the weights; one number, or one for each axis.
     axes : int, tuple of int or None
         Axes that are filtered, in increasing order. None: all.
 
