@@ -28,8 +28,8 @@ typedef struct cb_quantile_place {
 } cb_quantile_place;
 /* Returns the position of quantile q (0 to 1) by a cubed_quantile_method. */
 cb_quantile_place cb_quantile_find(int method, int64_t n, double q);
-/* Returns the value of a quantile as type `result`. `keys` are the keys of element `at` of its position and of the next element,
- * which have type x. `part` is that of the position. */
+/* Returns the value of a quantile as type `result`. `keys` are the keys of two elements of type x: element `at` of the quantile's
+ * position, and the element after it. `part` is the member of the position. */
 cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
                                const uint64_t keys[2], double part);
 /* Returns the result for lines without elements and for lines that contain NaN: NaN or NaT. */

@@ -345,10 +345,11 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
         ptr = cb_pages_map(taken);
         if (!ptr) give_memory(c, taken);
         if (!ptr && !c->plan->work_dir)
-            return cb_fail(err, CUBED_E_NOMEM,
-                           "the machine has no %zu bytes for a chunk of an intermediate, and the "
-                           "run has no work directory to store it in",
-                           taken);
+            return cb_fail(
+                err, CUBED_E_NOMEM,
+                "the machine does not have %zu bytes for a chunk of an intermediate, and the "
+                "run has no work directory to store it in",
+                taken);
     }
     if (ptr && ptr != src) memcpy(ptr, src, bytes);
     if (!ptr) CB_TRY(spill(c, node, chunk, src, bytes, cancel, count, err));

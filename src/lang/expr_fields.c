@@ -559,7 +559,7 @@ static cubed_status build_fill(expr_builder *b, const expr *e, const cubed_funct
     return st;
 }
 
-/* --- Calls of the category ---------------------------------------------------------------------------- */
+/* --- Calls of functions on fields --------------------------------------------------------------------- */
 
 cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,
                                cubed_array **out, bool *is_one)

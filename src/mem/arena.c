@@ -47,7 +47,8 @@ cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out
     }
     if (!ar->block) {
         cb_free(a, ar, sizeof *ar);
-        return cb_fail(err, CUBED_E_NOMEM, "the machine has no %zu bytes for an arena", need.arena);
+        return cb_fail(err, CUBED_E_NOMEM, "the machine does not have %zu bytes for an arena",
+                       need.arena);
     }
     const size_t at = (size_t)(uintptr_t)ar->block;
     ar->base = (char *)ar->block + (cb_arena_round(at) - at);

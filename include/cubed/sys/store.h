@@ -182,7 +182,7 @@ struct cubed_store_request {
 /* Deletes check the guard of their request (cubed_store_request.guard). With other stores, callers check the guard themselves
  * before they delete. */
 #define CUBED_STORE_GUARDS 32u
-/* Listings report versions of objects, and deletes check the versions of their request. */
+/* Listings report versions of objects, and a delete removes an object only if it has the version that the request names. */
 #define CUBED_STORE_DELETES_IF 64u
 /* The service limits the rate of requests to each prefix of keys. Chunks of large intermediates then get keys with many
  * prefixes. */

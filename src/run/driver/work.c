@@ -104,7 +104,7 @@ static cubed_status put_too_late(answer *to, const cubed_task_range *range, int6
 }
 
 /* Runs the tasks of a range from task *next on, and puts their reports. On return, *next is the first task that was not run. It
- * has a report only if the time was too short to begin it. */
+ * has a report only if it did not start because the worker's time limit was near. */
 static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                               const cubed_task_range *range, int64_t *next, cubed_error *err)
 {

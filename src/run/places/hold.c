@@ -45,7 +45,7 @@ cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
     cubed_hold *h = cb_zone_alloc(zone, sizeof *h);
     if (!h) {
         cb_zone_free(zone);
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to hold %s", url);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the claim of %s", url);
     }
     h->ctx = cubed_context_ref(ctx);
     h->zone = zone;

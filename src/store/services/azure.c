@@ -569,7 +569,7 @@ static cubed_status set_rest(cb_remote *remote, cubed_error *err)
     CB_TRY(set_key(s, key, err));
     if (s->key_size && !*s->account && !s->sas)
         return cb_fail(err, CUBED_E_ARG,
-                       "there is a key without AZURE_STORAGE_ACCOUNT_NAME: set both");
+                       "an account key is set, but AZURE_STORAGE_ACCOUNT_NAME is not: set both");
     CB_TRY(set_endpoint(s, endpoint, host, of_line(zone, line, "EndpointSuffix"), err));
     CB_TRY(cb_remote_get_upload_sizes(net, zone, url, &s->remote.uploads, err));
     return s->key_size || s->sas || s->bearer || s->anonymous

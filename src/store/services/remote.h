@@ -106,7 +106,7 @@ typedef struct cb_dialect {
     void (*tell)(const cb_remote_call *c, cubed_object_info *info);
     /* Returns true if the object in the reply is the object that the call had put. */
     bool (*is_own)(const cb_remote_call *c);
-    /* Checks the checksum of received data. NULL: unknown. */
+    /* Returns false if received data do not have their checksum. NULL: not checked. */
     bool (*is_whole)(const cb_remote_call *c);
     /* Reports the entries of a listing and the next page. */
     cubed_status (*read_page)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
