@@ -169,6 +169,8 @@ def method(f: Function, of_fields: bool) -> str:
         note = f.notes.get(name, "")
         if name == "q" and "list" not in note:
             kind, shown = "float", "float"
+        if name == "day" and "list" not in note:
+            shown = "int or str"
         if of_fields and name in OF_FIELDS:
             kind, shown, note = OF_FIELDS[name]
         star = "*" if name == f.variadic else ""

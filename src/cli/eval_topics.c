@@ -141,7 +141,7 @@ const cli_topic eval_topics[] = {
      "\"2000-01-15\", \"2000-03\"), or in words select_month select_year select_day select_hour "
      "select_season select_date, also selmonth selseason; seltime(x, \"06:00\") selsmon(x, 7, 1, "
      "1) "
-     "del29feb(x)"},
+     "delday(x, 15, \"5mar\") del29feb(x)"},
     {"fields",
      "as CDO has them, by the coordinates of the input: fldmean fldint fldpctl(x, 90) zonmean "
      "mermean vertmean, and min max range sum avg std std1 var var1 of each "

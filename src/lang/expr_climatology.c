@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cubed/calendar.h"
 #include "lang/about.h"
@@ -479,6 +480,49 @@ static cubed_status find_positions(expr_builder *b, const expr *e, const char *n
     return CUBED_OK;
 }
 
+/* A day of each month, or of one month of the year. */
+typedef struct year_day {
+    int month, day; /* month: 0 for each month */
+} year_day;
+
+/* Reads "5mar", in lower case or capitals. */
+static bool read_year_day(const char *text, year_day *out)
+{
+    static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec";
+    /* The longest months of all calendars: "360_day" has a February of 30 days. */
+    static const int days[MONTHS] = {31, 30, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int day = 0, n = 0;
+    for (; n < 2 && text[n] >= '0' && text[n] <= '9'; n++) day = 10 * day + (text[n] - '0');
+    if (n == 0 || strlen(text + n) != 3) return false;
+    for (int m = 0; m < MONTHS; m++) {
+        if (strncasecmp(months + 3 * (size_t)m, text + n, 3) != 0) continue;
+        *out = (year_day){m + 1, day};
+        return day >= 1 && day <= days[m];
+    }
+    return false;
+}
+
+static cubed_status read_day(expr_builder *b, const expr *e, const expr *arg, year_day *out)
+{
+    int64_t day = 0;
+    if (arg->kind == EXPR_STRING && read_year_day(arg->text, out)) return CUBED_OK;
+    if (arg->kind != EXPR_STRING && arg->kind != EXPR_TUPLE) EXPR_TRY(expr_get_int(b, arg, &day));
+    *out = (year_day){0, (int)day};
+    if (day >= 1 && day <= 31) return CUBED_OK;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, arg->at,
+                     "%s: expected days of the month from 1 to 31, or days of the year such as "
+                     "\"5mar\"",
+                     e->text);
+}
+
+static bool is_on(cubed_date d, const year_day *days, int n)
+{
+    bool on = false;
+    for (int i = 0; i < n; i++)
+        on = on || (d.day == days[i].day && (days[i].month == 0 || d.month == days[i].month));
+    return on;
+}
+
 static cubed_status take_parts(expr_builder *b, const expr *e, cubed_array **x)
 {
     calendar_call call = {.reduction = NULL};
@@ -549,34 +593,53 @@ static void mark_month(const axis_values *v, int64_t month, int64_t before, int6
     }
 }
 
-static void mark_days_but_leap(const axis_values *v, bool *keep)
+/* Builds delday(x, 15, "5mar") or del29feb(x). A calendar without such a day keeps all times. */
+static cubed_status call_days_but(expr_builder *b, const expr *e, cubed_array **out)
 {
-    for (int64_t k = 0; k < v->n; k++) {
-        const cubed_date d = date_of(v->axis.calendar, v->us[k]);
-        keep[k] = d.month != 2 || d.day != 29;
+    static const char *const names[] = {"dim", NULL};
+    enum { MOST_GIVEN = 63 };
+    year_day days[MOST_GIVEN] = {{2, 29}};
+    const bool is_leap = strcmp(e->text, "del29feb") == 0;
+    calendar_call call = {.reduction = NULL};
+    axis_values v;
+    bool *keep = NULL;
+    int n, d, ndays = is_leap ? 1 : 0;
+    EXPR_TRY(expr_check_args(b, e, is_leap ? 1 : 2, is_leap ? 1 : MOST_GIVEN + 1, names, &n));
+    for (int i = 1; i < n; i++) EXPR_TRY(read_day(b, e, e->child[i], &days[ndays++]));
+    read_dim(e, &call);
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], out));
+    cubed_status st = calendar_read_times(b, e, &call, *out, &d, &v);
+    if (st == CUBED_OK) {
+        st = expr_alloc(b, e, v.n, sizeof *keep, &keep);
+        for (int64_t k = 0; k < v.n && st == CUBED_OK; k++)
+            keep[k] = !is_on(date_of(v.axis.calendar, v.us[k]), days, ndays);
+        if (st == CUBED_OK) st = take_marked(b, e, &v, d, keep, out);
+        lang_free(keep);
+        axis_values_free(&v);
     }
+    if (st == CUBED_OK) return CUBED_OK;
+    cubed_array_unref(*out);
+    *out = NULL;
+    return st;
 }
 
-/* Builds selsmon(x, month, before, after) or del29feb(x). */
-static cubed_status call_marked(expr_builder *b, const expr *e, cubed_array **out)
+/* Builds selsmon(x, month, before, after). */
+static cubed_status call_month(expr_builder *b, const expr *e, cubed_array **out)
 {
-    static const char *const of_month[] = {"before", "after", "dim", NULL}, *const of_days[] = {
-                                                                                "dim", NULL};
-    const bool is_month = strcmp(e->text, "selsmon") == 0;
+    static const char *const names[] = {"before", "after", "dim", NULL};
     calendar_call call = {.reduction = NULL};
     int64_t number[3] = {0};
     axis_values v;
     bool *keep = NULL;
     int n, d;
-    EXPR_TRY(expr_check_args(b, e, is_month ? 2 : 1, is_month ? 4 : 1,
-                             is_month ? of_month : of_days, &n));
-    for (int i = 1; i < 4 && is_month; i++) {
-        const expr *named = i > 1 ? expr_keyword(e, of_month[i - 2]) : NULL;
+    EXPR_TRY(expr_check_args(b, e, 2, 4, names, &n));
+    for (int i = 1; i < 4; i++) {
+        const expr *named = i > 1 ? expr_keyword(e, names[i - 2]) : NULL;
         const expr *given = i < n ? e->child[i] : named;
         if (i == 3) number[2] = number[1];
         if (given && given->kind != EXPR_NONE) EXPR_TRY(expr_get_int(b, given, &number[i - 1]));
     }
-    if (is_month && (number[0] < 1 || number[0] > MONTHS || number[1] < 0 || number[2] < 0))
+    if (number[0] < 1 || number[0] > MONTHS || number[1] < 0 || number[2] < 0)
         return expr_reject(b, e,
                            "expected a month from 1 to 12, and no negative numbers of time steps");
     read_dim(e, &call);
@@ -585,8 +648,7 @@ static cubed_status call_marked(expr_builder *b, const expr *e, cubed_array **ou
     if (st == CUBED_OK) {
         st = expr_alloc(b, e, v.n, sizeof *keep, &keep);
         for (int64_t k = 0; k < v.n && st == CUBED_OK; k++) keep[k] = false;
-        if (st == CUBED_OK && is_month) mark_month(&v, number[0], number[1], number[2], keep);
-        if (st == CUBED_OK && !is_month) mark_days_but_leap(&v, keep);
+        if (st == CUBED_OK) mark_month(&v, number[0], number[1], number[2], keep);
         if (st == CUBED_OK) st = take_marked(b, e, &v, d, keep, out);
         lang_free(keep);
         axis_values_free(&v);
@@ -832,13 +894,18 @@ const expr_function expr_climatology_functions[] = {
      .usage = "seltime(x, time, ..., dim=\"time\")",
      .summary = "The elements at these times of day. A pair is a range, which includes both ends."},
     {.name = "selsmon",
-     .fn = call_marked,
+     .fn = call_month,
      .usage = "selsmon(x, month, before=0, after=None, dim=\"time\")",
      .summary =
          "The times in one month of each year, with `before` time steps before it and `after` "
          "time steps after it."},
+    {.name = "delday",
+     .fn = call_days_but,
+     .usage = "delday(x, day, ..., dim=\"time\")",
+     .summary = "All times except those on these days. Days are numbers from 1 to 31, in each "
+                "month, or days of the year such as \"5mar\"."},
     {.name = "del29feb",
-     .fn = call_marked,
+     .fn = call_days_but,
      .usage = "del29feb(x, dim=\"time\")",
      .summary = "All times except those on February 29."},
     {.name = "days_in_year",

@@ -231,6 +231,8 @@ const char *expr_param_note(const char *function, const char *name)
          "Last date, whose whole day, month or year is included. None: the same as `first`."},
     };
     if (strcmp(name, "threshold") == 0) return threshold_note(function);
+    if (strcmp(name, "day") == 0 && strcmp(function, "delday") == 0)
+        return "Days of the month from 1 to 31, or days of the year such as \"5mar\".";
     if (strcmp(name, "q") == 0 && expr_defined_find(function)) return "Percentile, from 0 to 100.";
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         if (strcmp(notes[i].name, name) == 0) return notes[i].note;

@@ -56,7 +56,7 @@ def call(
     dim = options.get("dim")
     if isinstance(dim, str):
         positional = [(k, _grouped(v, dim) if k == "groupby" else v) for k, v in positional]
-    if (function.startswith("sel") or function == "del29feb") and isinstance(dim, str):
+    if (function.startswith("sel") or function in ("delday", "del29feb")) and isinstance(dim, str):
         return _selected(owner, function, positional, options)
     if isinstance(owner, xr.DataArray):
         return _of_array(owner, function, positional, options, None)

@@ -624,6 +624,25 @@ class Functions:
         """
         return call(self._owner, "del29feb", (), {"dim": dim})
 
+    def delday(self, *day: Any, dim: str = "time") -> Any:
+        """All times except those on these days.
+
+        Days are numbers from 1 to 31, in each month, or days of the year such as "5mar".
+
+        Parameters
+        ----------
+        *day : int or str
+            Days of the month from 1 to 31, or days of the year such as "5mar".
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "delday", [("day", v) for v in day], {"dim": dim})
+
     def detrend(self, dim: str = "time") -> Any:
         """Elements minus the least-squares line of their series.
 

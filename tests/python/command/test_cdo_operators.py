@@ -174,8 +174,6 @@ REMEDIES = [
     ),
     ("sortlevel", ["levels.nc"], "x"),
     ("sortlevel", ["unsorted.nc"], "x"),
-    ("delday,15", ["a.nc"], "selday(x, (1, 14), (16, 31))"),
-    ("delday,29feb", ["a.nc"], "del29feb(x)"),
 ]
 
 #: Operators of CDO, and operators that have the same results inside of the input's outermost

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+import cftime
 import cubed
 import numpy as np
 import pandas as pd
@@ -13,6 +14,8 @@ from test_calendar_statistics import make
 
 QUIET = ("--progress", "none")
 CALENDARS = ["standard", "noleap", "360_day"]
+#: Days that no calendar has, and other arguments that are no days.
+DAYS = [0, 32, -1, (14, 16), '"15"', '"mar5"', '"0mar"', '"31apr"', '"5march"', '"31feb"']
 # CDO refuses some of its own yseasmean ("Season DJF already allocated"): see test_labelled_arrays.
 FAMILIES = ["ymon", "yday", "yhour", "mon", "day", "year"]
 
@@ -103,6 +106,35 @@ def test_percentiles_by_cdo(tmp_path, monkeypatch, family, n, freq):
         # CDO has no result where all values of a period are equal.
         np.testing.assert_array_equal(np.isnan(want), np.isnan(got) | (least == most).values)
         np.testing.assert_allclose(np.where(np.isnan(want), np.nan, got), want, rtol=0, atol=1e-3)
+
+
+LEAP = ("02-29", "02-30")
+
+
+def dates(ds):
+    return [str(t) for t in cftime.num2date(ds.time, ds.time.units, ds.time.calendar)]
+
+
+@needs_cdo
+@pytest.mark.parametrize("calendar", CALENDARS)
+def test_days_left_out_by_cdo(tmp_path, calendar):
+    """CDO writes times of the calendar "365_day", which lacks some days of other calendars."""
+    make(tmp_path / "a.nc", calendar, 900, 24)
+    for theirs, ours in {
+        "delday,15": "delday,15,15",
+        "delday,5mar": "delday,05MAR",
+        "delday,31dec": "delday,31Dec",
+        "delday,29feb": "del29feb",
+        "delday,31 -delday,5mar -delday,1": "delday,1,31,5mar",
+    }.items():
+        want = by_cdo(tmp_path, *theirs.split(), "a.nc")
+        for words in (theirs, ours) if " " not in theirs else (ours,):
+            got = by_us(tmp_path, words, "a.nc")
+            np.testing.assert_array_equal(got.v, want.v, err_msg=words)
+            both = zip(dates(got), dates(want), strict=True)
+            pairs = [(a, b) for a, b in both if a[5:10] not in LEAP]
+            assert len(pairs) > 780 and all(a == b for a, b in pairs), words
+            assert got.time.calendar == calendar
 
 
 @needs_cdo
@@ -281,6 +313,9 @@ def test_labelled_arrays():
         ('seltime(v, "06:00:")', "expected times of day in quotes"),
         ('seltime(v, "23:59")', "no element of the coordinate has this time of day"),
         ("del29feb(v, 2)", "del29feb"),
+        *((f"delday(v, {day})", "expected days of the month from 1 to 31, or") for day in DAYS),
+        ("delday(v)", "delday"),
+        ("delday(v[:1], 20)", "no element of the coordinate is selected"),
     ],
 )
 def test_errors(tmp_path, text, message):

@@ -228,8 +228,12 @@ def test_boxes_and_masks():
     want = xr.where(plain[0] > 283, plain, 2 * plain).transpose(*plain.dims)
     np.testing.assert_allclose(got, want)
     assert got.name == "t2m" and got.units == "K"
-    kept = computed(xr.Dataset({"t2m": x, "n": ("time", np.arange(900))}).cubed.del29feb())
+    both = xr.Dataset({"t2m": x, "n": ("time", np.arange(900))})
+    kept = computed(both.cubed.del29feb())
     assert kept.sizes["time"] == 899 and kept.n.dtype == "int64"
+    kept = computed(both.cubed.delday("5mar", 1))
+    gone = (both.time.dt.day == 1) | ((both.time.dt.day == 5) & (both.time.dt.month == 3))
+    np.testing.assert_array_equal(kept.n, both.n[~gone.values])
 
 
 def test_fields():
