@@ -18,6 +18,9 @@
 
 enum { SEEDS = SLOW > 1 ? 1 : 5, TIMES = 50000 };
 
+/* Factor of the bounds of a median. With a single seed, both copies of a range may be slow or lost. */
+#define ONE_SEED (SEEDS == 1 ? 1.25 : 1)
+
 #define RAW   "null"
 #define BLOSC "{\"id\": \"blosc\", \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": 1}"
 
@@ -113,7 +116,7 @@ static void test_durations(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cubed_plan *plan = means(f, TIMES, cases[i].step, cases[i].compressor, cases[i].workers);
         const double seconds = median_seconds(plan, sim_model_of(1));
-        if (seconds > cases[i].seconds) fail_msg("case %zu takes %.1f s", i, seconds);
+        if (seconds > ONE_SEED * cases[i].seconds) fail_msg("case %zu takes %.1f s", i, seconds);
         cubed_plan_unref(plan);
     }
 }

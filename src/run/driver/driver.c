@@ -48,7 +48,7 @@
  * - EARLY_BUSY: part of the workers. If more workers are busy, no copies are made. */
 #define EARLY_SHARE 0.1
 #define EARLY_DONE  0.8
-#define EARLY_BUSY  0.75
+#define EARLY_BUSY  0.95
 
 typedef struct stage_state {
     int64_t done;
