@@ -64,6 +64,9 @@ CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t m
 /* If workers would be idle in a reduction, because it has few tasks: divides the output chunks into pieces, which separate tasks
  * compute and a copy joins. States of partial reductions are divided without a copy. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err);
+/* Returns the number of stored pieces of each state that the stage merges, along axis d of its domain without reduced axes.
+ * Returns 1 if it merges no states. */
+int64_t cb_opt_stored_pieces(const cubed_plan *p, const cb_stage *s, int d);
 /* Adds intermediates before stages that would read the same chunks too often, and then makes the stages again. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
 /* A rechunk may copy an array through intermediates into the blocks of a function. Removes the last of these copies if the

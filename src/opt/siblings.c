@@ -39,12 +39,31 @@ static bool keeps_worker(const cb_stage *s)
            cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks > LATENCY_BYTES;
 }
 
+int64_t cb_opt_stored_pieces(const cubed_plan *p, const cb_stage *s, int d)
+{
+    if (s->reduce->body.nbranches > 0) return 1;
+    const cb_grid *states = p->ir.nodes[s->reduce->list[0].states].grid;
+    const int axis = states->ndim - (s->kept->ndim - d);
+    if (axis < 0) return 1;
+    return cb_max_i64(1, cb_axis_count(&states->axis[axis]) / cb_axis_count(&s->kept->axis[d]));
+}
+
+/* Returns true if the stage merges groups of states whose pieces are smaller than its own chunks. Then split_output.c divides its
+ * chunks, so the size of its tasks is not known yet. */
+static bool is_undivided(const cubed_plan *p, const cb_stage *s)
+{
+    bool undivided = false;
+    for (int d = 0; d < s->kept->ndim && s->reduce->groups; d++)
+        undivided = undivided || cb_opt_stored_pieces(p, s, d) > 1;
+    return undivided;
+}
+
 /* Returns true if two merges of states without common inputs must not be joined: as separate stages they end earlier, because
  * workers on other machines that are idle in one stage run tasks of the other. */
 static bool share_workers(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
-    return p->other_machines && !a->reduce->groups && a->ntasks < (int64_t)p->max_workers &&
-           keeps_worker(a) && keeps_worker(b);
+    return p->other_machines && a->ntasks < (int64_t)p->max_workers && keeps_worker(a) &&
+           keeps_worker(b) && !is_undivided(p, a);
 }
 
 /* Returns the reason why two stages cannot be joined, apart from memory. Returns NULL if they can be joined. */

@@ -66,17 +66,6 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s, bool in_blocks)
     return false;
 }
 
-/* Returns the number of stored pieces of each state that the stage merges, along axis d of its domain without reduced axes.
- * Returns 1 if it merges no states. */
-static int64_t stored_pieces(const cubed_plan *p, const cb_stage *s, int d)
-{
-    if (s->reduce->body.nbranches > 0) return 1;
-    const cb_grid *states = p->ir.nodes[s->reduce->list[0].states].grid;
-    const int axis = states->ndim - (s->kept->ndim - d);
-    if (axis < 0) return 1;
-    return cb_max_i64(1, cb_axis_count(&states->axis[axis]) / cb_axis_count(&s->kept->axis[d]));
-}
-
 /* Returns the maximum number of pieces whose requests do not take much longer than their bytes. Reading a piece of a chunk is one
  * request. But a state that is stored in `stored` pieces needs no further requests. The chunks of each source have their own
  * prefix. All intermediates share one prefix. */
@@ -97,7 +86,7 @@ static int64_t far_pieces(const cubed_plan *p, const cb_stage *s, int d)
     const uint64_t most = s->bytes_read / (uint64_t)s->ntasks / CB_OPT_TASK_BYTES;
     const int64_t want = cb_ceil_div(enough_tasks(p), s->ntasks);
     const int64_t useful = most < (uint64_t)want ? (int64_t)most : want;
-    return (int64_t)fmin((double)useful, pieces_in_time(p, s, stored_pieces(p, s, d)));
+    return (int64_t)fmin((double)useful, pieces_in_time(p, s, cb_opt_stored_pieces(p, s, d)));
 }
 
 /* Returns true if the stage reads chunks from a store with latency. */
