@@ -99,6 +99,12 @@ cubed_status cb_zarr_not_there(cubed_store *store, const char *what, const char 
                    path);
 }
 
+static cubed_status check_text(const cb_buf *text, cubed_error *err)
+{
+    return text->failed ? cb_fail(err, CUBED_E_NOMEM, "out of memory: attributes of a group")
+                        : CUBED_OK;
+}
+
 cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path, cb_buf *out,
                                  cubed_error *err)
 {
@@ -111,7 +117,7 @@ cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path, cb_buf *o
         cb_zarr_read_doc(store, path, format == 3 ? "zarr.json" : ".zattrs", &doc, &why);
     if (st == CUBED_E_NOT_FOUND) {
         cb_buf_puts(out, "{}");
-        return CUBED_OK;
+        return check_text(out, err);
     }
     if (st != CUBED_OK) {
         if (err) *err = why;
@@ -124,6 +130,7 @@ cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path, cb_buf *o
     if (st == CUBED_OK) {
         if (json_is_object(attrs)) st = cb_zarr_attrs_text(attrs, zone, &text, err);
         if (st == CUBED_OK) cb_buf_puts(out, text);
+        if (st == CUBED_OK) st = check_text(out, err);
         cb_zone_free(zone);
     }
     json_decref(doc);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "failing_allocator.h"
 #include "zarr_test.h"
 
 static void expect_walk(cubed_store *s, const char *path, const char *found)
@@ -194,6 +195,30 @@ static void test_groups_of_late_runs(void **state)
     }
 }
 
+/* The attributes of a group are an error, not {}, if there is no memory for them. */
+static void test_attributes_without_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *group;
+    } groups[] = {{"two/.zgroup", "{\"zarr_format\": 2}"},
+                  {"three/zarr.json", "{\"zarr_format\": 3, \"node_type\": \"group\", "
+                                      "\"attributes\": {\"title\": \"a\"}}"}};
+    cubed_store *s = memory();
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        failing f = {.at = 1};
+        const cubed_allocator a = failing_allocator(&f);
+        cubed_error err = CUBED_ERROR_INIT;
+        cb_buf text;
+        put(s, groups[i].key, groups[i].group);
+        cb_buf_init(&text, &a);
+        assert_int_equal(cb_zarr_group_attrs(s, i ? "three" : "two", &text, &err), CUBED_E_NOMEM);
+        assert_string_equal(err.message, "out of memory: attributes of a group");
+        cb_buf_free(&text);
+    }
+    cb_store_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_damaged_consolidated_metadata),
         cmocka_unit_test(test_groups_of_late_runs),
+        cmocka_unit_test(test_attributes_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
