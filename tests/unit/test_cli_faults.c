@@ -253,6 +253,11 @@ static void test_expressions(void **state)
         "a = histogram(t, 5, range=(-1, 1)); b = where(t > 0, t, nan); q, r = qr(t[:, :, 0])",
         "a = unique_values(p[0, 0]); b = nonzero(p[0, 0] > 0); c = repeat(t[0, 0], [1, 2, 0, 1, 1, "
         "1])",
+        "a = anomaly(t, \"time.month\", reference=(\"2000-01\", \"2000-06\")); b = ydrunmean(t, 5)",
+        "a = ymonpctl(t, 90); b = ydaysub(t, ydaymean(t)); c = seldate(t, \"2000-02\", "
+        "\"2000-05\")",
+        "a = weights_file(t, \"r4x3\", \"conservative\", part=\"S\"); b = remapnn(p, \"r4x3\")",
+        "a = groupby(t, p[:, 0, 0] > 0, \"mean\"); b = mean(t, weights=lat); c = runmean(t, 3)",
         "a = concat((t, p), axis=0); b = stack((t, t), axis=0); c = einsum(\"tij->ij\", t)",
     };
     (void)state;
