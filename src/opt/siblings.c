@@ -229,6 +229,16 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
     return bytes;
 }
 
+/* Returns true if loads share a tile. With the loads of another stage, these groups may be different ones, so the memory of both
+ * stages has no simple bound. */
+static bool has_windows(const cb_branch *b)
+{
+    for (int v = 0; v < b->nloads; v++) {
+        if (b->loads[v].kind == CB_LOAD_STORED && b->loads[v].window) return true;
+    }
+    return false;
+}
+
 /* Fills in the description of a compiled stage. A superinstruction counts as several instructions. */
 static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
 {
@@ -237,6 +247,7 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
     for (int i = 0; i < 2 && about->straight; i++) {
         const cb_program *prog = cb_stage_program(s, i);
         const cb_branch *code = prog->nbranches ? &prog->branches[0] : &(cb_branch){.nloads = 0};
+        about->straight = !has_windows(code);
         about->loads[i] = (size_t)code->nloads;
         about->instrs[i] = 0;
         for (int k = 0; k < code->ninstrs; k++)

@@ -53,6 +53,7 @@ typedef struct cb_load {
      * by exec/plan/traffic.c. */
     bool tile;
     bool follows;   /* the load is in a group (see `next`), and is not the first one of the group */
+    bool window;    /* the load is in a group whose loads share one tile (see `next`) */
     cb_reuse reuse; /* for STORED; set by exec/plan/traffic.c and cb_plan_find_reuse */
     /* Only the part of a chunk that a block needs is read. For STORED; set by exec/plan/traffic.c. */
     bool subread;
@@ -60,9 +61,10 @@ typedef struct cb_load {
      * reaches the block. For STORED; set by exec/operators/reduce_ways.c. */
     bool piecewise;
     /* Number of the next load of the group; 0 if this is the last load of the group, or in no group. For STORED; set by
-     * exec/plan/traffic.c. The loads of a group read the same array with equal strides, of which one exceeds 1, but with
-     * different offsets. So they need the same chunks. Each chunk is read once for all of them, into the buffer of the first
-     * load. */
+     * exec/plan/traffic.c. The loads of a group read the same array with equal strides, but with different offsets. So they need
+     * the same chunks. Each chunk is read once for all of them, into the buffer of the first load. If a stride exceeds 1, each
+     * load has a tile. If all strides are 1 or -1, the loads share one tile (`window`). It has all elements from the first to
+     * the last that any of the loads needs, along each axis. */
     uint16_t next;
 } cb_load;
 

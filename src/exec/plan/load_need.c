@@ -35,6 +35,23 @@ size_t cb_tile_bytes(const cb_load *load, const int64_t *extents)
     return bytes;
 }
 
+size_t cb_window_bytes(const cb_branch *b, int first, int more, const int64_t *extents)
+{
+    const cb_map *map = b->loads[first].map, *other = more < 0 ? map : b->loads[more].map;
+    size_t bytes = cubed_dtype_size(b->loads[first].dtype);
+    for (int d = 0; d < map->ndim_out; d++) {
+        const int j = map->dim[d].axis;
+        int64_t least = other->dim[d].offset, most = least;
+        int v = first;
+        do {
+            least = cb_min_i64(least, b->loads[v].map->dim[d].offset);
+            most = cb_max_i64(most, b->loads[v].map->dim[d].offset);
+        } while ((v = b->loads[v].next) > 0);
+        bytes = cb_sat_mul(bytes, (size_t)(most - least) + (j < 0 ? 1 : (size_t)extents[j]));
+    }
+    return bytes;
+}
+
 bool cb_branch_is_bare(const cb_branch *b)
 {
     const cb_load *l = &b->loads[b->results[0]];

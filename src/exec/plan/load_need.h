@@ -21,5 +21,10 @@ size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *ex
 /* Returns the size in bytes of a load's tile for a block with these extents. A tile is a dense copy of the elements that the
  * block needs; if the load has a reshape, of all elements from the first to the last needed element along each axis. */
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);
+/* Returns the size in bytes of the tile that a group of loads shares (`window` of cb_load). If `more` is not negative, load
+ * `more` counts as another load of the group.
+ *
+ * first  number of the first load of the group */
+size_t cb_window_bytes(const cb_branch *b, int first, int more, const int64_t *extents);
 
 #endif

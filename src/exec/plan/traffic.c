@@ -383,6 +383,21 @@ static bool may_group(const cubed_plan *p, const cb_load *l, const int64_t *exte
                        cb_tile_bytes(l, extents) <= cb_chunk_bytes(p, l->node) / 2);
 }
 
+/* Returns true if a load may be in a group that shares one tile. The array's axes must be in the order of the domain's axes, as
+ * in a chunk that is used in place. */
+static bool may_share_window(const cubed_plan *p, const cb_load *l)
+{
+    if (l->kind != CB_LOAD_STORED || l->reshape || l->subread) return false;
+    for (int d = 0, last = -1; d < l->map->ndim_out; d++) {
+        const int j = l->map->dim[d].axis;
+        const int64_t stride = l->map->dim[d].stride;
+        if (j < 0) continue;
+        if (j <= last || (stride != 1 && stride != -1)) return false;
+        last = j;
+    }
+    return l->tile || cb_node_is_decoded(p, l->node);
+}
+
 static bool same_strides(const cb_load *a, const cb_load *b)
 {
     const cb_map *x = a->map, *y = b->map;
@@ -393,13 +408,33 @@ static bool same_strides(const cb_load *a, const cb_load *b)
     return true;
 }
 
+/* Returns the bytes of the tile of the group that begins with load v, or of the load's own tile. */
+static size_t tile_of(const cb_branch *b, int v, const int64_t *extents)
+{
+    const cb_load *l = &b->loads[v];
+    if (l->next > 0) return cb_window_bytes(b, v, -1, extents);
+    return l->tile ? cb_tile_bytes(l, extents) : 0;
+}
+
+/* Returns true if load v uses less memory in the group that begins with load o than alone. So the loads of a branch use at most
+ * the memory that they use without groups. */
+static bool saves_memory(const cubed_plan *p, const cb_branch *b, int o, int v,
+                         const int64_t *extents)
+{
+    const size_t apart = cb_sat_add(tile_of(b, o, extents), tile_of(b, v, extents));
+    return cb_window_bytes(b, o, v, extents) <
+           cb_sat_add(apart, cb_chunk_bytes(p, b->loads[v].node));
+}
+
 /* Returns the first load of the group, among the loads after number v, to which load v belongs; -1 if there is none. */
 static int group_of(const cubed_plan *p, const cb_branch *b, int v, const int64_t *extents)
 {
+    const bool wide = has_wide_stride(b->loads[v].map);
     for (int o = v + 1; o < b->nloads; o++) {
         const cb_load *l = &b->loads[o];
-        if (!l->follows && l->kind == CB_LOAD_STORED && same_strides(l, &b->loads[v]) &&
-            may_group(p, l, extents))
+        if (l->follows || l->kind != CB_LOAD_STORED || !same_strides(l, &b->loads[v])) continue;
+        if (wide ? may_group(p, l, extents)
+                 : may_share_window(p, l) && saves_memory(p, b, o, v, extents))
             return o;
     }
     return -1;
@@ -410,14 +445,17 @@ static void find_groups(const cubed_plan *p, const cb_branch *b, const int64_t *
 {
     for (int v = b->nloads - 1; v >= 0; v--) {
         cb_load *l = &b->loads[v];
-        const int first = may_group(p, l, extents) ? group_of(p, b, v, extents) : -1;
+        const bool groups = may_group(p, l, extents) || may_share_window(p, l);
+        const int first = groups ? group_of(p, b, v, extents) : -1;
         if (first < 0) continue;
         l->next = (uint16_t)first;
         b->loads[first].follows = true;
     }
     for (int v = 0; v < b->nloads; v++) {
         cb_load *l = &b->loads[v];
-        if (l->next > 0 || l->follows) l->tile = true;
+        if (l->next == 0 && !l->follows) continue;
+        l->tile = has_wide_stride(l->map);
+        l->window = !l->tile;
     }
 }
 
@@ -482,7 +520,7 @@ static void choose_reads(const cubed_plan *p, const cb_branch *b, const cb_block
                          const int64_t *extents, cb_load *l, cb_stage *s)
 {
     l->tile = l->reshape != 0;
-    l->subread = l->piecewise = l->follows = false;
+    l->subread = l->piecewise = l->follows = l->window = false;
     l->next = 0;
     l->reuse = CB_REUSE_NONE;
     if (l->reshape) {
@@ -494,7 +532,7 @@ static void choose_reads(const cubed_plan *p, const cb_branch *b, const cb_block
     l->tile = n.tile;
     l->subread = is_subread(p, l, extents, &v);
     if (n.chunks > n.distinct) l->reuse = n.again ? CB_REUSE_ALL : CB_REUSE_CUT;
-    if (!may_group(p, l, extents)) add_reads(p, l, extents, &n, s);
+    if (!may_group(p, l, extents) && !may_share_window(p, l)) add_reads(p, l, extents, &n, s);
 }
 
 void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *prog,
@@ -512,10 +550,10 @@ void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *
         find_groups(p, b, extents);
         for (int v = 0; v < b->nloads; v++) {
             const cb_load *l = &b->loads[v];
-            if (l->follows || !may_group(p, l, extents)) continue;
+            if (l->kind != CB_LOAD_STORED || l->follows) continue;
             if (l->next > 0) {
                 choose_group_reads(p, b, axes, v, s);
-            } else {
+            } else if (may_group(p, l, extents) || may_share_window(p, l)) {
                 const load_reads n = count_reads(p, b, axes, l, l->map, NULL);
                 add_reads(p, l, extents, &n, s);
             }

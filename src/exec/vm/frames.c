@@ -32,6 +32,16 @@ cubed_status cb_load_frame(const cubed_plan *p, const cb_load *load, const int64
     return CUBED_OK;
 }
 
+cubed_status cb_grouped_frame(const cubed_plan *p, const cb_branch *branch, int v,
+                              const int64_t *extents, cb_arena *arena, void **chunk, void **tile,
+                              cubed_error *err)
+{
+    const cb_load *l = &branch->loads[v];
+    CB_TRY(cb_load_frame(p, l, extents, arena, chunk, tile, err));
+    if (!l->window || l->follows) return CUBED_OK;
+    return cb_arena_alloc(arena, cb_window_bytes(branch, v, -1, extents), "window", tile, err);
+}
+
 cubed_status cb_branch_frame(const cubed_plan *p, const cb_program *prog, const cb_branch *branch,
                              const int64_t *extents, cb_arena *arena, cubed_error *err)
 {
@@ -40,7 +50,7 @@ cubed_status cb_branch_frame(const cubed_plan *p, const cb_program *prog, const 
     for (int v = 0; v < branch->nloads; v++) {
         void *chunk, *tile;
         if (branch->loads[v].kind == CB_LOAD_STORED)
-            CB_TRY(cb_load_frame(p, &branch->loads[v], extents, arena, &chunk, &tile, err));
+            CB_TRY(cb_grouped_frame(p, branch, v, extents, arena, &chunk, &tile, err));
     }
     /* Measure these reads after the buffers, because all loads have their buffers when the reads take place. */
     for (int v = 0; v < branch->nloads && cb_arena_measures(arena); v++) {

@@ -40,6 +40,11 @@ CUBED_MUST_CHECK cubed_status cb_machine_frame(const cb_program *prog, const cb_
 CUBED_MUST_CHECK cubed_status cb_load_frame(const cubed_plan *p, const cb_load *load,
                                             const int64_t *extents, cb_arena *arena, void **chunk,
                                             void **tile, cubed_error *err);
+/* Allocates the buffers of load `v` of a branch, like cb_load_frame. The tile of a window (`window` of cb_load) is allocated for
+ * the first load of the group; the other loads have no buffers. */
+CUBED_MUST_CHECK cubed_status cb_grouped_frame(const cubed_plan *p, const cb_branch *branch, int v,
+                                               const int64_t *extents, cb_arena *arena,
+                                               void **chunk, void **tile, cubed_error *err);
 /* Measures the memory for evaluating a branch of a program over a box with these extents: the register machine and the loads. */
 CUBED_MUST_CHECK cubed_status cb_branch_frame(const cubed_plan *p, const cb_program *prog,
                                               const cb_branch *branch, const int64_t *extents,

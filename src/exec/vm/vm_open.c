@@ -152,17 +152,66 @@ static cubed_status gather_group(const cb_vm *vm, vm_load *first, const cb_box *
     return CUBED_OK;
 }
 
+/* Copies a chunk of a group to its window, whose element at `all->lo` is at `tile`. */
+static void place_in_window(const cb_vm *vm, const vm_load *l, const int64_t *idx,
+                            const cb_pinned *pinned, const cb_box *all, const int64_t *stride,
+                            char *tile)
+{
+    cb_box part;
+    cb_grid_box(vm->task->plan->ir.nodes[l->load->node].grid, idx, &part);
+    cb_box_intersect(&part, all, &part);
+    cb_box_copy(&part, l->size, tile, all->lo, stride, pinned->data, pinned->lo, pinned->stride);
+}
+
+/* Reads each chunk that a group needs once, and copies it to the tile that the loads share. Chunks that no load needs are not
+ * read, so their elements of the tile are undefined. */
+static cubed_status gather_window(const cb_vm *vm, vm_load *first, const cb_box *box, char *tile,
+                                  cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    int64_t extents[CUBED_MAX_NDIM], stride[CUBED_MAX_NDIM];
+    cb_box all, image;
+    cb_map_image(first->load->map, box, &all);
+    for (const vm_load *l = next_of(vm, first); l; l = next_of(vm, l)) {
+        cb_map_image(l->load->map, box, &image);
+        for (int d = 0; d < all.ndim; d++) {
+            all.lo[d] = cb_min_i64(all.lo[d], image.lo[d]);
+            all.hi[d] = cb_max_i64(all.hi[d], image.hi[d]);
+        }
+    }
+    for (int d = 0; d < all.ndim; d++) extents[d] = all.hi[d] - all.lo[d];
+    cb_dense_strides(all.ndim, extents, first->size, stride);
+    for (vm_load *l = first; l; l = next_of(vm, l)) {
+        int64_t idx[CUBED_MAX_NDIM];
+        memcpy(idx, l->cover.lo, sizeof idx);
+        do {
+            if (is_gathered(vm, first, l, idx)) continue;
+            const size_t mark = cb_arena_mark(t->arena);
+            cb_pinned pinned;
+            CB_TRY(cb_load_chunk(t, l->load, idx, &all, first->chunk, &pinned, err));
+            place_in_window(vm, l, idx, &pinned, &all, stride, tile);
+            cb_arena_release(t->arena, mark);
+        } while (cb_odometer_next(&l->cover, idx));
+        l->base = tile + cb_map_strides(l->load->map, all.lo, stride, box->lo, l->stride);
+    }
+    return CUBED_OK;
+}
+
 /* Opens all loads of a group. If they need the same single chunk, it is used in place. */
 static cubed_status open_group(cb_vm *vm, vm_load *first, const cb_box *box, cubed_error *err)
 {
     const cb_task *t = vm->task;
     const cb_grid *g = t->plan->ir.nodes[first->load->node].grid;
+    const bool window = first->load->window;
     bool in_place = is_ordered(first->load->map);
+    void *tile = NULL; /* of the window */
     for (vm_load *l = first; l; l = next_of(vm, l)) {
         cb_box image;
         void *chunk, *data;
-        CB_TRY(cb_load_frame(t->plan, l->load, vm->extent, t->arena, &chunk, &data, err));
-        CB_CHECK(data, err);
+        CB_TRY(cb_grouped_frame(t->plan, vm->branch, (int)(l - vm->loads), vm->extent, t->arena,
+                                &chunk, &data, err));
+        CB_CHECK(data || (window && l != first), err);
+        if (l == first) tile = data;
         l->chunk = l == first ? chunk : first->chunk;
         l->base = data;
         cb_map_image(l->load->map, box, &image);
@@ -170,7 +219,9 @@ static cubed_status open_group(cb_vm *vm, vm_load *first, const cb_box *box, cub
         in_place =
             in_place && cb_box_count(&l->cover) == 1 && cb_box_has(&first->cover, l->cover.lo);
     }
-    if (!in_place) return gather_group(vm, first, box, err);
+    if (!in_place)
+        return window ? gather_window(vm, first, box, tile, err)
+                      : gather_group(vm, first, box, err);
     for (vm_load *l = first; l; l = next_of(vm, l)) {
         const cb_box cover = l->cover;
         cb_box image;
