@@ -344,10 +344,36 @@ static void test_running_sum(void **state)
     tear_down(&s);
 }
 
+/* Blocks with overlapping halos read each chunk once. */
+static void test_halo(void **state)
+{
+    enum { ROWS = 40, COLUMNS = 2048, CHUNKS = 6 };
+    const uint64_t chunk = (uint64_t)ROWS * COLUMNS * sizeof(double);
+    const cubed_window window = {.axis = 0, .before = 11};
+    cubed_error err = CUBED_ERROR_INIT;
+    source s;
+    (void)state;
+    set_up(&s, (int64_t)ROWS * CHUNKS, COLUMNS, ROWS, COLUMNS);
+    cubed_target t = {.data = malloc(CHUNKS * chunk)};
+    assert_non_null(t.data);
+    must(cubed_rolling_reduce(s.x, &window, 1, CUBED_GROUP_MAX, NULL, &t.array, &err), &err);
+    for (unsigned workers = 1; workers <= 2; workers++) {
+        cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+        cubed_plan_info info;
+        o.max_workers = workers;
+        o.allowed_mem = 8 * chunk + ((uint64_t)4 << 20);
+        run_targets(s.ctx, &t, 1, o, &info);
+        assert_int_equal(decoded, CHUNKS);
+    }
+    cubed_array_unref(t.array);
+    free(t.data);
+    tear_down(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_months),
-                                       cmocka_unit_test(test_no_cache), cmocka_unit_test(test_sums),
-                                       cmocka_unit_test(test_running_sum)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_months), cmocka_unit_test(test_no_cache), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_running_sum), cmocka_unit_test(test_halo)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -342,6 +342,8 @@ static load_reads count_reads(const cubed_plan *p, const cb_branch *b, const cb_
         cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], map->dim[d].offset, map->dim[d].stride,
                              spread ? spread[d] : 0, &g->axis[d]);
         if (c.most > 1 || j < last) n.tile = true;
+        /* The halos of adjacent blocks overlap. */
+        if (axes[j].halo && nblocks(&axes[j]) > 1) n.again = true;
         last = j;
         used |= 1ull << j;
         n.chunks = cb_sat_mul(n.chunks, c.total);
