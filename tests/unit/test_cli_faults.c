@@ -214,8 +214,12 @@ static int set_up(void **state)
     if (!mkdtemp(top) || chdir(top) != 0) return -1;
     make_input("in.zarr", 0);
     make_input("later.zarr", 365);
+    make_input("year-1.zarr", 0);
+    make_input("year-2.zarr", 365);
     succeed(WORDS("copy", "in.zarr", "in.nc"));
     succeed(WORDS("copy", "in.zarr", "region.zarr"));
+    succeed(WORDS("eval", "t + 1", "in.zarr", "--out", "planned.zarr", "--save-plan", "plan.cubed",
+                  "--work-dir", "work"));
     return 0;
 }
 
@@ -233,7 +237,6 @@ static void test_info(void **state)
     fail_some(WORDS("info", "in.zarr"));
     fail_some(WORDS("info", "in.nc", "--json"));
     fail_some(WORDS("info", "in.zarr::p"));
-    fail_some(WORDS("executors"));
     fail_some(WORDS("clean", "in.zarr", "--dry-run"));
 }
 
@@ -310,12 +313,25 @@ static void test_copies(void **state)
     fail_some(WORDS("copy", "in.zarr", "out/a.zip"));
 }
 
+/* Several files as one, and saved plans. */
+static void test_files_and_plans(void **state)
+{
+    (void)state;
+    fail_some(WORDS("eval", "a = timmean(t); b = p[::5, 0, 0]", "year-*.zarr"));
+    fail_some(WORDS("eval", "t[0, 0]", "in.zarr", "--csv"));
+    fail_some(WORDS("copy", "year-*.zarr", "out/a.nc"));
+    fail_some(WORDS("eval", "t + 1", "in.zarr", "--out", "out/a.zarr", "--save-plan", "out/a.cubed",
+                    "--work-dir", "out"));
+    fail_some(WORDS("submit", "plan.cubed", "out/jobs", "--engine", "slurm", "--run", "a"));
+    fail_some(WORDS("executors"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_info),    cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_results), cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_copies),  cmocka_unit_test(test_files_and_plans),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
