@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/le.h"
 
-enum { ENTRY = 4, IS_BITSHUFFLED = 0x04, INNER_SHIFT = 5, INNER_LZ4 = 1, SHRANK_A_LOT = 8 };
+enum { ENTRY = 4, IS_BITSHUFFLED = 0x04, INNER_SHIFT = 5, INNER_LZ4 = 1, SHRANK_A_LOT = 32 };
 
 cubed_range cb_blosc_next_part(cb_blosc_cursor *c, size_t from, size_t end, unsigned char **to)
 {
@@ -55,16 +55,21 @@ static size_t index_in(const plane *p, size_t at)
     return cb_min_size(i, p->size);
 }
 
-/* Returns how many bytes of the plane the parts need. Parts ascend, so that the last one with a byte of the plane decides. */
-static size_t needed(const cb_blosc_block *b, const plane *p, cb_blosc_cursor parts)
+/* Returns the end of the bytes of the plane that the parts need, and their start in *least. Parts ascend, so the first and the
+ * last part with bytes of the plane decide. */
+static size_t needed(const cb_blosc_block *b, const plane *p, cb_blosc_cursor parts, size_t *least)
 {
     size_t most = 0;
+    *least = 0;
     unsigned char *to;
     for (;;) {
         const cubed_range part = cb_blosc_next_part(&parts, b->from, b->from + b->size, &to);
         if (part.size == 0) return most;
-        const size_t at = (size_t)part.offset - b->from, end = index_in(p, at + part.size);
-        if (end > index_in(p, at)) most = end;
+        const size_t at = (size_t)part.offset - b->from;
+        const size_t lo = index_in(p, at), end = index_in(p, at + part.size);
+        if (end == lo) continue;
+        if (most == 0) *least = lo;
+        most = end;
     }
 }
 
@@ -87,11 +92,11 @@ static void copy_plane(const cb_blosc_block *b, const plane *p, const unsigned c
     }
 }
 
-/* Decodes the first `most` bytes of an LZ4 stream that repeats one byte: a few literals, a match with offset 1, and a few
+/* Decodes bytes `least` to most - 1 of an LZ4 stream that repeats one byte: a few literals, a match with offset 1, and a few
  * literals at the end. The high bytes of small numbers are such streams, and LZ4 takes several times as long as memset. Returns
  * false for all other streams. `encoded` is at least 1. */
-static bool decode_run(const unsigned char *src, size_t encoded, unsigned char *dst, size_t most,
-                       size_t size)
+static bool decode_run(const unsigned char *src, size_t encoded, unsigned char *dst, size_t least,
+                       size_t most, size_t size)
 {
     enum { OFFSET = 2, LEAST_MATCH = 4, LEAST_LAST = 5, LONG = 15 };
     const unsigned char *const end = src + encoded, *const literals = src + 1;
@@ -111,19 +116,21 @@ static bool decode_run(const unsigned char *src, size_t encoded, unsigned char *
     if (nlast < LEAST_LAST || nlast == LONG) return false;
     if ((size_t)(end - at) != nlast || run + nlast != size) return false;
     memcpy(dst, literals, cb_min_size(nfirst, most));
-    if (most > nfirst) memset(dst + nfirst, literals[nfirst - 1], cb_min_size(run, most) - nfirst);
+    const size_t lo = cb_max_size(nfirst, least), hi = cb_min_size(run, most);
+    if (hi > lo) memset(dst + lo, literals[nfirst - 1], hi - lo);
     if (most > run) memcpy(dst + run, at, most - run);
     return true;
 }
 
-/* Decodes at least `most` of the `size` bytes of an LZ4 stream. LZ4 copies the match that contains the last byte one byte at a
- * time. In a stream that shrank a lot this match is probably long, and the whole stream is decoded faster. */
-static bool decode_prefix(const unsigned char *src, size_t encoded, unsigned char *dst, size_t most,
-                          size_t size)
+/* Decodes at least bytes `least` to most - 1 of the `size` bytes of an LZ4 stream. LZ4 copies the match that contains the last
+ * byte one byte at a time. In a stream that shrank a lot this match is probably long, and the whole stream is decoded
+ * faster. */
+static bool decode_prefix(const unsigned char *src, size_t encoded, unsigned char *dst,
+                          size_t least, size_t most, size_t size)
 {
     const char *from = (const char *)src;
     const bool shrank = encoded < size / SHRANK_A_LOT;
-    if (shrank && decode_run(src, encoded, dst, most, size)) return true;
+    if (shrank && decode_run(src, encoded, dst, least, most, size)) return true;
     const int got =
         shrank ? LZ4_decompress_safe(from, (char *)dst, (int)encoded, (int)size)
                : LZ4_decompress_safe_partial(from, (char *)dst, (int)encoded, (int)most, (int)size);
@@ -144,10 +151,13 @@ bool cb_blosc_copy_parts(const cb_blosc_block *b, cb_blosc_cursor *c, unsigned c
         if (encoded == 0 || encoded > left || encoded > INT_MAX) return false;
         const unsigned char *bytes = src;
         const plane last = plane_of(b, s, planes - 1);
-        size_t most = needed(b, &last, *c);
-        if (planes > 1) most += (planes - 1) * last.size;
+        size_t least, most = needed(b, &last, *c, &least);
+        if (planes > 1) {
+            least = 0;
+            most += (planes - 1) * last.size;
+        }
         if (most > 0 && encoded != stream) {
-            if (!decode_prefix(src, encoded, buffer, most, stream)) return false;
+            if (!decode_prefix(src, encoded, buffer, least, most, stream)) return false;
             bytes = buffer;
         }
         for (size_t j = 0; j < planes && most > 0; j++) {

@@ -181,7 +181,7 @@ static int put_run(uint8_t *to, size_t literals, size_t last, size_t size)
  * must be those of LZ4. */
 static void test_streams_of_one_byte(void **state)
 {
-    enum { SIZE = 4096, ENTRY = 4, SHRANK = SIZE / 8 };
+    enum { SIZE = 4096, ENTRY = 4, SHRANK = SIZE / 32 };
     static uint8_t expected[SIZE], buffer[SIZE];
     int decoded = 0, refused = 0;
     (void)state;
