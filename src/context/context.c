@@ -51,6 +51,7 @@ void cubed_context_unref(cubed_context *ctx)
     if (!ctx || atomic_fetch_sub_explicit(&ctx->refs, 1, memory_order_acq_rel) != 1) return;
     cubed_allocator a = ctx->alloc;
     cb_spare_drop(&ctx->spare);
+    cb_opened_drop(&ctx->opened);
     cb_stores_free(&ctx->stores);
     cb_codecs_free(&ctx->codecs, &a);
     cb_added_block_fn *next, *added = atomic_load(&ctx->block_fns);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "codec/codec_registry.h"
+#include "context/opened.h"
 #include "cubed/sys/block.h"
 #include "cubed/sys/raised.h"
 #include "cubed/sys/source.h"
@@ -41,8 +42,9 @@ struct cubed_context {
     /* memory that this process may use, measured when the context was created */
     uint64_t machine_memory;
     cb_code_memory code;
-    cb_spare spare;      /* arena for the next run */
-    atomic_uint working; /* number of messages that workers of this context are executing */
+    cb_spare spare;        /* arena for the next run */
+    cb_opened_list opened; /* arrays for the next plans */
+    atomic_uint working;   /* number of messages that workers of this context are executing */
     _Atomic(cb_added_block_fn *) block_fns;
     _Atomic(cb_added_source_fn *) source_fns;
     _Atomic(cb_added_executor *) executors;

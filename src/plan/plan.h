@@ -20,7 +20,7 @@ typedef struct cb_storage {
     const char *origin;
     cubed_store *store;   /* for sources: the store, open as long as the plan exists */
     cb_zarr_array *array; /* for sources: the Zarr array, open as long as the plan exists */
-    atomic_int *plans;    /* for sources: number of plans that share `store` and `array` */
+    cb_opened *opened;    /* for sources: owns `store` and `array`, which other plans may share */
     int64_t length; /* for regions that extend an array: the length of the array before the run */
 } cb_storage;
 

@@ -9,18 +9,27 @@
 #include "base/text.h"
 #include "files/files.h"
 
-static void close_one(const cubed_plan *p, const cb_storage *s)
+static void close_one(const cb_storage *s)
 {
-    if (s->plans && atomic_fetch_sub_explicit(s->plans, 1, memory_order_acq_rel) != 1) return;
+    if (s->opened) {
+        cb_opened_unref(s->opened);
+        return;
+    }
     cb_zarr_close(s->array);
     cb_store_close(s->store);
-    cb_free(&p->ctx->alloc, s->plans, sizeof *s->plans);
+}
+
+static void set_opened(cb_storage *s, cb_opened *x)
+{
+    s->opened = x;
+    s->store = x->store;
+    s->array = x->array;
 }
 
 void cb_plan_close_storage(cubed_plan *p)
 {
     for (int i = 0; p->storage && i < p->ir.nnodes; i++) {
-        if (p->storage[i]) close_one(p, p->storage[i]);
+        if (p->storage[i]) close_one(p->storage[i]);
     }
 }
 
@@ -48,25 +57,34 @@ static void share_source(cb_storage *s, const cubed_plan *like, int *at)
     for (int i = 0; i < n; i++) {
         *at = (*at + 1) % n;
         const cb_storage *x = like->storage[*at];
-        if (!x || !x->plans || !x->array || strcmp(x->place.store, s->place.store) != 0 ||
+        if (!x || !x->opened || !x->array || strcmp(x->place.store, s->place.store) != 0 ||
             strcmp(x->place.path, s->place.path) != 0)
             continue;
-        atomic_fetch_add_explicit(x->plans, 1, memory_order_relaxed);
-        s->store = x->store;
-        s->array = x->array;
-        s->plans = x->plans;
+        cb_opened_ref(x->opened);
+        set_opened(s, x->opened);
         return;
     }
 }
 
 static cubed_status open_array(cubed_plan *p, const cb_node *n, cb_storage *s, cubed_error *err)
 {
-    s->plans = cb_alloc_zero(&p->ctx->alloc, sizeof *s->plans);
-    if (!s->plans) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
-    atomic_init(s->plans, 1);
-    CB_TRY(cb_store_open_allowed(&p->ctx->stores, s->place.store, n->references, false, &s->store,
-                                 err));
-    return cb_zarr_open(s->store, &p->ctx->codecs, s->place.path, &s->array, err);
+    cb_opened_list *kept = &p->ctx->opened;
+    cb_opened *x = n->references ? NULL : cb_opened_take(kept, s->place.store, s->place.path);
+    if (x) {
+        set_opened(s, x);
+        return CUBED_OK;
+    }
+    CB_TRY(cb_opened_new(&p->ctx->alloc, &x, err));
+    cubed_status st;
+    CB_GO(cb_store_open_allowed(&p->ctx->stores, s->place.store, n->references, false, &x->store,
+                                err));
+    CB_GO(cb_zarr_open(x->store, &p->ctx->codecs, s->place.path, &x->array, err));
+    set_opened(s, x);
+    if (!n->references) cb_opened_keep(kept, x);
+    return CUBED_OK;
+out:
+    cb_opened_unref(x);
+    return st;
 }
 
 static cubed_status open_source(void *plan, size_t i, cubed_error *err)

@@ -1,6 +1,7 @@
 """Sources that are written anew while they are open: results are of one version, or none."""
 
 import json
+import os
 import shutil
 import subprocess
 
@@ -42,6 +43,26 @@ def test_between_opening_and_computing(tmp_path, zarr_format):
         x.compute()
     y = cubed.from_zarr(tmp_path / "a") + 1
     np.testing.assert_array_equal(y.compute(), A + 6)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("how", ["rewritten", "removed"])
+def test_arrays_that_are_kept_open(tmp_path, zarr_format, how):
+    """Plans share an open array whose metadata are older than two seconds."""
+    path = make(tmp_path / "a", 0, zarr_format)
+    meta = path / ("zarr.json" if zarr_format == 3 else ".zarray")
+    before = meta.stat().st_mtime - 10
+    os.utime(meta, (before, before))
+    x = cubed.from_zarr(path)
+    for i in range(0, 1000, 300):
+        assert x[i].compute() == A[i]
+    shutil.rmtree(path)
+    if how == "rewritten":
+        make(path, 5, zarr_format)
+    with pytest.raises((OSError, ValueError), match=OPENED if how == "rewritten" else "a"):
+        x[3].compute()
+    if how == "rewritten":
+        assert cubed.from_zarr(path)[3].compute() == A[3] + 5
 
 
 def test_chunks_alone_are_read_as_they_are(tmp_path):
