@@ -170,6 +170,15 @@ static cubed_status refuse(const placed *a, const placed *b, cb_place_relation r
     return CUBED_E_ARG;
 }
 
+bool cb_plan_writes_nothing(const cubed_plan *p)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        if ((n->is_target && n->url) || n->writes || cb_node_is_intermediate(n)) return false;
+    }
+    return p->ngroups == 0;
+}
+
 cubed_status cb_plan_check_places(const cubed_plan *p, bool again, cubed_error *err)
 {
     placed_list l = {.ctx = p->ctx, .again = again};

@@ -240,6 +240,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_check_work_dir(const cubed_context *ctx, c
 /* Checks that other processes can access all stores. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir,
                                                    cubed_error *err);
+/* Returns true if a run in this process writes to no place: the plan has no intermediates, groups or results in stores. */
+bool cb_plan_writes_nothing(const cubed_plan *p);
 /* Fails with CUBED_E_ARG if an output of the plan would destroy an input or another output, even if the URLs of one place
  * differ. Called when the plan is made, and when a run begins.
  *

@@ -85,7 +85,8 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
         CB_GO(cb_update_check(plan, err));
     else if (mode != CB_IO_WORKER && mode != CB_IO_FINISH)
         CB_GO(cb_update_check_run(plan, err));
-    if (mode != CB_IO_WORKER) CB_GO(cb_plan_check_places(plan, true, err));
+    if (mode != CB_IO_WORKER && !(mode == CB_IO_RUN && cb_plan_writes_nothing(plan)))
+        CB_GO(cb_plan_check_places(plan, true, err));
     CB_GO(cb_zone_new(a, &io->zone, err));
     CB_GO(cb_run_self_init(plan, options->run,
                            (io->remember || can_keep(plan, options->keep)) && !options->plan,
