@@ -21,8 +21,8 @@ typedef struct cubed_target {
     /* JSON: the "codecs" list of format 3; for format 2 a compressor, or a list of filters that ends with a compressor. NULL:
      * zstd level 1 */
     const char *codecs;
-    /* Chunks of the Zarr array. NULL: the chunks of `array`, or shorter chunks if those of a function on whole blocks do not
-     * fit into memory. */
+    /* Chunks of the Zarr array. NULL: the chunks of `array`. If `array` is the result of a function on whole blocks, and its
+     * chunks do not fit into memory, they are shorter. */
     const int64_t *chunks;
     /* Shape of shards (format 3); NULL: every chunk is an object. A shard holds several chunks, and one task writes the whole
      * shard. Each length is a multiple of the chunk's length, or -1 for the whole axis. CUBED_CHUNKS_KEPT: the array's own

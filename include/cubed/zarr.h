@@ -86,8 +86,8 @@ typedef struct cubed_zarr_info {
     /* Reason why the array cannot be used in computations: its type or a codec is not supported. NULL: the array can be
      * used. */
     const char *unsupported;
-    /* For an unsupported array: the name of its type in the metadata. `dtype` and `logical_bytes` are then meaningless; the
-     * other members are valid. NULL: nothing else is known about the array. */
+    /* Only if `unsupported` is not NULL: name of the array's type in the metadata. `dtype` and `logical_bytes` are then
+     * meaningless; the other members are valid. If `type` is NULL, only `unsupported` is valid. */
     const char *type;
     /* Least precise validator of the store and of all stores that it refers to, as far as their servers have answered. */
     cubed_validator validator;

@@ -15,7 +15,8 @@ const char *python_name(void);
 /* Checks that the interpreter runs and has `modules`. The first module is the package. Otherwise prints that the interpreter does
  * not run, or the missing module and the command that installs it.
  *
- * what   the verb of a sentence about the program, such as "draws"
+ * verb   name of the subcommand, for messages
+ * what   verb of a sentence about the program, such as "draws"
  * extra  the extra of the package that has the other modules, or NULL if the package must be installed from its wheel
  *
  * Returns an exit code. */

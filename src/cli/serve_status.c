@@ -79,8 +79,8 @@ static void reply_text(int fd, const char *code, const char *text)
     reply(fd, code, "text/plain", text, strlen(text), true);
 }
 
-/* Returns true if the only Host header names this server. In an attack by DNS rebinding, the name of a foreign page resolves to
- * this machine, and the header has that name. */
+/* Returns true if the only Host header names this server. In an attack by DNS rebinding, the host name of the attacker's page
+ * resolves to this machine, and the header has that name. */
 static bool names_this_server(const char *request, uint16_t port)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};

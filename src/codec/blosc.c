@@ -125,8 +125,8 @@ static size_t block_bound(const void *conf, const cubed_codec_ctx *ctx, size_t r
     return cb_min_size(cb_max_size(raw_size, 256), cb_max_size(most, 256));
 }
 
-/* Returns the memory that c-blosc allocates per block: two block buffers, and one with room for each byte of an element
- * (serial_blosc). */
+/* Returns the memory that c-blosc allocates per block: two buffers of a block, and one of a block and 4 bytes for each
+ * byte of an element (serial_blosc). */
 static size_t block_memory(size_t block) { return cb_sat_add(cb_sat_mul(3, block), 8192); }
 
 /* Returns the heap memory of the inner codecs' decoders. lz4 and blosclz use the stack; snappy decodes without a state. */

@@ -33,7 +33,7 @@ static size_t word_at(const char *text)
     return n;
 }
 
-/* Writes a hint for x.name or x.name(...), for users of methods. `at` is the offset of the dot. */
+/* Writes a hint if the text has a method or attribute of Python, such as x.mean(). `at` is the offset of the dot. */
 static bool dot_hint(const char *text, int at, char *hint, size_t cap)
 {
     static const char *const modules[] = {"np", "numpy", "xp",   "xr",  "xarray", "da",

@@ -93,8 +93,8 @@ int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced);
  * over a new last axis of extent 1. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind,
                                            uint32_t reduced, cubed_array **out, cubed_error *err);
-/* Applies an elementwise operation with a time operand other than the condition of CUBED_OP_WHERE. Arguments are those of
- * cubed_elementwise, checked except for their types. */
+/* Applies an elementwise operation if an operand is a date or a time difference. The condition of CUBED_OP_WHERE does not count.
+ * Arguments are those of cubed_elementwise; the caller has checked everything but their types. */
 CUBED_MUST_CHECK cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs,
                                          cubed_array **out, cubed_error *err);
 /* Casts between dates of different units, or between time differences of different units. cb_op_is_time_cast returns true for

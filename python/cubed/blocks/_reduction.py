@@ -61,8 +61,8 @@ class _Form:
         return [x if kept else np.expand_dims(x, self.axes) for x, kept in arrays]
 
     def value(self, fields: Sequence[NDArray], separate: bool) -> Any:
-        """Assembles a partial result from arrays. If `separate`, it is the result of one call, in
-        which fields have the axes that the call returned."""
+        """Assembles a partial result from arrays. If `separate`, it is the result of one call, and
+        reduced axes that the call did not keep are removed from its fields."""
         parts: list[Any] = list(fields)
         if separate:
             parts = [

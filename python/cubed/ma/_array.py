@@ -1026,7 +1026,7 @@ def plain(value: Any) -> Any:
 
 
 def finite(x: MaskedArray) -> MaskedArray:
-    """Masks elements that are NaN or infinite, like NumPy's quotients and powers."""
+    """Masks elements that are NaN or infinite, as division and power of `numpy.ma` do."""
     mask = _elements.logical_or(x.mask, ~_elements.isfinite(x.data))
     return MaskedArray(x.data, mask, x._fill)
 

@@ -42,11 +42,11 @@ def _exactly(source: socket.socket, n: int) -> bytes | None:
 
 
 def write_call(page: mmap, began: int, room: int, most: int, title: str) -> None:
-    """Writes the state of a function's call to the page."""
+    """Writes when a function's call began, its memory and its title to a shared mapping."""
     _CALL.pack_into(page, 0, began, room, most, title.encode()[:199])
 
 
 def read_call(page: mmap) -> tuple[int, int, int, str]:
-    """Reads the state that :func:`write_call` wrote last."""
+    """Reads what :func:`write_call` wrote last."""
     began, room, most, title = _CALL.unpack_from(page)
     return began, room, most, title.rstrip(b"\0").decode(errors="ignore")

@@ -33,8 +33,8 @@ def are_gone(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
     """
     if not _some(arrays):
         return True
-    # One thread at a time: during the search, objects that other calls have just released would
-    # seem to be held.
+    # One thread at a time: a search refers to the objects that it visits, so to another search they
+    # would seem to be in use.
     with _lock:
         if _collected(arrays):
             return True

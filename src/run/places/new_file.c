@@ -34,9 +34,8 @@ struct cubed_new_file {
     cubed_context *ctx;
     cb_zone *zone;
     const char *given, *path; /* path of the file as the caller wrote it, and absolute */
-    /* above: directory of the file. place: the claimed directory. name: its name in `above`. */
-    cubed_store *above, *place;
-    const char *name;
+    cubed_store *above, *place; /* directory of the file, and the claimed directory in it */
+    const char *name;           /* name of the claimed directory in its parent */
     const char *draft, *part; /* path of the draft, and its name in the claimed directory */
     cb_run_self self;
     cb_claim claim;
