@@ -182,8 +182,8 @@ static cubed_array *numbers(cb_steps *s, cubed_weights *w, cubed_dtype dtype, co
     return a;
 }
 
-/* Sets blocks along the axes before the axes of the source grid. A plane is the elements at one index of these axes. A block has as
- * many planes as fit, from one chunk of x, or from several if a chunk has few planes. */
+/* Sets blocks along the axes before the axes of the source grid. A plane is the elements at one index of these axes. A block has
+ * as many planes as fit, from one chunk of x, or from several if a chunk has few planes. */
 static void choose_planes(const remapping *r, const band *b, int64_t chunks[CUBED_MAX_NDIM])
 {
     const int64_t plane = cb_max_i64(1, plane_bytes(r, b));

@@ -38,8 +38,8 @@ static inline void cb_near_insert(cb_space_near *list, int *n, int k, cb_space_n
     list[i] = item;
 }
 
-/* Returns a squared distance. The list accepts no item that is farther away. The caller knows that k items are at most at the squared
- * distance `most`. */
+/* Returns a squared distance: the list accepts no item that is farther away. The caller knows that k items are at most at the
+ * squared distance `most`. */
 static inline double cb_near_reach(const cb_space_near *list, int n, int k, double most)
 {
     return (n == k ? list[k - 1].distance2 : most) * (1 + CB_NEAR_TIE) + 1e-28;

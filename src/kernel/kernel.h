@@ -290,8 +290,9 @@ typedef struct cb_scan_elements {
     const int64_t *shape, *strides;
     void *data;
 } cb_scan_elements;
-/* Replaces each element of a box by the result up to this element along `axis`, such as a cumulative sum. Boxes that follow each other along the axis must be
- * processed in this order, with one `carry`. It has the running result of each line along the axis; the lines are in C order. */
+/* Replaces each element of a box by the result up to this element along `axis`, such as a cumulative sum. Boxes that follow each
+ * other along the axis must be processed in this order, with one `carry`. It has the result so far of each line along the axis; the
+ * lines are in C order. */
 void cb_scan_box(const cb_kernels *k, cb_reduction kind, const cb_scan_elements *x, int axis,
                  void *carry);
 /* Returns the size of `scratch` in bytes for products of matrices (m x k) and (k x n), or smaller ones. Saturates at SIZE_MAX. */

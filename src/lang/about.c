@@ -142,8 +142,8 @@ static json_t *shared(expr_builder *b, json_t *attrs, const json_t *other,
 {
     const char *name;
     json_t *value, *both = attrs ? expr_json_object(b) : NULL;
-    /* Two files with equal packings may have different valid ranges in packed units. `unscaled` does not describe valid ranges, so
-     * their values are compared. */
+    /* Two files with equal packings may have different valid ranges in packed units. `unscaled` does not describe valid ranges,
+     * so their values are compared. */
     const cubed_cf_packing unscaled = {.is_bool = kept && kept->is_bool};
     json_object_foreach(attrs, name, value)
     {

@@ -23,8 +23,8 @@ typedef struct cb_code_memory {
     /* If the process was measured before it had data: all resident bytes at that time, plus the bytes of later imports. 0: not
      * measured. */
     _Atomic uint64_t measured;
-    /* Result of the last time that the process's mappings were read. Upper 32 bits: resident KiB of files. Lower 32 bits: the part of these KiB that
-     * is code. 0: never read. */
+    /* Result of the last time that the process's mappings were read. Upper 32 bits: resident KiB of files. Lower 32 bits: the
+     * part of these KiB that is code. 0: never read. */
     _Atomic uint64_t seen;
     atomic_bool drives; /* the process is the driver of runs, so it has data of its own */
 } cb_code_memory;

@@ -181,7 +181,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *
 CUBED_MUST_CHECK cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *run,
                                              cubed_error *err);
 /* Moves all chunks below prefix `from` to prefix `to`. Moves single objects, never folders, because the run that wrote the chunks
- * may still rename a chunk into a folder that it has opened. In a moved folder, this late chunk would be a chunk of the result. */
+ * may still rename a chunk into a folder that it has opened. If this folder were moved, the late chunk would become part of the
+ * result. */
 CUBED_MUST_CHECK cubed_status cb_stage_move_chunks(cubed_store *store, const char *from,
                                                    const char *to, cubed_error *err);
 /* Copies all chunks below prefix `from` to prefix `to`, for stores without renames. */

@@ -33,10 +33,10 @@ _Static_assert(sizeof CUBED_NEW_FILE_STORE == sizeof SUFFIX "/" DATA, "one name 
 struct cubed_new_file {
     cubed_context *ctx;
     cb_zone *zone;
-    const char *given, *path; /* path of the file as the caller wrote it, and absolute */
+    const char *given, *path;   /* path of the file as the caller wrote it, and absolute */
     cubed_store *above, *place; /* directory of the file, and the claimed directory in it */
     const char *name;           /* name of the claimed directory in its parent */
-    const char *draft, *part; /* path of the draft, and its name in the claimed directory */
+    const char *draft, *part;   /* path of the draft, and its name in the claimed directory */
     cb_run_self self;
     cb_claim claim;
     cb_beats *beats;
