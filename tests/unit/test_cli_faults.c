@@ -143,7 +143,7 @@ static void remove_results(void)
 
 static bool names_memory(const char *errors)
 {
-    return strstr(errors, "memory") || strstr(errors, "the machine has no");
+    return strstr(errors, "memory") || strstr(errors, "the machine does not have");
 }
 
 /* Runs a subcommand again and again, with another allocation that fails in each run. */
