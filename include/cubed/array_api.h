@@ -89,9 +89,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_moveaxis(cubed_array *x, const int
                                                        const int *destinations, int n,
                                                        cubed_array **out, cubed_error *err);
 /* Repeats x repetitions[i] times along each axis. If n differs from the number of x's dimensions, the shorter one of x's shape
- * and `repetitions` is extended by ones at its front. More than 16 repetitions are a reshape, which may first store x with
- * other chunks (cubed_reshape). CUBED_E_ARG for a negative number, CUBED_E_UNSUPPORTED for more than CUBED_MAX_NDIM
- * repetitions. */
+ * and `repetitions` is extended by ones at its front. For more than 16 repetitions along an axis, the
+ * function reshapes x, and may first store it with other chunks (cubed_reshape). CUBED_E_ARG for a negative number,
+ * CUBED_E_UNSUPPORTED for more than CUBED_MAX_NDIM repetitions. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions,
                                                    int n, cubed_array **out, cubed_error *err);
 /* Computes the n-th differences of neighbouring elements along an axis. For bools, a difference is true if the neighbours

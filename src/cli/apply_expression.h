@@ -15,8 +15,9 @@ typedef struct apply {
     /* nin: number of inputs; owned: number of those strings that belong to this structure */
     int nin, owned;
     const char *out;
-    const char *along;      /* dimension along which several input files are joined */
-    bool has_along, stacks; /* has_along: --along was given; stacks: it is a new dimension */
+    const char *along; /* dimension along which several input files are joined */
+    bool has_along,
+        stacks; /* has_along: --along was given; stacks: the files have no such dimension */
     operator_kind
         of_inputs; /* the innermost operator if it accepts several files, else OPERATOR_NONE */
     /* The list of inputs that are used as one input; NULL if there is no such list. */

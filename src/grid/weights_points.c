@@ -6,8 +6,8 @@
 
 enum { MOST_NEIGHBOURS = 64 };
 
-/* Replaces the numbers of items, which count only cells in use, by the numbers of the cells. `cells` is scratch memory for one
- * number per item. */
+/* Replaces the indices of items by indices of cells. Item i is the i-th cell that is not masked. `cells` is scratch memory for
+ * one index per item. */
 static void name_items(const cubed_grid *g, int32_t *cells, cb_space_index *index)
 {
     int64_t n = 0;

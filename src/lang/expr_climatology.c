@@ -482,7 +482,7 @@ static cubed_status find_positions(expr_builder *b, const expr *e, const char *n
 
 /* A day of each month, or of one month of the year. */
 typedef struct year_day {
-    int month, day; /* month: 0 for each month */
+    int month, day; /* month: 1 to 12, or 0, which stands for each month */
 } year_day;
 
 /* Reads "5mar", in lower case or capitals. */

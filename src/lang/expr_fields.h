@@ -4,8 +4,8 @@
 
 #include "lang/expr_builder.h"
 
-/* Builds a call of a function of the category "fields" whose first argument is an array with coordinates. *is_one is false for
- * other calls, which are not built. */
+/* Builds a call of a function of the category "fields" whose first argument is an array with coordinates. For other
+ * calls, *is_one is false and *out is unchanged. */
 cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,
                                cubed_array **out, bool *is_one);
 

@@ -683,8 +683,10 @@ def average(
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Selects elements of x where the condition is true, of y elsewhere; masked where it is masked.
-    With a condition only, the function is :func:`nonzero`.
+    """Selects elements of x where the condition is true, of y elsewhere.
+
+    An element of the result is masked if the condition or the selected element is masked. With a
+    condition only, the function is :func:`nonzero`.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ typedef struct target_io {
     /* The array is written to a new directory: `late` is set, and the store can keep a directory open under another name. */
     bool may_write;
     cb_stage_place beside;
-    /* Directory to which the array is written, independently of its name (cb_store_anchor). NULL if the store has no such
-     * directories. */
+    /* Handle of the directory to which the array is written. It refers to this directory even after a rename (cb_store_anchor).
+     * NULL if the store has no such handles. */
     cubed_store *place;
     cb_claim_fence *fence; /* NULL if the store needs no fence */
 } target_io;

@@ -100,5 +100,5 @@ class FuturesExecutor(EngineExecutor):
         return getattr(self.pool, "_max_workers", None)
 
     def connect(self) -> FuturesEngine:
-        """Returns an engine with the pool, for one run."""
+        """Returns the engine of one run, which submits its calls to the pool."""
         return FuturesEngine(self.pool, self.num_workers())
