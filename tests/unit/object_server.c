@@ -467,12 +467,14 @@ static void list_uploads(const connection *c, const request *r)
     qsort(s->objects, (size_t)s->nobjects, sizeof *s->objects, by_name);
     for (int i = 0; i < s->nobjects; i++) {
         const object *o = &s->objects[i];
-        const char *id = o->name + strlen(UPLOADS), *key = strchr(o->data, '/');
+        const char *id = o->name + strlen(UPLOADS);
         if (strncmp(o->name, UPLOADS, strlen(UPLOADS)) != 0 || strcmp(id, after) <= 0) continue;
         more = n == PAGE;
         if (more) break;
         n++;
         snprintf(last, sizeof last, "%s", id);
+        const char *key = memchr(o->data, '/', o->size); /* the data are the name of the object */
+        if (!key) die("an upload without a bucket");
         char *before = text;
         text = text_of("%s<Upload><Key>%.*s</Key><UploadId>%s</UploadId>"
                        "<Initiated>2020-01-01T00:00:00.000Z</Initiated></Upload>",
