@@ -539,7 +539,8 @@ static void serve_upload(const connection *c, const request *r, const char *id)
     if (!upload) {
         refuse(c, r, 404, "NoSuchUpload");
     } else if (strcmp(r->method, "PUT") == 0) {
-        char *part = text_of("%s%05d", parts, atoi(query_of(r, "partNumber", number)));
+        const long n = strtol(query_of(r, "partNumber", number), NULL, 10);
+        char *part = text_of("%s%05ld", parts, n);
         char *headers = text_of("etag: \"%d\"\r\n", put(s, part, r->body, r->body_size)->version);
         reply(c, r, 200, headers, "", 0);
         free(headers);

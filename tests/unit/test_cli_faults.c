@@ -251,14 +251,14 @@ static void test_expressions(void **state)
         "a = fldmean(t); b = zonmean(p); c = mermean(t); d = gridarea(t); e = fldpctl(t, 50)",
         "a = remap(t, \"r4x3\"); b = remap(t, \"r4x3\", \"conservative\")",
         "a = quantile(t, (0.1, 0.5), dim=\"lon\"); b = rolling(t, 3, \"mean\", dim=\"time\")",
-        "a = set_attrs(t, units=\"degC\", n=3); b = runmean(t, 3); c = detrend(t); d = timcor(t, "
-        "p)",
+        "a = set_attrs(t, units=\"degC\", n=3); b = runmean(t, 3); c = detrend(t)",
+        "a = timcor(t, p)",
         "a = histogram(t, 5, range=(-1, 1)); b = where(t > 0, t, nan); q, r = qr(t[:, :, 0])",
-        "a = unique_values(p[0, 0]); b = nonzero(p[0, 0] > 0); c = repeat(t[0, 0], [1, 2, 0, 1, 1, "
-        "1])",
+        "a = unique_values(p[0, 0]); b = nonzero(p[0, 0] > 0)",
+        "a = repeat(t[0, 0], [1, 2, 0, 1, 1, 1])",
         "a = anomaly(t, \"time.month\", reference=(\"2000-01\", \"2000-06\")); b = ydrunmean(t, 5)",
-        "a = ymonpctl(t, 90); b = ydaysub(t, ydaymean(t)); c = seldate(t, \"2000-02\", "
-        "\"2000-05\")",
+        "a = ymonpctl(t, 90); b = ydaysub(t, ydaymean(t))",
+        "a = seldate(t, \"2000-02\", \"2000-05\")",
         "a = weights_file(t, \"r4x3\", \"conservative\", part=\"S\"); b = remapnn(p, \"r4x3\")",
         "a = groupby(t, p[:, 0, 0] > 0, \"mean\"); b = mean(t, weights=lat); c = runmean(t, 3)",
         "a = concat((t, p), axis=0); b = stack((t, t), axis=0); c = einsum(\"tij->ij\", t)",

@@ -384,7 +384,7 @@ static void test_chunks_of_other_processes(void **state)
 static void test_chunks_that_are_found(void **state)
 {
     fixture *f = *state;
-    const cb_box front = {.ndim = 1, .lo = {100}, .hi = {3 * CHUNK}};
+    const cb_box front = {.ndim = 1, .lo = {100}, .hi = {(int64_t)3 * CHUNK}};
     const cb_box back = {.ndim = 1, .lo = {3 * CHUNK - 1}, .hi = {N}};
     cubed_error err = CUBED_ERROR_INIT;
     cb_task_count count = {0};

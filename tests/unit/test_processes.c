@@ -76,7 +76,7 @@ int posix_fallocate(int fd, off_t from, off_t size)
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
     if (fails(CALL_POLL, ENOMEM)) return -1;
-    const struct timespec t = {timeout / 1000, timeout % 1000 * 1000000};
+    const struct timespec t = {timeout / 1000, timeout % 1000 * 1000000L};
     return (int)syscall(SYS_ppoll, fds, n, timeout < 0 ? NULL : &t, NULL, 0);
 }
 
@@ -112,9 +112,9 @@ static int serve(const char *how, const char *file, int fd)
         static const char nonsense[256] = "these bytes are no report";
         if (strcmp(how, "killed") == 0) raise(SIGKILL);
         if (strcmp(how, "terminated") == 0) raise(SIGTERM);
-        if (strncmp(how, "exit ", 5) == 0) return atoi(how + 5);
+        if (strncmp(how, "exit ", 5) == 0) return (int)strtol(how + 5, NULL, 10);
         if (strcmp(how, "nonsense") == 0 && write(fd, nonsense, sizeof nonsense) < 0) return 1;
-        if (strncmp(how, "memory ", 7) == 0) memory.at = atol(how + 7);
+        if (strncmp(how, "memory ", 7) == 0) memory.at = strtol(how + 7, NULL, 10);
     }
     o.allocator = &a;
     if (cubed_context_new(&o, &ctx, NULL) != CUBED_OK) return 3;
@@ -306,7 +306,7 @@ int main(int argc, char **argv)
         TEST(test_workers_that_end), TEST(test_workers_that_cannot_work),
         TEST(test_memory_of_workers), TEST(test_memory_of_the_driver), TEST(test_system_calls)};
     if (argc == 5 && strcmp(argv[1], "--worker") == 0)
-        return serve(argv[2], argv[3], atoi(argv[4]));
+        return serve(argv[2], argv[3], (int)strtol(argv[4], NULL, 10));
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n <= 0) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,8 +41,12 @@ static void make_key(void)
     const long n = BIO_get_mem_data(bio, &pem);
     char *to = private_key;
     for (long i = 0; i < n; i++) {
-        if (pem[i] == '\n') *to++ = '\\';
-        *to++ = pem[i] == '\n' ? 'n' : pem[i];
+        char c = pem[i];
+        if (c == '\n') {
+            *to++ = '\\';
+            c = 'n';
+        }
+        *to++ = c;
     }
     BIO_free(bio);
     EVP_PKEY_free(key);
@@ -53,7 +57,8 @@ static const char *fill(const char *text, char to[TEXT])
 {
     size_t n = 0;
     for (const char *at = text; *at; at++) {
-        const char c = at[0] == '%' ? at[1] : 0;
+        char c = 0;
+        if (at[0] == '%') c = at[1];
         if (c == 'd')
             n += (size_t)snprintf(to + n, TEXT - n, "%d", object_server_port(server));
         else if (c == 's' || c == 'k')

@@ -457,8 +457,8 @@ static double expected(const fixture *f, int i)
     }
 }
 
-/* Reads the result. Returns its length, or -1 if there is no complete array. */
-static int64_t read_result(const fixture *f, double got[MOST])
+/* Reads the result into `got`, which has room for MOST doubles. Returns its length, or -1 if there is no complete array. */
+static int64_t read_result(const fixture *f, void *got)
 {
     cubed_array *x;
     cubed_plan *plan;
