@@ -219,7 +219,7 @@ static bool is_known(void *ctx, const char *name)
     cubed_error err = CUBED_ERROR_INIT;
     const cubed_status st = url ? cubed_array_open(k->e->ctx, url, &x, &err) : CUBED_E_NOT_FOUND;
     const bool is_there = st == CUBED_OK;
-    note_loss(k->e, st, &err);
+    if (st == CUBED_E_NOMEM) note_loss(k->e, st, &err); /* other errors: see is_array */
     if (is_there) cubed_array_unref(x);
     cli_free(url);
     return is_there;
@@ -241,13 +241,14 @@ static cubed_status drop_references(eval *e, bool alone, cubed_error *err)
     return st;
 }
 
-/* Returns true if there is an array at --out. Then the result replaces it by an array, not by a group. */
+/* Returns true if there is an array at --out. Then the result replaces it by an array, not by a group. A store that cannot be read
+ * counts as empty: a plan needs no access to it, and a run reports its error. */
 static bool is_array(eval *e)
 {
     cubed_array *x;
     cubed_error err = CUBED_ERROR_INIT;
     const cubed_status st = cubed_array_open(e->ctx, e->out, &x, &err);
-    note_loss(e, st, &err);
+    if (st == CUBED_E_NOMEM) note_loss(e, st, &err);
     if (st != CUBED_OK) return false;
     cubed_array_unref(x);
     return true;
