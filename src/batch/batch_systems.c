@@ -72,33 +72,40 @@ static void put_begin(FILE *f, const batch_submission *s)
  * so that the worker ends before its job. */
 static void write_part(batch_submission *s)
 {
-    write_file(s, "part",
-               "#!/bin/sh\n# Runs a part of a job array: its name, and arguments of cubed worker.\n"
-               "cd %s || exit\n%s%s%s"
-               "part=$1.${CUBED_TASK_INDEX:-${SLURM_ARRAY_TASK_ID:-${PBS_ARRAY_INDEX:-0}}}\n"
-               "shift\nretries=${CUBED_PART_RETRIES:-%d}\ntries=${SLURM_RESTART_COUNT:-0}\n"
-               "while :; do\n"
-               "    %s worker %s/plan.cubed \"$@\" &\n"
-               "    worker=$!\n"
-               "    trap 'kill -TERM \"$worker\" 2>/dev/null' TERM\n"
-               "    wait \"$worker\"\n"
-               "    code=$?\n"
-               "    # A signal ends the wait, not the worker.\n"
-               "    while kill -0 \"$worker\" 2>/dev/null; do wait \"$worker\"; code=$?; done\n"
-               "    trap - TERM\n"
-               "    if [ \"$code\" -eq 0 ]; then rm -f \"failed/$part\"; exit 0; fi\n"
-               "    [ ! -d failed ] || echo \"$code\" >\"failed/$part\"\n"
-               "    # 75: it may pass. 124: a task took too long. 137: killed, mostly for memory.\n"
-               "    [ \"$code\" -eq 75 ] || [ \"$code\" -eq 124 ] ||\n"
-               "        { [ \"$code\" -gt 128 ] && [ \"$code\" -ne 137 ]; } || exit \"$code\"\n"
-               "    [ \"$tries\" -lt \"$retries\" ] && [ ! -e cancelled ] || exit \"$code\"\n"
-               "    tries=$((tries + 1))\n"
-               "    echo \"$part ended with status $code: retry $tries of $retries\" >&2\n"
-               "    if [ -n \"${SLURM_JOB_ID:-}\" ] && scontrol requeue \"$SLURM_JOB_ID\"; then\n"
-               "        sleep 60 # Slurm ends this job and starts it again, maybe elsewhere\n"
-               "        exit \"$code\"\n    fi\n    sleep 1\ndone\n",
-               s->dir, *s->allowed ? "export CUBED_PYTHON=" : "", *s->allowed ? s->python : "",
-               *s->allowed ? "\n" : "", s->retries, s->program, s->dir);
+    write_file(
+        s, "part",
+        "#!/bin/sh\n# Runs a part of a job array: its name, and arguments of cubed worker.\n"
+        "cd %s || exit\n%s%s%s"
+        "part=$1.${CUBED_TASK_INDEX:-${SLURM_ARRAY_TASK_ID:-${PBS_ARRAY_INDEX:-0}}}\n"
+        "shift\nretries=${CUBED_PART_RETRIES:-%d}\ntries=${SLURM_RESTART_COUNT:-0}\n"
+        "while :; do\n"
+        "    %s worker %s/plan.cubed \"$@\" &\n"
+        "    worker=$!\n"
+        "    told=\n"
+        "    trap 'told=yes; kill -TERM \"$worker\" 2>/dev/null' TERM\n"
+        "    wait \"$worker\"\n"
+        "    code=$?\n"
+        "    # A signal ends the wait, not the worker. 127: the worker's status is known already.\n"
+        "    while [ \"$told\" ]; do\n"
+        "        told=\n"
+        "        wait \"$worker\"\n"
+        "        last=$?\n"
+        "        [ \"$last\" -eq 127 ] || code=$last\n"
+        "    done\n"
+        "    trap - TERM\n"
+        "    if [ \"$code\" -eq 0 ]; then rm -f \"failed/$part\"; exit 0; fi\n"
+        "    [ ! -d failed ] || echo \"$code\" >\"failed/$part\"\n"
+        "    # 75: it may pass. 124: a task took too long. 137: killed, mostly for memory.\n"
+        "    [ \"$code\" -eq 75 ] || [ \"$code\" -eq 124 ] ||\n"
+        "        { [ \"$code\" -gt 128 ] && [ \"$code\" -ne 137 ]; } || exit \"$code\"\n"
+        "    [ \"$tries\" -lt \"$retries\" ] && [ ! -e cancelled ] || exit \"$code\"\n"
+        "    tries=$((tries + 1))\n"
+        "    echo \"$part ended with status $code: retry $tries of $retries\" >&2\n"
+        "    if [ -n \"${SLURM_JOB_ID:-}\" ] && scontrol requeue \"$SLURM_JOB_ID\"; then\n"
+        "        sleep 60 # Slurm ends this job and starts it again, maybe elsewhere\n"
+        "        exit \"$code\"\n    fi\n    sleep 1\ndone\n",
+        s->dir, *s->allowed ? "export CUBED_PYTHON=" : "", *s->allowed ? s->python : "",
+        *s->allowed ? "\n" : "", s->retries, s->program, s->dir);
 }
 
 /* Writes the script that lists failed array tasks with the reason and the end of the log of each. `states` is a shell command
