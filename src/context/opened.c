@@ -53,14 +53,17 @@ static cubed_status look(const cb_opened *x, cubed_object_info *out)
     return CUBED_OK;
 }
 
-/* Returns true if the metadata still have the version that was opened: that of the store, which the modification time follows
- * (cb_zarr_opened_version). */
+/* Returns true if the metadata still have the version that was opened, and are still those of the array: a zarr.json beside a
+ * .zarray, as migrations to format 3 leave it, takes its place. */
 static bool is_current(const cb_opened *x, cubed_object_info *info)
 {
-    if (look(x, info) != CUBED_OK || cb_version_is_none(&info->version)) return false;
-    const char *opened = cb_zarr_opened_version(x->array)->text;
-    const size_t n = strlen(info->version.text);
-    return strncmp(opened, info->version.text, n) == 0 && (opened[n] == ' ' || !opened[n]);
+    cubed_object_version now;
+    if (look(x, info) != CUBED_OK) return false;
+    cb_zarr_set_version(info, &now);
+    if (!cb_version_equal(&now, cb_zarr_opened_version(x->array))) return false;
+    return cb_zarr_get_meta(x->array)->format == 3 ||
+           (cb_zarr_version(x->store, cb_zarr_path(x->array), 3, &now, NULL) == CUBED_OK &&
+            cb_version_is_none(&now));
 }
 
 cb_opened *cb_opened_take(cb_opened_list *l, const char *store, const char *path)

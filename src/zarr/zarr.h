@@ -77,6 +77,10 @@ CUBED_MUST_CHECK cubed_status cb_zarr_probe_doc(cubed_store *store, const char *
 /* Creates missing groups above `path` and, if `self` is set, at `path`. Removes the consolidated metadata of existing groups. */
 CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format,
                                                    bool self, cubed_error *err);
+/* Creates the version of a document that is used to detect changes, not in conditions of requests. It is the store's version of
+ * the object (its size if the store has no versions) and the modification time. The time is needed because a rewritten array
+ * often has identical metadata, and some stores derive versions from the bytes alone. */
+void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out);
 /* Gets the version of an array's metadata document in this format, to detect changes; "" if there is no document. */
 CUBED_MUST_CHECK cubed_status cb_zarr_version(cubed_store *store, const char *path, int format,
                                               cubed_object_version *version, cubed_error *err);

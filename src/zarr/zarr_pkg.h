@@ -125,10 +125,6 @@ CUBED_MUST_CHECK cubed_status cb_zarr_outline_v3(const char *where, const json_t
                                                  cb_zone *zone, cb_zarr_meta *out,
                                                  cubed_error *err);
 
-/* Creates the version of a document that is used to detect changes, not in conditions of requests. It is the store's version of
- * the object (its size if the store has no versions) and the modification time. The time is needed because a rewritten array
- * often has identical metadata, and some stores derive versions from the bytes alone. */
-void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out);
 /* Read and parse the JSON document at path/name. The caller owns *out. cb_zarr_read_version also gets its version
  * (cb_zarr_set_version). */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_version(cubed_store *store, const char *path,

@@ -107,6 +107,20 @@ static void test_other_metadata(void **state)
     assert_null(cb_opened_take(&ctx->opened, dir, ""));
 }
 
+/* A migration to format 3 writes a zarr.json beside the .zarray, which stays. */
+static void test_metadata_of_another_format(void **state)
+{
+    (void)state;
+    keep(7, 10);
+    char path[128];
+    snprintf(path, sizeof path, "%s/zarr.json", dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    assert_null(cb_opened_take(&ctx->opened, dir, ""));
+    assert_int_equal(unlink(path), 0);
+}
+
 /* The metadata may change again within the resolution of modification times. */
 static void test_young_metadata(void **state)
 {
@@ -123,8 +137,8 @@ static void test_young_metadata(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_metadata),
-                                       cmocka_unit_test(test_other_metadata),
-                                       cmocka_unit_test(test_young_metadata)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_metadata), cmocka_unit_test(test_other_metadata),
+        cmocka_unit_test(test_metadata_of_another_format), cmocka_unit_test(test_young_metadata)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
