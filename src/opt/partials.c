@@ -1,6 +1,6 @@
-/* Keeps the states (partial results) of reductions in arrays that later runs can update. Each reduction is split in a partial
- * reduction, whose states are a further target of the plan, and a merge. A state represents CB_REDUCE_GROUP blocks, whatever
- * the limits of the plan, so that states of an earlier plan remain valid. */
+/* Keeps the states (partial results) of reductions in arrays that later runs can update. Each reduction is split into a partial
+ * reduction, whose states are a further target of the plan, and a merge. A state represents CB_REDUCE_GROUP blocks, whatever the
+ * limits of the plan, so that states of an earlier plan remain valid. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ typedef struct keeper {
     bool durable;
 } keeper;
 
-/* Returns true if the node is a reduction with states that an array can have. */
+/* Returns true if the node is a reduction whose states can be stored in an array. */
 static bool can_keep(const cb_ir *ir, const cb_node *n)
 {
     const cb_grid *in = ir->nodes[n->inputs[0]].grid;
@@ -24,8 +24,8 @@ static bool can_keep(const cb_ir *ir, const cb_node *n)
            cb_grid_count(in) > 0;
 }
 
-/* Sets keeps[i] for each reduction over stored chunks that has no other reduction below it. A state below which there is
- * another reduction would change whenever a source changes. */
+/* Sets keeps[i] for each reduction over stored chunks that has no other reduction below it. A state that depends on another
+ * reduction would change whenever a source changes. */
 static cubed_status find_kept(const cubed_plan *p, keeper *k, cubed_error *err)
 {
     enum { CHUNKS = 1, REDUCED = 2 };
@@ -114,7 +114,7 @@ static cubed_status keep(cubed_plan *p, keeper *k, cubed_error *err)
     if (k->nstates == 0)
         return cb_fail(
             err, CUBED_E_ARG,
-            "partials: no reduction of the plan has stored chunks below it, and no other "
+            "partials: the plan has no reduction that reads stored arrays without another "
             "reduction in between: leave out partials");
     for (int t = 0; t < p->ntargets; t++)
         k->durable = k->durable || p->ir.nodes[p->targets[t]].durable;
