@@ -15,7 +15,7 @@ typedef struct cb_gradient {
     cb_vec by[CB_GRADIENT_MOST];
 } cb_gradient;
 
-/* Computes gradients, and caches the last ones. The caller sets all fields, and `of` of each entry of the cache to -1. */
+/* Computes gradients, and caches the most recent ones. The caller sets all fields, and sets `of` of each cache entry to -1. */
 typedef struct cb_gradients {
     const cubed_grid *grid;
     const cb_space_index *index; /* bounding boxes of the cells */

@@ -1,4 +1,4 @@
-/* Grids from numbers: checks them, and computes bounds of regular grids. */
+/* Creates grids from coordinates: checks the coordinates, and computes bounds of regular grids. */
 #include "grid/grid.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ const char *cb_grid_cell_text(int ndim, const int64_t *shape, int64_t i, char ou
     return out;
 }
 
-/* Checks numbers of cells: `corners` bounds of each cell, or its centre if `corners` is 0. */
+/* Checks the coordinates of cells: the `corners` bounds of each cell, or the centre of each cell if `corners` is 0. */
 static cubed_status check_cell_numbers(const cubed_grid_cells *c, const char *what, const double *v,
                                        int64_t n, int corners, double most, cubed_error *err)
 {
@@ -74,7 +74,7 @@ static cubed_status check_cells(const cubed_grid_cells *c, int64_t *n, cubed_err
     const int least = c->regular ? 2 : 3;
     if (c->ndim < 1 || c->ndim > 2 || (c->regular && c->ndim != 2))
         return cb_fail(err, CUBED_E_ARG, "grid: ndim is %d, expected %s", c->ndim,
-                       c->regular ? "2 of a regular grid" : "1 or 2");
+                       c->regular ? "2 for a regular grid" : "1 or 2");
     for (int d = 0; d < c->ndim; d++) {
         if (c->shape[d] < 1)
             return cb_fail(err, CUBED_E_ARG, "grid: extent %d is %lld, expected at least 1", d,

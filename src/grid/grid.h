@@ -33,7 +33,7 @@ struct cubed_weights {
     int64_t *starts; /* rows + 1 entries: number of each row's first weight, and n */
     int32_t *column; /* columns of the n weights */
     double *value;   /* values of the n weights */
-    size_t room;     /* number of weights for which `column` and `value` have room */
+    size_t room;     /* capacity of `column` and `value`, in weights */
 };
 
 /* Maximum number of cells of a grid, because numbers of columns are int32. */
@@ -70,7 +70,8 @@ typedef struct cb_weights_builder {
 /* Fails with CUBED_E_BUDGET if weights need more than `allowed` bytes. If `allowed` is 0, there is no limit. */
 CUBED_MUST_CHECK cubed_status cb_weights_check_memory(uint64_t need, uint64_t allowed,
                                                       cubed_error *err);
-/* Begins weights between two grids, without rows, in `memory` bytes. The caller frees b->w after an error. */
+/* Begins the weights between two grids, without rows. The weights and b->held may use `memory` bytes; 0: no limit. The caller
+ * frees b->w after an error. */
 CUBED_MUST_CHECK cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *shape,
                                                uint64_t memory, cb_weights_builder *b,
                                                cubed_error *err);

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "grid/grid.h"
 
-/* A grid that is being made, and its memory. */
+/* A grid that is being built, and its memory. */
 typedef struct grid_text {
     cubed_context *ctx;
     cb_zone *zone;

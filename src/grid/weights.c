@@ -45,7 +45,7 @@ cubed_status cb_weights_hold_index(cb_weights_builder *b, int64_t n, cubed_error
     return cb_weights_hold(b, cb_space_bytes(n), err);
 }
 
-/* Reallocates the lists for `room` weights. Keeps the present weights. */
+/* Reallocates the lists for `room` weights. Keeps the existing weights. */
 static cubed_status set_room(cb_weights_builder *b, size_t room, cubed_error *err)
 {
     cubed_weights *w = b->w;

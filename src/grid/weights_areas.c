@@ -18,8 +18,8 @@
 /* Cells that touch overlap by rounding errors, which are smaller than this fraction of the smaller cell. */
 static const double SLIVER = 1e-13;
 
-/* Effects of gradients that cancel within a target cell leave weights of about this size. A missing value in a neighbour would
- * make the target cell missing. */
+/* If effects of gradients cancel within a target cell, rounding leaves weights of about this size. Such weights are removed,
+ * because a missing value in their source cell would make the target cell missing. */
 static const double RESIDUE = 1e-12;
 
 enum { MOST_CORNERS = CB_POLYGON_MOST / 4 };
@@ -359,7 +359,7 @@ static double common_box(const cell *a, const cell *b, cb_vec *moment)
 }
 
 /* Returns the area that two polygons share, by one triangle of `by` after another. The signed areas of the triangles add up to
- * the area of `by`, also if it is concave. */
+ * the area of `by`, even if `by` is concave. */
 static double triangles_overlap(const cb_polygon *of, const cb_polygon *by, cb_vec *moment)
 {
     double area = 0;
@@ -379,7 +379,8 @@ static double triangles_overlap(const cb_polygon *of, const cb_polygon *by, cb_v
     return area;
 }
 
-/* Returns the area that two cells share. Sets *moment to the integral of the position over it, if `moment` is not NULL. */
+/* Returns the area that two cells share. Sets *moment to the integral of the position over the shared area, if `moment` is not
+ * NULL. */
 static double shared_area(const cell *a, const cell *b, cb_vec *moment)
 {
     if (moment) *moment = (cb_vec){0, 0, 0};
@@ -441,7 +442,7 @@ static cubed_status add_shared(void *ctx, int32_t i, cubed_error *err)
     return second_order && is_part ? add_gradient(c, i, area, moment, err) : CUBED_OK;
 }
 
-/* Allocates what gradients need: the centroids, which the caller computes, and the cache. */
+/* Allocates the memory for gradients: the centroids, which the caller computes, and the cache. */
 static cubed_status begin_gradients(clipping *c, const cb_space_index *index, cb_zone *zone,
                                     cb_vec **centroids, cubed_error *err)
 {

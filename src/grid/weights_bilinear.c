@@ -37,7 +37,7 @@ static bool find_between(const double *axis, int64_t n, double v, between *out)
     return true;
 }
 
-/* Finds the interval of longitudes that contains v. They may differ by multiples of 360. */
+/* Finds the interval of longitudes that contains v. v may differ from the longitudes of the grid by multiples of 360. */
 static bool find_longitude(const cubed_grid *g, double v, between *out)
 {
     const int64_t n = g->shape[1];
@@ -160,13 +160,14 @@ static double lon_from(double lon, double from)
     return d - 360 * floor((d + 180) / 360);
 }
 
-/* A centre that is at most this many degrees from a pole counts as being at the pole, and has no longitude of its own. */
+/* A centre that is at most this many degrees from a pole counts as being at the pole, where its longitude is undefined. */
 static const double AT_POLE = 1e-9;
 
 static bool is_pole(double lat) { return fabs(lat) > 90 - AT_POLE; }
 
 /* Gives the two ends of an edge at a pole the longitudes of the corners opposite to them, as in a regular grid. Returns false if
- * a corner at a pole remains without a longitude: a single one, two that are not neighbours, or more than two. */
+ * a corner at a pole remains without a longitude: if one corner, two corners that are not neighbours, or more than two are at
+ * poles. */
 static bool open_pole(const double lat[4], double lon[4])
 {
     int poles = 0;
@@ -253,7 +254,8 @@ static void widen_cap(quads *s, const int64_t corner[4])
     }
 }
 
-/* Returns true if the origin is inside a quadrilateral or on its edge. The corners may be in either direction of rotation. */
+/* Returns true if the origin is inside a quadrilateral or on its edge. The corners may be in clockwise or counterclockwise
+ * order. */
 static bool surrounds(const double x[4], const double y[4])
 {
     bool left = true, right = true;
@@ -325,7 +327,7 @@ static bool columns_go_around(const cubed_grid *g)
 }
 
 /* Fails if edges of quadrilateral `corner`, with centres `at`, cross and none of the centres is masked. Such a quadrilateral has
- * no inside, so points would get no value, or that of a quadrilateral that is elsewhere in the grid. */
+ * no inside, so points would get no value, or the value of a quadrilateral elsewhere in the grid. */
 static cubed_status check_edges(const cubed_grid *g, const int64_t corner[4], const cb_vec at[4],
                                 cubed_error *err)
 {

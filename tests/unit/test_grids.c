@@ -243,7 +243,7 @@ static void test_numbers(void **state)
     refuse_cells(c, CUBED_E_ARG, "grid: longitude 2 is 3601, expected degrees from -3600 to 3600");
     c.lon = lon;
     c.ndim = 1;
-    refuse_cells(c, CUBED_E_ARG, "grid: ndim is 1, expected 2 of a regular grid");
+    refuse_cells(c, CUBED_E_ARG, "grid: ndim is 1, expected 2 for a regular grid");
     c.regular = false;
     c.ndim = 3;
     refuse_cells(c, CUBED_E_ARG, "grid: ndim is 3, expected 1 or 2");
