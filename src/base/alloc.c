@@ -182,7 +182,7 @@ void cb_buf_free(cb_buf *b)
     cb_buf_init(b, b->alloc);
 }
 
-/* Makes room for n more bytes and a terminating NUL. */
+/* Ensures that n more bytes and a terminating NUL fit. */
 static bool reserve(cb_buf *b, size_t n)
 {
     size_t need;

@@ -1,5 +1,5 @@
-/* Memory for metadata: allocation, zones that are freed as a whole, and growing byte strings. Memory of chunks never comes
- * from here but from arenas (mem/arena.h). */
+/* Memory for metadata: allocation, zones that are freed as a whole, and growing byte strings. Chunks are never allocated here,
+ * only in arenas (mem/arena.h). */
 #ifndef CB_BASE_ALLOC_H
 #define CB_BASE_ALLOC_H
 
@@ -14,11 +14,11 @@ void *cb_alloc_zero(const cubed_allocator *a, size_t size);
 void *cb_resize(const cubed_allocator *a, void *ptr, size_t old_size, size_t new_size);
 void cb_free(const cubed_allocator *a, void *ptr, size_t size);
 
-/* Ensures that a list of n items has room for one more item; enlarges it if it is full. Returns false if out of memory. Free the
+/* Enlarges a list of n items if it is full, so that one more item fits. Returns false if out of memory. Free the
  * list with cb_free.
  *
  * list  address of the pointer to the items, which is NULL for an empty list
- * cap   number of items for which the list has room; is updated
+ * cap   capacity of the list in items; is updated
  * size  bytes of an item */
 bool cb_list_grow(const cubed_allocator *a, void *list, size_t n, size_t *cap, size_t size);
 

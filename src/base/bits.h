@@ -1,4 +1,4 @@
-/* Sets of numbers from 0 on, with a bit each, in 64-bit words. */
+/* Sets of non-negative integers, as one bit per integer in 64-bit words. */
 #ifndef CB_BASE_BITS_H
 #define CB_BASE_BITS_H
 

@@ -233,7 +233,7 @@ bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out)
     return true;
 }
 
-/* Returns true if parsing failed because memory ran out. Then the error has no text, or a code for it. */
+/* Returns true if parsing failed because memory ran out. In this case jansson sets no text, or the code for lack of memory. */
 static bool lacks_memory(const json_error_t *why)
 {
     return !why->text[0] || json_error_code(why) == json_error_out_of_memory;

@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 
-/* Parses `size` bytes. NaN, Infinity and -Infinity, which Python writes, become strings. Integers that do not fit in int64
- * become strings with a marker, which cb_json_dump removes. CUBED_E_FORMAT with line and column. The caller owns *out
- * (json_decref). */
+/* Parses `size` bytes. NaN, Infinity and -Infinity, which Python writes, become strings. Integers that do not fit in int64 become
+ * strings with a marker, which cb_json_dump removes. Invalid JSON fails with CUBED_E_FORMAT; the message has the line and the
+ * column. The caller owns *out (json_decref). */
 CUBED_MUST_CHECK cubed_status cb_json_parse(const char *where, const char *text, size_t size,
                                             json_t **out, cubed_error *err);
 /* Parses `size` bytes that need not be JSON, such as a reply of a server. Sets *out to NULL if they are not valid JSON. `text`
@@ -18,7 +18,7 @@ CUBED_MUST_CHECK cubed_status cb_json_try(const char *where, const char *text, s
                                           json_t **out, cubed_error *err);
 /* Appends JSON with jansson's `flags`; reals have 17 digits. Returns false if out of memory. */
 CUBED_MUST_CHECK bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out);
-/* Returns the bytes of a document as jansson allocates it; 0 for NULL. */
+/* Returns the number of bytes that jansson allocates for a document; 0 for NULL. */
 size_t cb_json_bytes(const json_t *v);
 /* Returns the decimal digits of an integer that does not fit in int64; NULL for all other values. */
 const char *cb_json_big(const json_t *v);

@@ -149,7 +149,7 @@ cb_owner_state cb_owner_alive(const cb_owner *o)
     if (!o->boot || !self.boot || !o->space || !self.space) return CB_OWNER_UNKNOWN;
     if (o->boot != self.boot) {
         /* On the owner's machine, a different boot ID means that the owner ended with a reboot. Containers are excluded, because
-         * several may share a host name and an ID. */
+         * several containers may share a host name and a machine ID. */
         bool restarted =
             o->machine == self.machine && o->space == FIRST_SPACE && self.space == FIRST_SPACE;
         return restarted ? CB_OWNER_GONE : CB_OWNER_UNKNOWN;

@@ -1,7 +1,7 @@
 /* Identifies the process that created an object in a store, among all processes that can access the store.
  *
  * A process ID alone is ambiguous on another machine, after a reboot, in another container, and after the system has reused
- * it. So an owner also has the machine's boot, and the namespace and start time of the process. */
+ * it. So an owner also has the machine's boot ID, and the PID namespace and the start time of the process. */
 #ifndef CB_BASE_OWNER_H
 #define CB_BASE_OWNER_H
 
@@ -28,7 +28,7 @@ typedef enum cb_owner_state {
     CB_OWNER_UNKNOWN
 } cb_owner_state;
 
-/* Returns when a process was started, in clock ticks since boot; 0: unknown, or it does not run. */
+/* Returns the start time of a process in clock ticks since boot; 0 if it is unknown or the process does not run. */
 uint64_t cb_owner_process_start(int64_t pid);
 /* Sets *out to identify this process. Reads a few files of the system. If a member cannot be determined, `host` is "unknown", and
  * `boot`, `space` and `start` are 0. */

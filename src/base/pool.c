@@ -50,7 +50,7 @@ static size_t stack_size(size_t page)
     return (size_t)limit.rlim_cur / page * page;
 }
 
-/* The C library's stacks are not used, because huge pages may fill them before the thread can disable them. */
+/* Stacks of the C library are not used, because they may get huge pages before the thread can disable huge pages. */
 static char *map_stack(const cb_pool *pool)
 {
     size_t size = pool->guard + pool->stack_size;
@@ -79,7 +79,7 @@ static int start_thread(const cb_pool *pool, pool_thread *t, pthread_attr_t *att
         t->stack ? pthread_attr_setstack(attr, t->stack + pool->guard, pool->stack_size) : ENOMEM;
     if (rc == 0) {
         sigfillset(&all);
-        /* A thread's own memory access raises SIGBUS, which may have a handler. */
+        /* Do not block SIGBUS: a thread's access to memory may raise it, and a handler may exist. */
         sigdelset(&all, SIGBUS);
         pthread_sigmask(SIG_SETMASK, &all, &old); /* cannot fail with these arguments */
         rc = pthread_create(&t->id, attr, thread_main, t);

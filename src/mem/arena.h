@@ -64,10 +64,10 @@ typedef struct cb_arena {
 CUBED_MUST_CHECK cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out,
                                            cubed_error *err);
 void cb_arena_free(cb_arena *ar);
-/* Prepare a large arena for its next run. Both return false, and change nothing, if they cannot.
+/* Prepare a large arena for its next run. Both return false, and change nothing, in the cases below.
  *
- * cb_arena_rest   frees all allocations, and lets the system reclaim the memory. False if the memory is from the allocator
- * cb_arena_renew  resets an arena at rest for another need. Contents are undefined. False if the size of the mapping differs */
+ * cb_arena_rest   frees all allocations, and lets the system reclaim the memory; false if the memory is from the allocator
+ * cb_arena_renew  resets an arena at rest for another need. Contents are undefined; false if the size of the mapping differs */
 CUBED_MUST_CHECK bool cb_arena_rest(cb_arena *ar);
 CUBED_MUST_CHECK bool cb_arena_renew(cb_arena *ar, cb_need need);
 /* Creates an arena in a block of memory of the caller. The block has need.arena bytes and is aligned like allocations of an

@@ -8,7 +8,7 @@
 
 /* These functions return 0 if the system does not provide the number. */
 
-/* Returns the largest resident memory so far. */
+/* Returns the peak resident memory. */
 size_t cb_peak_rss(void);
 /* Returns the resident memory. */
 size_t cb_resident(void);
@@ -33,8 +33,8 @@ typedef struct cb_code_memory {
 void cb_code_count(cb_code_memory *c, cubed_resident before);
 /* Counts as code all resident memory of this process, which has no data yet. */
 void cb_code_measured(cb_code_memory *c, uint64_t resident);
-/* Returns the bytes used for code if they exceed `limit`, otherwise 0. Reading the process's mappings takes milliseconds. So
- * they are read only if the resident memory exceeds `limit`, and if the last reading does not answer the question. */
+/* Returns the bytes used for code if they exceed `limit`, otherwise 0. Reading the process's mappings takes milliseconds. So they
+ * are read only if the resident memory exceeds `limit` and the previous result is not sufficient to decide. */
 uint64_t cb_code_above(cb_code_memory *c, uint64_t limit);
 
 #endif

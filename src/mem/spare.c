@@ -4,7 +4,8 @@ void cb_spare_begin(cb_spare *s) { atomic_fetch_add(&s->runs, 1); }
 
 void cb_spare_drop(cb_spare *s) { cb_arena_free(atomic_exchange(&s->arena, NULL)); }
 
-/* If a run begins at the same time, either that run finds the arena, or this function finds that run in the count. */
+/* If a run begins at the same time, either that run takes the arena, or this function sees that run in the number of active
+ * runs. */
 void cb_spare_end(cb_spare *s)
 {
     if (atomic_fetch_sub(&s->runs, 1) > 1) cb_spare_drop(s);

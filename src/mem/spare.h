@@ -14,7 +14,7 @@
 /* Maximum size of the arena in bytes. */
 #define CB_SPARE_BYTES ((size_t)32 << 20)
 
-/* Initialised by zeros. */
+/* Initialise it with zeros. */
 typedef struct cb_spare {
     _Atomic(cb_arena *) arena; /* NULL: none */
     /* Number of active runs. A child that was forked during a run also counts this run, so the child keeps no arena. */
