@@ -26,7 +26,7 @@ typedef enum cb_cache_found {
     CB_CACHE_HIT, /* the entry is loaded */
     /* the entry was created; the caller must load it and then call cb_cache_filled, because other threads may wait for it */
     CB_CACHE_FILL,
-    CB_CACHE_FULL /* the entry does not exist, and the cache has no room for it */
+    CB_CACHE_FULL /* the entry does not exist, and the cache has no space for it */
 } cb_cache_found;
 
 /* Creates a cache of at most `limit` bytes. Its memory also counts against the budget `shared`. The cache is thread-safe. Returns
@@ -47,7 +47,7 @@ cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t r
  *
  * CB_CACHE_FILL  the entry was created and is pinned; the caller must load it, call cb_cache_filled and, after success, unpin it
  * CB_CACHE_HIT   the entry exists: it is loaded or being loaded; not pinned, *out is NULL
- * CB_CACHE_FULL  there is no room; *out is NULL */
+ * CB_CACHE_FULL  there is no space; *out is NULL */
 cb_cache_found cb_cache_fill(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
                              cb_cache_entry **out);
 /* Returns true if the entry is loaded or being loaded. */
@@ -61,8 +61,8 @@ cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out
 /* Returns the data of the entry, aligned for any type. Only the thread that got CB_CACHE_FILL may write the data, until it calls
  * cb_cache_filled. */
 void *cb_cache_data(cb_cache_entry *e);
-/* Ends the loading of an entry, and wakes the threads that wait for it. `there`: loading has succeeded, and the entry remains
- * pinned. If `there` is false, the entry is removed. */
+/* Ends the loading of an entry, and wakes the threads that wait for it. If `there` is true, loading has succeeded and the entry
+ * remains pinned; otherwise the entry is removed. */
 void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there);
 void cb_cache_unpin(cb_cache *c, cb_cache_entry *e);
 /* Records that a planned read of an entry does not take place: its number of future reads decreases by 1. */

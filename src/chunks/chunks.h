@@ -75,7 +75,7 @@ bool cb_chunks_resumes(const cb_chunks *c, int node);
 bool cb_chunks_updates(const cb_chunks *c);
 /* Sets *found to true if a chunk of a target or an intermediate need not be computed: if the resumed run has left it complete, or
  * if the update does not change it. Always false for results in memory. Deletes a damaged chunk of a target. Call it before the
- * task that makes the chunk. */
+ * task that computes the chunk. */
 CUBED_MUST_CHECK cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk,
                                                    bool *found, cubed_error *err);
 /* Sets *found to true if a resumed target has the chunk. Call it after cb_chunks_find_whole, which deletes damaged chunks. */
@@ -116,10 +116,10 @@ typedef struct cb_want {
     const cb_box *subread;
     bool reuse;  /* the chunk will be read again, so it may be cached */
     bool copied; /* copy a cached chunk to the buffer instead of using it in place */
-    /* A mapped file or a prefetched object may be used in place. Only if the caller does not write to the data. The
-     * file may change during its use: see cb_chunks_check. */
+    /* A mapped file or a prefetched object may be used in place. Set it only if the caller does not write to the data. The file
+     * may change during its use: see cb_chunks_check. */
     bool mapped;
-    void *buffer; /* buffer with room for cb_chunk_bytes, or for the part */
+    void *buffer; /* buffer of cb_chunk_bytes bytes, or of the size of the part */
 } cb_want;
 
 /* State of a worker that reads chunks. */
@@ -157,7 +157,7 @@ typedef struct cb_want_codec_block {
     const int64_t *idx; /* index of the chunk */
     size_t at;          /* offset that the codec block contains */
     cubed_range run;    /* contiguous bytes that the caller reads, block by block; contains `at` */
-    void *buffer;       /* buffer with room for cb_node_codec_block_bytes */
+    void *buffer;       /* buffer of cb_node_codec_block_bytes bytes */
 } cb_want_codec_block;
 
 /* A decoded codec block in memory. */
@@ -168,9 +168,9 @@ typedef struct cb_pinned_codec_block {
 } cb_pinned_codec_block;
 
 /* Decodes a codec block to the buffer, or finds it in the cache. If want->run contains only the beginning or only the end of the
- * block, the block is decoded to the cache if there is room. Another read then probably needs its other bytes. The caller must
- * unpin a cached block with cb_chunks_unpin_codec_block before it writes any chunk. Uses the memory of reading a part
- * (cb_read_subread_need). */
+ * block, the block is decoded to the cache if it fits, because another read probably needs the remainder of the block. The caller
+ * must unpin a cached block with cb_chunks_unpin_codec_block before it writes any chunk. Uses the arena memory that
+ * cb_read_subread_need returns. */
 CUBED_MUST_CHECK cubed_status cb_chunks_want_codec_block(const cb_chunks *c,
                                                          const cb_want_codec_block *want,
                                                          cb_arena *scratch,

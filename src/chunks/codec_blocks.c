@@ -41,7 +41,7 @@ static cubed_status find_shared(const cb_chunks *c, const cb_want_codec_block *w
     return CUBED_OK;
 }
 
-/* Pins the entry of a shared block. The entry has room for any block of the array, because another writer may replace
+/* Pins the entry of a shared block. The entry is large enough for any block of the array, because another writer may replace
  * chunks. The block's byte range is stored before its data. */
 static cb_cache_found pin_block(const cb_chunks *c, const cb_want_codec_block *w, uint64_t first,
                                 cb_cache_entry **entry)

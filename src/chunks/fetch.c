@@ -31,7 +31,7 @@ struct cb_fetch {
     /* taken: bytes of the buffer including this struct; cap: maximum size of the object */
     size_t taken, cap;
     unsigned users; /* number of threads that wait for the buffer, use it or cancel it */
-    unsigned left;  /* number of parts that readers have not finished with or given up */
+    unsigned left;  /* number of parts that a reader uses or may still take */
     unsigned nparts;
     int node;
     cb_cache_kind kind;
@@ -181,7 +181,7 @@ static cb_fetch *find(const cb_fetcher *f, cb_cache_key key, part **out) CB_REQU
     return NULL;
 }
 
-/* Finds an unused buffer of the same size, or allocates one. To make room, frees other unused buffers. */
+/* Finds an unused buffer of the same size, or allocates one. If the limit is reached, frees other unused buffers first. */
 static cb_fetch *find_buffer(cb_fetcher *f, size_t cap) CB_REQUIRES(&f->lock)
 {
     const size_t taken = cb_pages_round(cb_sat_add(CB_FETCH_HEADER, cap));

@@ -41,7 +41,7 @@ typedef struct cb_fetch_batch {
 
 /* An object to prefetch. */
 typedef struct cb_fetch_what {
-    cb_cache_key key; /* by which a reader finds the object */
+    cb_cache_key key; /* key by which a reader finds the object */
     cubed_store *store;
     const char *path;  /* key of the object in the store */
     cubed_range range; /* byte range of the object; size 0: the whole object */
@@ -57,7 +57,7 @@ typedef enum cb_fetch_answer {
     CB_FETCH_ASKED, /* the object was added to the batch */
     /* No request is necessary: the chunk is available, was requested already, or cannot be prefetched. */
     CB_FETCH_NEEDLESS,
-    /* No request was made for now: there is no room, or the location of the chunk is not known yet. */
+    /* No request was made for now: no buffer is available, or the location of the chunk is not known yet. */
     CB_FETCH_LATER
 } cb_fetch_answer;
 

@@ -7,9 +7,9 @@
 #include "chunks/prefixes.h"
 #include "chunks/state.h"
 
-/* Returns the total size in bytes of an intermediate if its chunks are stored contiguously, otherwise 0. They are if a copy
- * concatenates them to larger chunks, and the chunks in order are the whole array in C order. Then the chunks are pieces along
- * one axis, and all axes before it have length 1. */
+/* Returns the total size in bytes of an intermediate if its chunks are stored contiguously, otherwise 0. Chunks are stored
+ * contiguously if a copy concatenates them to larger chunks, and if the chunks in order are the whole array in C order. Such
+ * chunks are pieces along one axis, and all axes before this axis have length 1. */
 static size_t bytes_together(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
@@ -167,7 +167,7 @@ const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_tas
     there = data;
     while (there) {
         const void *chunk = x->kept[cb_grid_ravel(n->grid, idx)];
-        /* Use the memory only if all chunks are in it: a resumed run may have found some in the work folder. */
+        /* Use the memory only if all chunks are in it: in a resumed run, some chunks may be in the work folder. */
         there = chunk && chunk != cb_chunks_in_work(c);
         if (!cb_odometer_next(&cover, idx)) break;
     }
@@ -307,8 +307,8 @@ static cubed_status spill(cb_chunks *c, int node, int64_t chunk, const void *src
     return CUBED_OK;
 }
 
-/* Returns true if the chunk has future readers and is not in memory. A retried task finds the chunk of its first attempt. Sets
- * *target to the target whose pieces the chunks are, or -1. */
+/* Returns true if the chunk has future reads and is not in memory. It may already be in memory if its task is retried. If the
+ * chunks are pieces of a target's chunk, sets *target to this target, otherwise to -1. */
 static bool is_wanted(cb_chunks *c, int node, int64_t chunk, int *target)
 {
     cb_mutex_lock(&c->lock);

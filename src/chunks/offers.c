@@ -19,7 +19,7 @@ bool cb_node_is_offered(const cubed_plan *p, int node)
            !cb_codec_chain_is_raw(&s->meta.codecs);
 }
 
-/* Returns the maximum number of workers that execute tasks or decode chunks for others. More than the processors would only
+/* Returns the maximum number of workers that execute tasks or decode chunks for others. More workers than processors would only
  * interrupt each other, unless they wait for a store. A worker that executes a task alone gets help even on one processor. */
 static unsigned most_active(const cubed_plan *p)
 {
@@ -63,7 +63,8 @@ static bool may_decode(const cb_offers *all) CB_REQUIRES(all->lock)
     return all->active < all->most;
 }
 
-/* Wakes one idle worker, because there may be a chunk to decode, or memory for one. If it finds a chunk, it wakes the next. */
+/* Wakes one idle worker, because there may be a chunk to decode, or free memory for a chunk. A woken worker that finds a chunk
+ * wakes the next worker. */
 static void wake_one(cb_offers *all) CB_REQUIRES(all->lock)
 {
     all->passed = 0;
@@ -279,7 +280,8 @@ static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node) CB_REQUIRES
     return NULL;
 }
 
-/* Loads a chunk without holding the lock. Ignores errors, because the worker that needs the chunk gets them itself. */
+/* Loads a chunk without holding the lock. Ignores errors, because the worker that needs the chunk loads it again and reports
+ * them. */
 static bool load_chunk(cb_chunks *c, cb_offer *o, cb_arena *arena)
 {
     const size_t mark = cb_arena_mark(arena);
@@ -302,7 +304,7 @@ bool cb_offers_make(cb_helper *w, cb_arena *arena)
     if (s.node < 0) return false;
     cb_offer *o = free_offer(w, arena, s.node);
     if (!o) {
-        /* If this worker has room for no chunk at all, no other worker has, because all arenas have one size. */
+        /* If no chunk fits in this worker's arena, none fits in any other, because all arenas have the same size. */
         if (w->nheld > 0 && w->offers->passed++ < w->offers->n) cb_cond_signal(w->offers->idle);
         return false;
     }

@@ -1,11 +1,12 @@
 /* Offers: chunks that idle workers decode for workers with a task.
  *
- * If there are fewer tasks than workers, or the last of many tasks run, some workers are idle. An idle worker visits the chunks
- * that another worker's task will read (cb_chunks_options.visit). It decodes some of these chunks in its own arena, which no task
- * needs at that time, and offers them. The other worker uses them in place when it requests them (cb_chunks_want).
+ * If there are fewer tasks than workers, or only the last tasks of a stage still run, some workers are idle. An idle worker
+ * visits the chunks that another worker's task will read (cb_chunks_options.visit). It decodes some of these chunks in its own
+ * arena, which no task needs at that time, and offers them. The other worker uses them in place when it requests them
+ * (cb_chunks_want).
  *
  * Results do not depend on offers: if an idle worker cannot load a chunk, the task loads the chunk itself. One lock guards all
- * structures of this header: cb_offers.lock, which is the executor's lock, with which idle workers also wait for tasks. */
+ * structures of this header: cb_offers.lock. It is the executor's lock, which idle workers also use to wait for tasks. */
 #ifndef CB_CHUNKS_OFFERS_H
 #define CB_CHUNKS_OFFERS_H
 
@@ -54,8 +55,8 @@ struct cb_offers {
     cb_cond *decoded; /* signalled when a chunk was decoded, or is no longer used */
     unsigned
         active; /* workers that execute a task that accepts help, or decode a chunk for another worker */
-    unsigned most; /* maximum of `active` with which another worker may decode a chunk */
-    /* number of workers without memory for a chunk that have woken another one since a task or an offer last changed */
+    unsigned most; /* another worker may decode a chunk only while `active` is less than this */
+    /* number of wake-ups that workers without free memory passed to the next idle worker since the last call of wake_one */
     unsigned passed;
 };
 

@@ -22,8 +22,8 @@ static inline unsigned cb_prefixes(int64_t chunks)
     return n;
 }
 
-/* Returns the prefix of a chunk, below `prefixes`. Chunks that tasks read together (neighbours, rows and columns) are spread
- * evenly. */
+/* Returns the number of a chunk's prefix, less than `prefixes`. Chunks that tasks read together (neighbours, rows and columns)
+ * are spread evenly. */
 static inline unsigned cb_prefix_of(int64_t chunk, unsigned prefixes)
 {
     return (unsigned)cb_mix((uint64_t)chunk + UINT64_C(0x9e3779b97f4a7c15)) & (prefixes - 1);

@@ -163,12 +163,12 @@ CUBED_MUST_CHECK cubed_status cb_intermediate_object(cb_chunks *c, int node, con
                                                      char key[CB_INTERMEDIATE_KEY_CAP],
                                                      cubed_error *err);
 
-/* cb_chunks_want for a chunk that no other worker has decoded. On entry, `out` describes the data in want->buffer. The call
+/* Like cb_chunks_want, for a chunk that no other worker has decoded. On entry, `out` describes the data in want->buffer. The call
  * changes it if the chunk is used in place. */
 CUBED_MUST_CHECK cubed_status cb_chunks_read(cb_chunks *c, const cb_chunk_reader *r,
                                              const cb_want *want, cb_pinned *out, cubed_error *err);
 /* Reads a whole chunk of an array for another worker: to the cache if tasks will read it repeatedly, otherwise to `buffer`.
- * Returns false if the chunk could not be read, or the cache has no room. */
+ * Returns false if the chunk could not be read, or the cache has no space. */
 bool cb_chunks_bring(cb_chunks *c, const cb_chunk_reader *r, int node, const int64_t *idx,
                      void *buffer);
 /* Returns true if a chunk is in the cache or being loaded to it. */
