@@ -10,7 +10,7 @@
 typedef struct collect {
     const cb_ir *ir;
     cb_stage *s;
-    int out; /* number of the output below which reductions are being collected */
+    int out; /* number of the output whose reductions are being collected */
     int cap;
     cb_zone *zone;
 } collect;

@@ -476,8 +476,8 @@ static cubed_status run_partial(const cb_task *t, int64_t task, cubed_error *err
 
 /* --- The rows ------------------------------------------------------------------------------------- */
 
-/* Returns the same key for all merges of states. Merges of different reductions load different states, but may be joined to
- * one stage. */
+/* Returns the same key for all merges of states. Merges of different reductions load different states, but may be combined in one
+ * stage. */
 static int merge_key(const cubed_plan *p, const cb_stage *s)
 {
     (void)s;

@@ -224,7 +224,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *opti
                        CB_MAX_WORKERS);
     cubed_status st = cb_plan_check_limits(&to, err);
     if (st != CUBED_OK) {
-        /* Advise the needed memory as it is: the stages are already chosen, so their needs do not change with more memory. */
+        /* Recommend exactly the needed memory: the stages are already chosen, so more memory does not change their needs. */
         if (err && err->enough_mem > to.allowed_mem)
             cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
         else if (err)

@@ -15,7 +15,7 @@ bool cb_branch_is_bare(const cb_branch *b);
  * elements of the array, from the first to the last needed element. */
 int64_t cb_load_extent(const cubed_plan *p, const cb_load *load, int d, const int64_t *extents);
 /* Returns the size in bytes of a load's buffer for blocks with these extents. The buffer holds a chunk, or the part of a chunk
- * that the block needs. If chunks are decoded piecewise, the buffer holds one piece. It also has room for the rest of the
+ * that the block needs. If chunks are decoded piecewise, the buffer holds one piece. It also has space for the remainder of the
  * previous piece, for vectors that cross the border between two pieces. */
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
 /* Returns the size in bytes of a load's tile for a block with these extents. A tile is a dense copy of the elements that the

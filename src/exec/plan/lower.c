@@ -17,7 +17,7 @@ typedef struct lowering {
     const int *reduce_nodes;
     int nreductions;
     cb_box box; /* box of the domain that the branch computes */
-    /* value numbers by node and map, because a branch computes a node that is read through equal maps once */
+    /* value numbers by node and map, so that a branch computes a node only once for equal maps */
     cb_seen values;
     /* While the branch is compiled, loads are numbered from 0 and instructions from CB_MAX_VALUES on. settle() assigns the
      * final numbers. */

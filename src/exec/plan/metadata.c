@@ -1,5 +1,5 @@
-/* Computes the memory of a plan and its run in addition to the memory of tasks. It is known before the run, and counts towards
- * the memory limits. */
+/* Computes the memory of a plan and its run in addition to the memory of tasks. This memory is known before the run, and counts
+ * towards the memory limits. */
 #include <string.h>
 
 #include "base/error.h"

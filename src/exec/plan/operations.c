@@ -133,8 +133,8 @@ static double count(const cb_grid *g)
 }
 
 /* Returns the number of elements that a function on blocks processes. The extent of an axis that several inputs have and no
- * output has is a factor of this number, as in products of matrices. For an axis of a single input (of a search, or take), the
- * factor is its number of blocks, because there is one call for each block. */
+ * output has is a factor of this number, as in products of matrices. For an axis of a single input, as in a search or in take,
+ * the factor is the axis's number of blocks, because there is one call for each block. */
 static double block_count(const cb_blockwise *op)
 {
     double met = 1, most = 0;

@@ -67,7 +67,7 @@ typedef struct cb_operator {
     /* Returns a key between 0 and the number of the plan's nodes. Stages with equal keys may be joined even if they have no
      * input in common. NULL: only stages with a common input are joined. */
     int (*sibling_key)(const cubed_plan *p, const cb_stage *s);
-    bool adds_up; /* a task of joined stages needs at most the sum of their memory */
+    bool adds_up; /* a task of joined stages needs at most the sum of the stages' memory */
     bool tiles;   /* the planner may choose the number of chunks per task */
     /* Each element of a result depends only on input elements at its position. So a chunk is read repeatedly only if inputs
      * and outputs have different chunks. */

@@ -63,7 +63,7 @@ static double busy_seconds(const cb_stage *s)
     return s->moves.read + s->moves.write + s->moves.memory + s->operations;
 }
 
-/* Returns the seconds of all workers for the stage. */
+/* Returns the total time of all workers for the stage, in seconds. */
 static double worker_seconds(const cubed_plan *p, const cb_stage *s, bool spills, double depth)
 {
     double seconds = busy_seconds(s);

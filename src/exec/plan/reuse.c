@@ -1,7 +1,7 @@
 /* Finds decoded chunks that are worth caching.
  *
- * Adjacent tasks read the same chunks if blocks cross the chunks of an array. Functions on whole blocks and several loads of
- * one array also read chunks repeatedly. Unencoded data are not cached here, because the system caches them. If chunks are
+ * Adjacent tasks read the same chunks if blocks cross the chunks of an array. Functions on whole blocks and several loads of one
+ * array also read chunks repeatedly. Unencoded data are not cached here, because the operating system caches them. If chunks are
  * decoded piecewise, a codec block in which one run of elements ends and another begins is cached until both runs have been
  * read. */
 #include "exec/plan/limits.h"
@@ -122,7 +122,7 @@ static bool is_countable(const cubed_plan *p, const cb_branch *b, int first)
 }
 
 /* Returns the number of blocks of a branch for which this load, or the group that begins with it, reads the chunk. It is the
- * product of such numbers for each axis. */
+ * product of the numbers of blocks along each axis. */
 static size_t load_reads(const cubed_plan *p, const cb_branch *b, int first, const cb_blocks *axes,
                          const int64_t *idx)
 {

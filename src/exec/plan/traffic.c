@@ -81,7 +81,7 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
 }
 
 /* Returns the counts for the blocks within [lo, hi). If `spread` is not 0, counts for several loads with offsets between
- * `offset` and offset + spread: a block then needs all chunks between the first and the last that one of them needs. */
+ * `offset` and offset + spread: a block then needs all chunks from the first to the last that any of these loads needs. */
 static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
                         int64_t spread, const cb_axis *chunks)
 {
@@ -442,7 +442,7 @@ static int group_of(const cubed_plan *p, const cb_branch *b, int v, const int64_
     return -1;
 }
 
-/* Finds the groups. Visits the loads in reverse order, so that each is put in front of its group. */
+/* Finds the groups. Visits the loads in reverse order, so that each load is inserted at the front of its group. */
 static void find_groups(const cubed_plan *p, const cb_branch *b, const int64_t *extents)
 {
     for (int v = b->nloads - 1; v >= 0; v--) {

@@ -211,10 +211,10 @@ static bool is_streamed(const vm_instr *x, const char *to, size_t bytes)
     return x->stream && (uintptr_t)to % CB_STREAM_LINE == 0 && bytes % CB_STREAM_LINE == 0;
 }
 
-/* PACE: bytes of its result after which an instruction that is as fast as memory pauses to prefetch. PACE_AHEAD: distance of
- * this prefetch from the start of the next vector. The processor does not wait for so few lines, and the memory stays busy
- * while it computes. Sums of bench/memory_bench.c reach 0.93 of the limit, but 0.79 if all operands of a vector are
- * prefetched before it. */
+/* PACE: an instruction that is as fast as memory prefetches each time it has computed this many bytes of its result. PACE_AHEAD:
+ * distance of the prefetched bytes from the start of the next vector. The processor does not wait for such short prefetches, and
+ * the memory stays busy during the computation. Sums of bench/memory_bench.c reach 0.93 of the limit, but 0.79 if all operands of
+ * a vector are prefetched before it. */
 #define PACE       ((size_t)256)
 #define PACE_AHEAD 1536
 
@@ -306,8 +306,8 @@ static cubed_status load_piece(const cb_vm *vm, vm_load *l, int64_t next, char *
     return CUBED_OK;
 }
 
-/* Loads bytes lo..hi-1 of the chunk, at most one vector, into the buffer. Moves bytes that were loaded before to the end of the
- * room in front of the piece, so that the next piece follows them. */
+/* Loads bytes lo..hi-1 of the chunk, at most one vector, into the buffer. Moves bytes that were loaded before to the memory
+ * directly before the next piece, so that both are contiguous. */
 static cubed_status bring_pieces(const cb_vm *vm, vm_load *l, int64_t lo, int64_t hi,
                                  cubed_error *err)
 {

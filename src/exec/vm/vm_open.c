@@ -204,7 +204,7 @@ static cubed_status open_group(cb_vm *vm, vm_load *first, const cb_box *box, cub
     const cb_grid *g = t->plan->ir.nodes[first->load->node].grid;
     const bool window = first->load->window;
     bool in_place = is_ordered(first->load->map);
-    void *tile = NULL; /* of the window */
+    void *tile = NULL; /* the tile of the window */
     for (vm_load *l = first; l; l = next_of(vm, l)) {
         cb_box image;
         void *chunk, *data;

@@ -14,7 +14,7 @@ static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int ax
 /* A chunk that is decoded piecewise. Positions are byte offsets in the decoded chunk. */
 typedef struct vm_pieces {
     int64_t idx[CUBED_MAX_NDIM];
-    int64_t origin, row; /* positions of element 0 of the box, and of element 0 of the run */
+    int64_t origin, row; /* positions of element 0 of the box, and of the run of elements */
     int64_t lo, hi;      /* byte range of the chunk that is at `data` */
     const char *data;
     /* the codec block (part of an encoded chunk) that was decoded last; its bytes may be in the cache instead of the buffer */
@@ -32,7 +32,7 @@ typedef struct vm_load {
     };
     const char *at; /* address of element 0 of the run */
     int64_t index_at,
-        index_row; /* INDEX: value at element 0 of the box, and at element 0 of the run */
+        index_row; /* for INDEX loads: value at element 0 of the box, and of the run */
     void *reg;
     enum {
         LOAD_DIRECT,
