@@ -15,7 +15,7 @@
 /* Maximum number of plans that are made to find enough memory. Tasks may be larger if more memory is allowed, so a plan with
  * the memory that an error requested may be refused again. */
 #define TRIALS 12
-/* Number of plans that are made to find a sufficient amount below the first one that was found. */
+/* Number of plans that are made to find less memory that is also sufficient. */
 #define BISECTIONS 6
 /* Processor time in nanoseconds after which no more plans are compared. */
 #define SEARCH_NS ((int64_t)200000000)
@@ -194,8 +194,8 @@ static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t t
 }
 
 /* Returns the first sufficient amount of memory that is found, from `guess` on, or 0 if there is none. If the chunks of the
- * arrays grow with the memory (trial.grows), returns a seventh more, if that is also sufficient. Sets *refused to the largest
- * insufficient amount. */
+ * arrays grow with the memory (trial.grows), returns an amount that is a seventh larger, if it is also sufficient. Sets *refused
+ * to the largest insufficient amount. */
 static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial *found)
 {
     uint64_t enough = 0;
@@ -216,7 +216,8 @@ static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial 
     return enough;
 }
 
-/* Returns a sufficient amount of memory between `refused` and `enough`. Arrays that are made for less memory may need less. */
+/* Returns a sufficient amount of memory between `refused` and `enough`. Such an amount may exist if arrays are recreated for each
+ * amount of memory, because arrays for less memory may need less. */
 static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *found)
 {
     for (int i = 0; i < BISECTIONS && s->options.remake && !is_late(s); i++) {
@@ -237,7 +238,7 @@ static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *f
 }
 
 /* Returns the smallest of several amounts from `enough` on for which the product of memory and moved data is near its minimum. A
- * larger amount is advised only if this product is smaller for it. */
+ * larger amount is returned only if it makes the product smaller. */
 static uint64_t find_efficient(search *s, uint64_t enough, const trial *least, trial *found)
 {
     /* Larger factors come first, because the time may run out. */

@@ -161,8 +161,8 @@ static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room
     return st;
 }
 
-/* Creates a plan. A worker has one arena for all stages. Even if each stage fits, the largest arena may not fit together with
- * the plan and the libraries of another stage. Then makes the plan again, with arenas that leave enough memory for both. */
+/* Creates a plan. A worker has one arena for all stages. Even if each stage fits, the largest arena may not fit together with the
+ * plan and the libraries of another stage. In this case the plan is made again, with arenas that leave enough memory for both. */
 static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **out, cubed_error *err)
 {
     plan_room room = {0, 0};

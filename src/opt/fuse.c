@@ -38,7 +38,8 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     int axis[CUBED_MAX_NDIM];
     (void)err;
     if (cb_node_leaves_states(n)) return CUBED_OK;
-    /* The tasks of such a root process blocks one after another along axes, so they cannot contain a reduction. */
+    /* Tasks of functions on blocks, of scans and of selections process blocks one after another, so they cannot contain a
+     * reduction. */
     if (cb_node_stores_itself(&ir->nodes[f->root])) {
         store(f, node, CB_WHY_UNDER_BLOCKS);
         return CUBED_OK;
@@ -123,7 +124,7 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
     bool again = true;
     while (again) {
         again = false;
-        /* From the last node to the first, so that a node is decided before its inputs. */
+        /* Visit nodes from the last to the first, so that a node is decided before its inputs. */
         for (int i = p->ir.nnodes - 1; i >= 0; i--) {
             bool changed = false;
             if (!p->ir.nodes[i].stored) continue;

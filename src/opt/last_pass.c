@@ -62,8 +62,8 @@ static bool are_large(const cubed_plan *p, const last_pass *l)
     return bytes >= CB_OPT_TASK_BYTES || !cb_node_waits_for(p, l->middle);
 }
 
-/* Divides the chunks of the intermediate at the borders of blocks. Returns false if blocks or chunks are irregular or have a
- * shorter first one, or if neither of their lengths is a multiple of the other. */
+/* Divides the chunks of the intermediate at the borders of blocks. Returns false if blocks or chunks are irregular, if the first
+ * block or chunk is shorter than the others, or if neither of the two lengths is a multiple of the other. */
 static bool divide(const cubed_plan *p, last_pass *l)
 {
     const cb_node *middle = &p->ir.nodes[l->middle];

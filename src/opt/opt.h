@@ -62,7 +62,7 @@ CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_sibli
 CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
                                           cubed_error *err);
 /* If workers would be idle in a reduction, because it has few tasks: divides the output chunks into pieces, which separate tasks
- * compute and a copy joins. States of partial reductions are divided without a copy. */
+ * compute and a copy concatenates. States of partial reductions are divided without a copy. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err);
 /* Returns the number of stored pieces of each state that the stage merges, along axis d of its domain without reduced axes.
  * Returns 1 if it merges no states. */

@@ -25,7 +25,7 @@ CUBED_MUST_CHECK cubed_status cb_opt_plan(cb_request *q, cubed_plan **out, cubed
 /* Frees temporary data of a request. */
 void cb_opt_end_request(cb_request *q);
 /* Adds to the error of a refused plan an amount of memory with which all of `n` plans could be made: err->enough_mem, and
- * the end of the message. err->enough_mem is the first guess.
+ * the end of the message. On entry, err->enough_mem is the first guess.
  *
  * q  the requests of plans that run one after another, with the same context and options; their targets are one array */
 void cb_opt_advise(cb_request *q, int n, cubed_error *err);

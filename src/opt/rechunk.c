@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "opt/rechunk_chain.h"
 
-/* The planner searches with increasing memory sizes. STEPS: number of sizes per doubling of memory. They are this dense from 1
- * / FRACTION of the memory for two passes with pieces of CB_RECHUNK_BETA bytes. Below this memory, there is one size per
- * doubling, because few users have so little memory. */
+/* The planner searches with increasing memory sizes. STEPS: number of sizes per doubling of memory. It applies from 1 / FRACTION
+ * of the memory that two passes with pieces of CB_RECHUNK_BETA bytes need. Below, there is one size per doubling, because few
+ * users have so little memory. */
 #define STEPS    8
 #define FRACTION 64.0
 /* Number of steps from one of these memory sizes to the next. At a size between two of them, only tasks become larger;
@@ -24,8 +24,8 @@
 #define COMPUTED_TRIALS 30
 /* An additional pass must reduce the predicted time at least to this fraction, because it creates files. */
 #define WORTH_A_PASS 0.98
-/* A plan is chosen only if there is no other plan, if it moves too many bytes in addition to the minimum for its passes: more
- * than OFTEN - 1 times the bytes of a single pass that reads each chunk once. */
+/* A plan that moves too many bytes is chosen only if there is no other plan. Too many means that it exceeds the minimum for its
+ * passes by more than OFTEN - 1 times the bytes of a single pass that reads each chunk once. */
 #define OFTEN 4
 /* A stage that computes should read at most this many times the minimum. Its tasks are not made larger to read less than that. */
 #define NEARLY_ONCE 1.03

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-/* Limits of the search. It varies the MAX_AXES axes that matter most, and counts reads of the MAX_SOURCES sources with the
- * most bytes. The last limits are numbers of options and of tried lengths per axis. The result of the search is then evaluated
- * and improved with all axes and sources. */
+/* Limits of the search. It varies the MAX_AXES axes that can save the most reads, and counts reads of the MAX_SOURCES sources
+ * with the most bytes. For each axis, it tries at most MAX_TRIED lengths and keeps at most MAX_OPTIONS of them. The result of the
+ * search is then evaluated and improved with all axes and sources. */
 #define MAX_AXES    8
 #define MAX_SOURCES 8
 #define MAX_OPTIONS 20

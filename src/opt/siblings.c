@@ -126,7 +126,7 @@ const char *cubed_plan_why_apart(const cubed_plan *p, int stage, int other)
 typedef struct sibling {
     int level;
     bool gone;    /* this stage was joined into another one, and no longer exists */
-    bool pending; /* outputs were joined to the stage, but the stage was not compiled since */
+    bool pending; /* outputs were joined to the stage after it was last compiled */
     /* Each program of the stage has at most one branch, and the operator has `adds_up`. If this holds for two stages, their
      * joined stage needs at most the sum of their memory. */
     bool straight;
@@ -229,7 +229,7 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
     return bytes;
 }
 
-/* Returns true if loads share a tile. With the loads of another stage, these groups may be different ones, so the memory of both
+/* Returns true if loads share a tile. Together with the loads of another stage, the groups may differ, so the memory of both
  * stages has no simple bound. */
 static bool has_windows(const cb_branch *b)
 {
