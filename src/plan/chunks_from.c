@@ -68,9 +68,9 @@ static bool same_chunks(const cb_axis *a, const cb_axis *b)
     return true;
 }
 
-/* Sets the origins of a copy with other chunks. The chunk lengths count as given by the caller, except for irregular chunks
- * that equal the input's: they count as given if they do for the input. Chunks of computed constants do not count as chunks of
- * data, and not as given. */
+/* Sets the origins of a copy with other chunks. The chunk lengths count as given by the caller, except for irregular chunks that
+ * equal the input's: they count as given if they do for the input. Chunks of computed constants count neither as chunks of data
+ * nor as given. */
 void cb_chunks_of_copy(cubed_array *x)
 {
     const cubed_array *in = x->in[0];

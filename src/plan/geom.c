@@ -121,7 +121,7 @@ bool cb_axis_equal(const cb_axis *a, const cb_axis *b)
         return a->n == b->n &&
                (a->starts == b->starts ||
                 memcmp(a->starts, b->starts, ((size_t)a->n + 1) * sizeof *a->starts) == 0);
-    /* A chunk length that exceeds the rest of the axis makes the same chunks as the length of the rest. */
+    /* A chunk length that exceeds the remainder of the axis gives the same chunks as the length of the remainder. */
     const int64_t rest = a->extent - a->first;
     return cb_min_i64(a->first, a->extent) == cb_min_i64(b->first, b->extent) &&
            (rest <= 0 || cb_min_i64(a->chunk, rest) == cb_min_i64(b->chunk, rest));

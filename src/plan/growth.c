@@ -1,8 +1,8 @@
 /* Compares plans of the same request whose sources have grown in between. Two plans are of the same request if their nodes are
  * equal apart from extents.
  *
- * For each kind of node, cb_kind.fix_axes marks the extents on which other elements depend. If no marked extent has changed,
- * and no array has shrunk, both plans compute the same values at the positions that both have. */
+ * For each kind of node, cb_kind.fix_axes marks the extents that affect the values of existing elements. If no marked extent has
+ * changed, and no array has shrunk, both plans compute the same values at the positions that both have. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -59,8 +59,8 @@ static void put_axes(cb_buf *b, const cb_ir *ir, const cb_fixed_axes *fixed)
     }
 }
 
-/* Sets is_free[i] if the chunks of node i do not matter: the node is computed from constants alone, and other nodes read only its
- * elements. Such nodes may have chunks that depend on their extents. */
+/* Sets is_free[i] if the chunks of node i cannot affect results: the node is computed from constants alone, and other nodes read
+ * only its elements. Such nodes may have chunks that depend on their extents. */
 static void find_free_chunks(const cb_ir *ir, bool *is_free)
 {
     const unsigned moves = CB_KIND_ELEMENTWISE | CB_KIND_PULLED;

@@ -202,7 +202,7 @@ typedef struct cb_known {
  * copies. Uses grids and operations in `known` without a copy. Does not copy the list of inputs. */
 CUBED_MUST_CHECK cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_known *known,
                                           cubed_error *err);
-/* Allocates room for `cap` nodes. */
+/* Allocates space for `cap` nodes. */
 CUBED_MUST_CHECK cubed_status cb_ir_reserve(cb_ir *ir, int cap, cubed_error *err);
 /* Appends a copy of *node; inputs and strings are copied into the zone. */
 CUBED_MUST_CHECK cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index,

@@ -110,7 +110,7 @@ struct cubed_plan {
         cliff_requests; /* bytes and requests of the compared plan's reads and writes */
     uint64_t intermediate_budget, result_bytes;
     uint64_t cache_bytes; /* size of all chunks that are worth caching */
-    /* Prefetch of each worker. fetch_depth: maximum number of concurrent requests. fetch_joins: chunks of one shard are read
+    /* Prefetching by each worker. fetch_depth: maximum number of concurrent requests. fetch_joins: chunks of one shard are read
      * together. fetch_bytes, fetch_buffers: memory for the requests. */
     unsigned fetch_depth;
     bool fetch_joins;

@@ -10,7 +10,7 @@
  * as either).
  * - If the inner run is kept, states are updated with elements in C order of the reduced axes.
  * - If it is reduced, element i of a run goes to partial result ("lane") i % CB_LANES. After every CB_STRETCH elements, and at
- *   the end of the run, the lanes are joined and added to the state, in the order that kernel.h defines for `join`.
+ *   the end of the run, the lanes are combined and added to the state, in the order that kernel.h defines for `join`.
  * - Variances process vectors of CB_VECTOR elements from the start of the run, each in the order that kernel.h defines for
  *   `run`.
  * - Runs of a block that are shorter than CB_VECTOR are reduced many at a time, in the order that kernel.h defines for `runs`. */

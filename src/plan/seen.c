@@ -49,7 +49,7 @@ static void put_slot(const cb_seen *s, int number)
     s->slot[i] = number + 1;
 }
 
-/* Makes room for one more item. If the list is full, doubles its capacity. */
+/* Doubles the capacity of the list if it is full. */
 static bool widen(cb_seen *s)
 {
     if (s->n < s->cap) return true;
