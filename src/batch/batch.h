@@ -71,10 +71,10 @@ struct batch_system {
     batch_leave leave;
     bool apart; /* machines of the batch system cannot access the run's directory */
     void (*write)(batch_submission *s);
-    bool refuses_code; /* its workers run no plans with code */
+    bool refuses_code; /* its workers cannot run plans with code */
 };
 
-/* Table of batch systems, which ends with a NULL name. */
+/* Table of batch systems. Its last entry has the name NULL. */
 extern const batch_system batch_systems[];
 /* Returns NULL if no batch system has that name. */
 const batch_system *batch_find(const char *name);

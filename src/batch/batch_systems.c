@@ -307,8 +307,8 @@ static void write_flux(batch_submission *s)
 
 /* --- Services with JSON descriptions -------------------------------------------------------------------- */
 
-/* Appends `item` to a list, or sets it as a member of an object. Takes `item` over. Frees *to and sets it to NULL if out of
- * memory, so that no incomplete description is written. */
+/* Appends `item` to a list, or sets it as a member of an object. Takes ownership of `item`. Frees *to and sets it to NULL if out
+ * of memory, so that no incomplete description is written. */
 static void append(json_t **to, json_t *item)
 {
     if (json_array_append_new(*to, item) == 0) return;
@@ -370,8 +370,8 @@ static const char *kubernetes_space(const batch_submission *s)
     return space ? space : "default";
 }
 
-/* Returns a job with one container. `more` has the job's other fields, such as its number of tasks; the function takes it
- * over. */
+/* Returns a job with one container. `more` has the job's other fields, such as its number of tasks; the function takes ownership
+ * of it. */
 static json_t *kubernetes_job(const batch_submission *s, const char *name, json_t *command,
                               json_t *more)
 {
@@ -525,13 +525,14 @@ static void write_coiled_batch(batch_submission *s)
     const char *space = batch_get(s->choice, "workspace");
     const char *within = space ? " --workspace " : "";
     if (!space) space = "";
-    /* Minimum memory of a machine in MiB: 1 GiB is for its system, and Coiled accepts machines with up to 11 % less memory. */
+    /* Minimum memory of a machine in MiB: 1 GiB is for the operating system, and Coiled accepts machines with up to 11 % less
+     * memory. */
     const uint64_t least = (s->mebibytes + 1024) * 9 / 8;
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs && start; i++) {
         const batch_job *j = &s->jobs[i];
         char name[80];
-        /* the last job only ends the run, so the script itself does that */
+        /* the last job would only end the run, so the script ends the run itself */
         if (i == s->njobs - 1) {
             fprintf(start, "%s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
             break;

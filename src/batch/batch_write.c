@@ -189,7 +189,7 @@ static int write_bytes(const batch_submission *s, const char *name, const void *
     return close_file(f, fwrite(data, 1, size, f) == size ? 0 : errno);
 }
 
-/* Like write_bytes. Writes to the file and not to a string, because json_dumps ignores that it has no memory for a key. */
+/* Like write_bytes. Writes to the file and not to a string, because json_dumps does not report a failure to allocate a key. */
 static int write_document(const batch_submission *s, const char *name, const json_t *doc)
 {
     FILE *f = doc ? open_file(s, name) : NULL;
