@@ -56,7 +56,7 @@ cubed_status cubed_context_add_block_fn(cubed_context *ctx, const cubed_block_fn
     if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for a function on blocks");
     added->fn = fn;
     added->next = atomic_load(&ctx->block_fns);
-    /* Search again if another thread has added a function meanwhile. */
+    /* Search again if another thread has added a function in the meantime. */
     while (!find(ctx, fn->name)) {
         if (atomic_compare_exchange_weak(&ctx->block_fns, &added->next, added)) return CUBED_OK;
     }

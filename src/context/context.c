@@ -78,7 +78,7 @@ cubed_status cubed_context_set_variables(cubed_context *ctx, const char *const *
     return cb_net_set_variables(&ctx->stores.net, variables, err);
 }
 
-/* Finds the URL that the options of a store or document are recorded under. Options of a repository apply to all its branches. */
+/* Gets the URL under which the options of a store or document are recorded. Options of a repository apply to all its branches. */
 static cubed_status find_scope(cb_zone *zone, const char *url, const char **out, cubed_error *err)
 {
     cb_place place;

@@ -62,11 +62,11 @@ const cubed_source_fn *cb_context_find_source_fn(const cubed_context *ctx, const
 /* Fails with CUBED_E_ARG if a kind of source was compiled for another version of cubed/sys/source.h, or lacks a function. */
 CUBED_MUST_CHECK cubed_status cb_check_source_fn(const cubed_source_fn *fn, cubed_error *err);
 
-/* Functions on blocks in shared objects (shared_fn.c). Their names in plans consist of path and symbol. Finding such a function
- * opens its shared object, which runs the code in it.
+/* Block functions in shared objects (shared_fn.c). Their names in plans consist of path and symbol. Finding such a function opens
+ * its shared object, which runs the initialisation code of the object.
  *
  * cb_block_fn_is_shared    returns true if a name in a plan is that of such a function
- * cb_shared_block_fn_name  makes the name, in the zone
+ * cb_shared_block_fn_name  builds the name; it is allocated in the zone
  * cb_shared_block_fn       finds the function by its name */
 bool cb_block_fn_is_shared(const char *name);
 CUBED_MUST_CHECK cubed_status cb_shared_block_fn_name(cb_zone *zone, const char *library,

@@ -38,7 +38,7 @@ static size_t slot_of(const char *store, const char *path)
     return (size_t)(cb_mix(add_text(add_text(CB_FNV_START, store), path)) % CB_OPENED_KEPT);
 }
 
-/* Gets the info of the metadata. Opens the file, because network file systems may answer from a cache without that. */
+/* Gets the info of the metadata. Opens the file, because otherwise network file systems may answer from a cache. */
 static cubed_status look(const cb_opened *x, cubed_object_info *out)
 {
     char key[4096], byte;
@@ -53,8 +53,8 @@ static cubed_status look(const cb_opened *x, cubed_object_info *out)
     return CUBED_OK;
 }
 
-/* Returns true if the metadata still have the version that was opened, and are still those of the array: a zarr.json beside a
- * .zarray, as migrations to format 3 leave it, takes its place. */
+/* Returns true if the metadata still has the version that was opened, and is still the metadata of the array. A zarr.json next to
+ * a .zarray, as migrations to format 3 leave it, takes precedence. */
 static bool is_current(const cb_opened *x, cubed_object_info *info)
 {
     cubed_object_version now;
@@ -79,7 +79,7 @@ cb_opened *cb_opened_take(cb_opened_list *l, const char *store, const char *path
         return NULL;
     }
     if (same) cb_opened_ref(x);
-    /* if another plan has filled the slot in the meantime, its array stays */
+    /* if another plan has filled the slot in the meantime, the array of that plan stays */
     if (!atomic_compare_exchange_strong(slot, &none, x)) cb_opened_unref(x);
     return same ? x : NULL;
 }

@@ -29,7 +29,7 @@ cubed_status cubed_context_add_source_fn(cubed_context *ctx, const cubed_source_
     if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for a kind of source");
     added->fn = fn;
     added->next = atomic_load(&ctx->source_fns);
-    /* Search again if another thread has added a function meanwhile. */
+    /* Search again if another thread has added a function in the meantime. */
     while (!cb_context_find_source_fn(ctx, fn->name)) {
         if (atomic_compare_exchange_weak(&ctx->source_fns, &added->next, added)) return CUBED_OK;
     }
