@@ -50,8 +50,8 @@ cubed_status cb_confine_init(cb_zone *zone, const char *document, const char *al
     return CUBED_OK;
 }
 
-/* Returns true if the object is at or below the place. Links in both are resolved, so an object reached by a link out of an
- * allowed directory is outside. cb_place_compare would consider the link's target as inside. */
+/* Returns true if the object is at or below the place. The links in both paths are resolved, so an object that is reached through
+ * a link out of an allowed directory is outside. cb_place_compare would consider the object to be inside. */
 static bool is_in(const cb_place *place, const cb_place *object)
 {
     size_t n = strlen(place->text);

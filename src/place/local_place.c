@@ -1,4 +1,4 @@
-/* Local paths, resolved part by part like in the kernel. */
+/* Local paths, resolved part by part, as in the kernel. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>

@@ -47,7 +47,7 @@ static const char *find_separator(const char *url)
     return strstr(end ? end : from, "::");
 }
 
-/* Removes user and password, which precede the last @ of the authority. In URLs of Azure a container precedes it. */
+/* Removes user and password, which precede the last @ of the authority. In URLs of Azure, a container precedes the @. */
 static char *without_user(cb_zone *zone, const char *url)
 {
     char *copy = cb_zone_strdup(zone, url);
@@ -94,8 +94,8 @@ static bool has_scheme(const char *url, const char *const *schemes)
     return false;
 }
 
-/* Separates user and password from the URL, which messages and plans repeat. Rejects signatures in a URL and keys for S3
- * and Google, which take keys from options: ignoring them would silently use other credentials. */
+/* Separates user and password from the URL, because messages and plans repeat the URL. Rejects signatures in a URL and keys for
+ * S3 and Google, which take keys from options: ignoring them would silently use other credentials. */
 static cubed_status take_secrets(cb_zone *zone, const char *url, cb_place *p, cubed_error *err)
 {
     static const char *const take[] = {"http", "https", "redis", "rediss", NULL};
@@ -233,8 +233,9 @@ cb_place_relation cb_place_compare(const cb_place *a, const cb_place *b)
     if (equal_ids(a->ids[0], b->ids[0])) return compare_parts(a->missing, b->missing);
     const int above = distance(a, b), below = distance(b, a);
     if (above < 0 && below < 0) return CB_PLACES_APART;
-    /* With mounts, each of two directories may be in the other. Then the nearer directory counts as above. If both are equally
-     * near, the directory with the smaller number counts as above, so that the result is antisymmetric. */
+    /* With mounts, each of two directories may be an ancestor of the other. Then the ancestor at the smaller distance counts as
+     * above. If both distances are equal, the directory with the smaller ID counts as above, so that the result is
+     * antisymmetric. */
     if (above < 0 || below < 0 || above != below)
         return below < 0 || (above >= 0 && above < below) ? CB_PLACE_ABOVE : CB_PLACE_BELOW;
     const cb_place_id x = a->ids[0], y = b->ids[0];

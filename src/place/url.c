@@ -71,8 +71,8 @@ void cb_url_put_file(const char *path, cb_buf *out)
     }
 }
 
-/* Appends a key, encoding all characters except those allowed in a URL's path. Also encodes the colon, because two colons
- * end a store. */
+/* Appends a key, encoding all characters except those allowed in a URL's path. Also encodes the colon, because "::" ends the URL
+ * of a store. */
 static void put_encoded(const char *part, size_t n, cb_buf *out)
 {
     for (size_t i = 0; i < n; i++) {
