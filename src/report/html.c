@@ -190,7 +190,7 @@ static void row_service(FILE *f, const char *scheme, const char *name, const cha
     row(f, id, title, text, n, note);
 }
 
-/* Writes the requests that the plan stated before the run. */
+/* Writes the requests that the plan predicted before the run. */
 static void put_requests(const report_requests *requests, FILE *f)
 {
     static const char planned[] = "planned, at most, without repeated requests";
@@ -437,7 +437,7 @@ static const char live_body[] =
                   "<noscript><p class=\"bad\">This page needs JavaScript. The same numbers are in "
                   "<a href=\"/status.json\">status.json</a>.</p></noscript>\n</body>\n</html>\n";
 
-/* The script inserts texts of a run as text, never as HTML. */
+/* The script inserts strings of a run as text, never as HTML. */
 static const char live_script[] =
     "'use strict';\n"
     "const at = id => document.getElementById(id);\n"

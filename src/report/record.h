@@ -62,7 +62,7 @@ struct report {
     int nmarks;
     int open[RECORD_LANES]; /* index of the last mark of each lane; -1: none */
     record_mark mark[RECORD_MARKS];
-    int64_t backups; /* attempts of tasks that were given to two workers */
+    int64_t backups; /* attempts of tasks that were copied to a second worker */
     /* number of recorded hosts; if there are more hosts, the last entry has the sums of all other hosts */
     int nhosts;
     struct {

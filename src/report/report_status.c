@@ -13,7 +13,7 @@
 /* Limits of the size of a status: shown stages, and characters of a name and of a message. */
 enum { MOST_STAGES = 100, NAME_TEXT = 120, MESSAGE_TEXT = 1000 };
 
-/* Writes a string without secrets of URLs. */
+/* Writes a string without the secrets in URLs. */
 static void put_string(FILE *f, const char *s, int max)
 {
     char *shown = text_visible(s, true);
