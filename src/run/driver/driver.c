@@ -20,8 +20,8 @@
 #include "run/executors/watchdog.h"
 
 #define FIRST_DELAY_NS ((int64_t)50000000)
-/* Maximum number of attempts of a task that are not counted as failures because the machine was preempted. There is a limit
- * because a task that ends its worker itself looks like a preemption. */
+/* Maximum number of attempts of a task that are not counted as failures because the machine was preempted. The number is limited
+ * because a task that kills its own worker looks like a preemption. */
 #define MOST_PREEMPTIONS 100
 /* No new ranges begin while this many ranges wait for a retry. */
 #define MAX_RETRIES 256
@@ -42,10 +42,10 @@
 /* Maximum number of new backups in one check for slow ranges, because each backup is found by a search of all ranges. */
 #define BACKUPS_PER_LOOK 32
 /* Limits for early backups, which are copies of ranges that are not slow yet: see find_early.
- * - EARLY_SHARE: maximum part of a stage's tasks that are copied.
- * - EARLY_DONE: part of the stage's tasks that must be complete before the first copy. Before that, copies would not be copies of
- * the last tasks.
- * - EARLY_BUSY: part of the workers. If more workers are busy, no copies are made. */
+ * - EARLY_SHARE: maximum fraction of a stage's tasks that are copied.
+ * - EARLY_DONE: fraction of the stage's tasks that must be complete before the first copy, so that only the last tasks are
+ *   copied.
+ * - EARLY_BUSY: fraction of the workers. If more workers are busy, no tasks are copied. */
 #define EARLY_SHARE 0.1
 #define EARLY_DONE  0.8
 #define EARLY_BUSY  0.95
@@ -150,8 +150,8 @@ static uint64_t function_projected(const cb_stage *s)
     return cb_stage_code(s) ? s->call->need.library : 0;
 }
 
-/* If the report is of the first task of a range, returns how long the range waited before this task started. Returns 0 for
- * other tasks, and instead of a negative time, because clocks of other machines may be slow. */
+/* If the report is of the first task of a range, returns how long the range waited before this task started. Returns 0 for other
+ * tasks. Never returns a negative time, although clocks of other machines may be slow. */
 static int64_t queued_ns(const in_flight *f, const cubed_task_report *r)
 {
     return r->task == f->first && r->start_ns > f->given_ns ? r->start_ns - f->given_ns : 0;
@@ -420,7 +420,8 @@ static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
 
 static int64_t may_wait_ns(const cb_driver *d) { return nanoseconds(d->a.start_ms); }
 
-/* Returns the deadline of a range that is given now. It includes the time of the ranges that its worker must run first. */
+/* Returns the deadline of a range that is submitted now. The deadline includes the time of the ranges that the worker must run
+ * first. */
 static int64_t due_ns(cb_driver *d, const in_flight *f)
 {
     const int64_t own = may_take_ns(d, f->last - f->next);

@@ -1,5 +1,5 @@
-/* The driver of a run: decides from the reports of tasks, which are complete or have failed, which ranges (consecutive tasks of a
- * stage) run next. It knows nothing about how workers are reached. Used by one thread (driver.c). */
+/* The driver of a run: receives reports of completed and failed tasks, and decides which ranges (consecutive tasks of a stage)
+ * run next. It does not communicate with workers. Used by one thread (driver.c). */
 #ifndef CB_RUN_DRIVER_H
 #define CB_RUN_DRIVER_H
 
@@ -29,7 +29,7 @@ typedef struct cb_driver_args {
     /* The fields of the same names of cubed_executor_caps. */
     unsigned ramp_workers, ramp_per_second;
     bool retries; /* retry ranges that fail with a transient error */
-    /* give ranges that take much longer than other ranges of their stage to a second worker as well */
+    /* copy a range to a second worker if it takes much longer than other ranges of its stage */
     bool backups;
     /* maximum number of tasks that are held in memory until they run (ready.c); 0: CB_RUN_WINDOW */
     int64_t window;

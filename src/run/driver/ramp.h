@@ -14,7 +14,7 @@ typedef struct cb_ramp {
     unsigned at_once, per_second;
     double spare; /* number of workers that the service could start at once at time spare_ns */
     int64_t start_ns, spare_ns;
-    unsigned asked;  /* workers that the service was asked to start */
+    unsigned asked;  /* workers requested from the service */
     unsigned seen;   /* workers that have reported a task */
     double usual_ns; /* moving average of the time in nanoseconds that a worker needs for a range */
     int64_t second;  /* the current second; asked_at has entries for the seconds before it */
@@ -25,9 +25,9 @@ typedef struct cb_ramp {
 
 void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_second,
                    int64_t now_ns);
-/* Returns true if one more range should be submitted now, while `busy` workers have a range each: a worker that was asked for has
- * no range, or the service can start another worker now. Returns false if a worker that becomes idle is expected to run the range
- * earlier than a new worker: all workers are in use, the service cannot start another one yet, or workers that were asked for
+/* Returns true if one more range should be submitted now, while `busy` workers have a range each: a requested worker has no
+ * range, or the service can start another worker now. Returns false if a worker that becomes idle is expected to run the range
+ * earlier than a new worker: all workers are in use, the service cannot start another one yet, or workers that were requested
  * earlier have not reported in time. Always true if at_once is 0. */
 bool cb_ramp_has_worker(cb_ramp *r, unsigned busy, int64_t now_ns);
 /* Records that a range is submitted while `busy` other workers have a range each. The service may start a worker for it. */

@@ -27,14 +27,15 @@
 /* RANGE_BYTES: tasks that move fewer bytes than this are grouped into ranges. */
 #define RANGE_BYTES ((uint64_t)1 << 20)
 #define RANGE_TASKS 32
-/* Maximum number of tasks per range, however small the tasks are, because their reports arrive at once. */
+/* Maximum number of tasks per range, however small the tasks are. It is limited because the reports of a range arrive
+ * together. */
 #define RANGE_MOST 4096
 #define NOTHING    UINT32_MAX
 /* Number of tasks that determine the mean duration. The first tasks of a function may be much slower than later tasks, because
  * they load data and libraries. */
 #define TIMED_MOST 4
 /* The first ranges have tasks for 1 / FIRST_SHARE of the intended duration, because estimates do not include the time of
- * stores. */
+ * transfers from and to stores. */
 #define FIRST_SHARE 4
 /* Chunk number that stands for all chunks of an array. */
 #define WHOLE (-1)
@@ -278,8 +279,8 @@ static int64_t tasks_in(const cb_ready *r, double each, int share)
     return n < RANGE_MOST ? (int64_t)n + 1 : RANGE_MOST;
 }
 
-/* Returns `batch`, or a smaller number of the `left` tasks, so that all workers have work until the end. Even if workers are
- * then idle, a range is not so short that its overhead exceeds its work. */
+/* Returns `batch`, or a smaller number of the `left` tasks, so that all workers have work until the end. A range is never so
+ * short that its overhead exceeds its work, even if workers are idle as a result. */
 static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double each)
 {
     const int64_t share =

@@ -12,7 +12,7 @@ CUBED_MUST_CHECK cubed_status cb_run_check_retries(int retries, cubed_error *err
 CUBED_MUST_CHECK cubed_status cb_parts_open(cubed_plan *plan, cb_io_mode mode, const char *run,
                                             cb_io **io, cubed_error *err);
 
-/* Tells the plan's functions on whole blocks that the run has ended: calls their member `ended`. Call it after the last task. */
+/* Calls the member `ended` of the plan's block functions. Call it after the last task of the run. */
 void cb_run_say_ended(const cubed_plan *plan);
 
 #endif

@@ -43,7 +43,7 @@ static bool get(const cubed_context *ctx, int i, const cubed_executor_vtable **v
     return true;
 }
 
-/* Returns true if `asked` is the known name. Ignores the part after a colon, which the executor interprets. */
+/* Returns true if `asked` is the name `known`. Ignores the part after a colon, which the executor interprets. */
 static bool is_name(const char *known, const char *asked)
 {
     const size_t n = strlen(known);

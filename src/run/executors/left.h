@@ -1,5 +1,5 @@
-/* Stores the plan in the run's folder, and sources that are in the driver's memory. For workers that receive only the location
- * of the folder. The stored objects are removed with the folder. */
+/* Stores the plan, and sources that are in the driver's memory, in the run's folder. Needed for workers that receive only the
+ * location of the folder. The stored objects are removed with the folder. */
 #ifndef CB_RUN_LEFT_H
 #define CB_RUN_LEFT_H
 

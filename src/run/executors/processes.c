@@ -33,8 +33,8 @@
 #define WORKER_FD 3
 /* Descriptors that a worker inherits are created above this, so that they do not collide with their final numbers. */
 #define SPAWN_FD 100
-/* Time limits in nanoseconds for the end of a worker: of an idle worker, of a worker that was asked to end, and of a worker
- * that was killed. The last limit includes the time that the system needs to free its memory. */
+/* Maximum nanoseconds until a worker has ended: an idle worker, a worker that was requested to end, and a worker that was killed.
+ * The last limit includes the time that the system needs to free its memory. */
 #define LEAVE_NS   ((int64_t)10000000000)
 #define GRACE_NS   ((int64_t)500000000)
 #define KILL_NS    ((int64_t)5000000000)
@@ -55,7 +55,7 @@ typedef struct worker {
     int fd;
     cubed_task_range range;             /* the tasks without a report, if the state is BUSY */
     uint8_t message[CUBED_RANGE_BYTES]; /* the range as it is sent */
-    /* Numbers of bytes sent of the hello, of the plan and of the range. */
+    /* Numbers of bytes already sent of the greeting, the plan and the range. */
     size_t said_hello, said_plan, said_range;
     cb_wire_inbox in;
     /* Deadline for the end of the process, and how it ended. */

@@ -8,7 +8,7 @@
 #include "exec/vm/coop.h"
 #include "run/places/io.h"
 
-/* What tasks in this process need: the plan, the open stores of the run, and the cancel flag. */
+/* Environment of the tasks in this process: the plan, the open stores of the run, and the cancel flag. */
 typedef struct cb_task_env {
     cubed_plan *plan;
     cb_io *io;

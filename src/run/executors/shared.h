@@ -18,7 +18,7 @@ typedef struct cb_shared {
 /* Called by the driver: creates the shared memory, and copies sources to unnamed files in the work directory.
  *
  * lowest  the smallest file descriptor that may be used
- * list    receives *n entries; has room for all targets and nodes. After an error, it holds the entries opened so far. */
+ * list    receives *n entries; has capacity for all targets and nodes. After an error, it contains the entries opened so far. */
 CUBED_MUST_CHECK cubed_status cb_shared_open(const cubed_plan *p, int lowest, cb_shared *list,
                                              int *n, cubed_error *err);
 /* Copies the results that workers wrote into shared memory to the user's memory. */

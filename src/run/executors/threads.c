@@ -1,5 +1,5 @@
 /* Executor with a pool of threads, each with its own arena. A bounded queue contains the ranges for the threads, and another
- * one their reports. If the next range consists of cooperative tasks, each worker that asks for work becomes a member of these
+ * one their reports. If the next range consists of cooperative tasks, each worker that requests work becomes a member of these
  * tasks. A task starts when all workers are members; if there are more members than planned, the share of each is smaller. */
 #include <pthread.h>
 #include <stddef.h>

@@ -23,7 +23,7 @@ struct cb_watchdog {
     int64_t limit_ns CB_GUARDED_BY(&lock); /* time limit of the current task */
     int64_t due_ns CB_GUARDED_BY(&lock);   /* deadline of the current task; 0 if there is none */
     bool told CB_GUARDED_BY(&lock), closing
-        CB_GUARDED_BY(&lock); /* told: the task was asked to end, at its first deadline */
+        CB_GUARDED_BY(&lock); /* told: the task's cancel flag was set, at its first deadline */
 };
 
 /* Returns the time limit of a task that begins now. */
@@ -39,7 +39,7 @@ static void wait_at_most(cb_watchdog *w, int64_t ns) CB_REQUIRES(&w->lock)
     cb_cond_wait_until(&w->changed, &w->lock, cb_clock_ns() + ns);
 }
 
-/* Handles a deadline of the current task. At the first deadline, the task is asked to end. At the second one, the task is
+/* Handles a deadline of the current task. At the first deadline, sets the task's cancel flag. At the second deadline, the task is
  * stuck: ends the process, or sets `stuck`. */
 static void act(cb_watchdog *w, int64_t now) CB_REQUIRES(&w->lock)
 {
@@ -49,7 +49,7 @@ static void act(cb_watchdog *w, int64_t now) CB_REQUIRES(&w->lock)
         cubed_cancel_set(&w->cancel);
         return;
     }
-    /* check_layers: allow call: the program has said that it does nothing else, and nobody can end a thread */
+    /* check_layers: allow call: the caller has set ends_process, and a stuck thread cannot be stopped */
     if (w->a.ends_process) _exit(CB_STUCK_STATUS);
     if (w->a.stuck) cubed_cancel_set(w->a.stuck);
     w->due_ns = INT64_MAX;

@@ -101,7 +101,7 @@ bool cb_wire_send_some(int fd, const void *data, size_t size, size_t *sent)
     return true;
 }
 
-/* Receives those of the bytes `before` to `before + size` - 1 of a message that have arrived. */
+/* Receives the bytes `before` to `before + size` - 1 of a message, as far as they have arrived. */
 static cb_wire_came take(int fd, cb_wire_inbox *in, size_t before, void *data, size_t size)
 {
     while (in->got < before + size) {

@@ -34,7 +34,7 @@ typedef struct cb_wire_inbox {
 typedef enum cb_wire_came {
     CB_WIRE_MORE,  /* incomplete */
     CB_WIRE_WHOLE, /* a whole report is in the inbox, which is ready to receive the next one */
-    CB_WIRE_END    /* end of the connection */
+    CB_WIRE_END    /* the connection has ended */
 } cb_wire_came;
 
 void cb_wire_put_hello(const cb_wire_hello *h, uint8_t bytes[CB_WIRE_HELLO_BYTES]);

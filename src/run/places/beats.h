@@ -1,8 +1,8 @@
 /* A thread that renews claims by heartbeats. A claim is the exclusive right of a process to write an array, a file or a run's
  * folder. The claim of a process on another machine expires without heartbeats.
  *
- * The thread renews the claims of holds and of new files while their owners do other work. A run renews its claims itself between
- * tasks. It uses this thread only while it takes over places of other runs and while it commits. */
+ * The thread renews the claims of cubed_place_hold and of new files while their owners do other work. A run renews its claims
+ * itself between tasks. It uses this thread only while it takes over places of other runs and while it commits. */
 #ifndef CB_RUN_BEATS_H
 #define CB_RUN_BEATS_H
 

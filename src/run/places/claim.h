@@ -94,7 +94,7 @@ CUBED_MUST_CHECK cubed_status cb_claim_remove(const cb_claim *c, cubed_store *st
 /* Removes all objects at the claim's path that may be chunks. Errors and late deletions: see cb_claim_remove. */
 CUBED_MUST_CHECK cubed_status cb_claim_remove_chunks(const cb_claim *c, cubed_error *err);
 /* Removes the metadata documents of an array at `path` of `store`. The claim's record is at `record_path` of the store.
- * CUBED_E_EXISTS if this run does not have the claim, or another process replaces a document meanwhile. */
+ * CUBED_E_EXISTS if this run does not have the claim, or another process replaces a document in the meantime. */
 CUBED_MUST_CHECK cubed_status cb_claim_remove_documents(const cb_claim *c, cubed_store *store,
                                                         const char *path, const char *record_path,
                                                         cubed_error *err);

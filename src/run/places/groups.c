@@ -128,7 +128,7 @@ static cubed_status copy(const cb_groups *groups, const cb_plan_group *g, const 
     bool there;
     const char *to = e->place.path;
     if (is_same_place(e)) return CUBED_OK;
-    /* copies over a copy of an earlier attempt; other content is refused, unless it may be overwritten */
+    /* replaces a copy of an earlier attempt; fails if there are other objects that must not be overwritten */
     CB_TRY(check_place(g, e, true, &there, err));
     removal x = {groups, e->to};
     cubed_status st = there ? clear(groups, e->to, to, err)

@@ -99,8 +99,8 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     CB_GO(mode == CB_IO_WORKER ? cb_targets_join(io, io->resume, err)
                                : cb_targets_begin(io, io->resume, err));
     CB_GO(open_chunks(io, err));
-    /* Create the run's folder, in which workers write notes. Its record lets `cubed clean` find them if the run is never
-     * finished. */
+    /* Create the run's folder, in which workers write notes. The record in the folder lets `cubed clean` find the notes if the
+     * run is never finished. */
     if (mode == CB_IO_BEGIN) CB_GO(cb_io_spill(io, err));
     *out = io;
     return CUBED_OK;

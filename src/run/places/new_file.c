@@ -86,7 +86,7 @@ static cubed_status find(cubed_new_file *f, const char *path, cubed_error *err)
 
 /* Names in the claimed directory, except the record. */
 typedef struct members {
-    bool ours, foreign; /* whether there are names that this file writes, and other names */
+    bool ours, foreign; /* results or drafts exist; other files exist */
 } members;
 
 static cubed_status find_members(void *ctx, const char *name, bool is_prefix, cubed_error *err)
@@ -101,8 +101,8 @@ static cubed_status find_members(void *ctx, const char *name, bool is_prefix, cu
     return CUBED_OK;
 }
 
-/* Checks that the directory has no files of other programs, unless another process has claimed it since `claim` was read. A power
- * failure may leave results without a record: *left is true then. */
+/* Checks that the directory has no files of other programs, unless another process has claimed the directory since `claim` was
+ * read. Sets *left to true if the directory has results, which a power failure may leave without a record. */
 static cubed_status check_empty(cubed_new_file *f, bool *left, cubed_error *err)
 {
     members m = {false};
@@ -156,8 +156,8 @@ static cubed_status claim(cubed_new_file *f, const cubed_new_file_options *o, cu
     if (cb_version_is_none(&f->claim.version)) CB_TRY(check_empty(f, &left, err));
     CB_TRY(cb_claim_check_free(&f->claim, &f->self, err));
     const bool is_new = cb_version_is_none(&f->claim.version);
-    /* The store of a process that may still write is not moved, because that process may be removing the contents directory by
-     * directory. It would continue at the new place. */
+    /* The store of a process that may still write is not moved, because that process may be removing the store's files one by
+     * one. It would continue at the new place. */
     const bool keep = o->resume && strcmp(f->claim.record.goal, f->self.goal) == 0 &&
                       !cb_run_record_may_write(&f->claim.record);
     CB_TRY(cb_claim_take(&f->claim, &f->self, "", err));

@@ -186,7 +186,7 @@ typedef struct finder {
     cubed_store *work;
     const cb_run_self *self;
     cb_zone *zone;
-    char *found; /* name that was found; "": none found yet */
+    char *found; /* name of the run that was found; "" if none yet */
     bool may_write;
 } finder;
 
