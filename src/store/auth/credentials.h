@@ -1,5 +1,5 @@
-/* Credentials of users for services: keys and tokens. They are searched in the same order as by the service's own tools. One
- * thread per context renews credentials before they expire. */
+/* Credentials of users for services: keys and tokens. The search order is that of the service's own tools. One thread per context
+ * renews credentials before they expire. */
 #ifndef CB_STORE_CREDENTIALS_H
 #define CB_STORE_CREDENTIALS_H
 
@@ -25,9 +25,9 @@ CUBED_MUST_CHECK cubed_status cb_look_for_oidc(cb_credentials *c, cubed_error *e
 CUBED_MUST_CHECK cubed_status cb_credentials_find(cb_net *net, const char *url,
                                                   cb_credentials_look look, cb_credentials **out,
                                                   cubed_error *err);
-/* Gets the current credentials for a call, and notes in the call which ones it got. Called by the client's thread. Returns
- * CB_HTTP_WAIT while they are being fetched; the client is woken when they arrive. If there are none, returns CB_HTTP_NO and
- * sets status and error of the call. */
+/* Gets the current credentials for a call, and records in the call which credentials it got. Called by the client's thread.
+ * Returns CB_HTTP_WAIT while they are being fetched; the client is woken when they arrive. If there are no credentials, returns
+ * CB_HTTP_NO and sets status and error of the call. */
 cb_http_ready cb_credentials_get(cb_credentials *c, cb_http_call *call, cb_keys *out);
 /* Adds the header "Authorization: Bearer TOKEN" to a call, unless the token is "". */
 void cb_put_bearer(cb_http_call *call, const char *token);
@@ -35,7 +35,7 @@ void cb_put_bearer(cb_http_call *call, const char *token);
  * the HTTP client's thread. */
 cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call);
 /* Marks credentials as expired after a server rejected those of a call, so that the thread fetches new ones. Does nothing if
- * newer ones have arrived since the call got its own. Returns false if these credentials cannot be renewed. */
+ * newer credentials have arrived since the call got its credentials. Returns false if these credentials cannot be renewed. */
 bool cb_credentials_renew(cb_credentials *c, const cb_http_call *call);
 /* Return region and endpoint from the settings, or else from the profile; NULL if not set. */
 const char *cb_credentials_region(const cb_credentials *c);

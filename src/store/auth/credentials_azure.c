@@ -53,8 +53,8 @@ out:
     return st;
 }
 
-/* Fetches the token of a virtual machine's identity, or of an application host's, which needs a header from the
- * environment. */
+/* Fetches a token for the identity of a virtual machine or of an application host. Requests to the application host need a secret
+ * header, whose value is in an environment variable. */
 static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, int64_t *ends,
                                        cubed_error *err)
 {

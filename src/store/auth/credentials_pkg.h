@@ -65,7 +65,7 @@ bool cb_is_near(const char *url);
 /* Overwrites the memory with zeros and frees it. */
 void cb_free_secret(cb_buf *b);
 
-/* Runs a program by /bin/sh and gets its output. `name` is for messages. */
+/* Runs a program with /bin/sh and gets its output. `name` is for messages. */
 cubed_status cb_run_program(const char *command, const char *name, cb_buf *out, cubed_error *err);
 cubed_status cb_fetch_from_process(const cb_credentials *c, cb_keys *keys, int64_t *ends,
                                    cubed_error *err);

@@ -63,7 +63,8 @@ void cb_store_begin(cubed_store *s, cubed_store_request *const *requests, size_t
 void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *const *requests,
                      size_t n)
 {
-    /* Prepare all requests before the first is submitted, because another thread may take it as soon as it completes. */
+    /* Prepare all requests before the first is submitted, because another thread may take a request as soon as the request
+     * completes. */
     for (size_t i = 0; i < n; i++) {
         requests[i]->complete = append;
         requests[i]->data = q;

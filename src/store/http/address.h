@@ -13,8 +13,8 @@ typedef enum cb_address_kind {
     CB_ADDRESS_ANY, /* only used as a limit: addresses of any kind are allowed */
 } cb_address_kind;
 
-/* Classifies a numeric address of IPv4 or IPv6, or "localhost" and names below it. Other names are CB_ADDRESS_PUBLIC. An
- * IPv4 address within IPv6 has its kind in IPv4. */
+/* Classifies a numeric address of IPv4 or IPv6, or "localhost" and names below it. Other names are CB_ADDRESS_PUBLIC. An IPv6
+ * address that contains an IPv4 address has the kind of the IPv4 address. */
 cb_address_kind cb_address_kind_of(const char *host);
 
 enum { CB_MOST_HOST = 256 };

@@ -1,5 +1,6 @@
-/* Calls of libcurl under its own names, although libcurl is loaded at run time. It is loaded by the first request to a remote
- * store, because loading libcurl and the two dozen libraries that it needs takes longer than running a small plan. */
+/* Declares the functions of libcurl under their usual names, although libcurl is loaded at run time. It is loaded by the first
+ * request to a remote store, because loading libcurl and the two dozen libraries that it needs takes longer than running a small
+ * plan. */
 #ifndef CB_STORE_CURL_H
 #define CB_STORE_CURL_H
 

@@ -82,7 +82,7 @@ struct cb_http {
     call_list queued, delayed, waiting;
     /* Calls that wait because their throttle's limit of calls in flight is reached. */
     call_list held;
-    /* Idle transfers as a list, and an array of all transfers with room for `transfers` pointers. */
+    /* Idle transfers as a list, and an array of all transfers, with a capacity of `transfers` pointers. */
     transfer *free, **all;
     /* Maximum number of simultaneous calls, and maximum number of transfers, which include second requests. */
     unsigned most, transfers;

@@ -73,7 +73,7 @@ struct cb_http_call {
      * to `text`, like the bodies of other replies. */
     cb_http_piece *pieces;
     size_t npieces;
-    /* the only piece is the whole object; if the object is longer, nothing is read and `total` is set */
+    /* the only piece must hold the whole object; if the object is longer, nothing is read and `total` is set */
     bool whole;
     /* maximum size in bytes of the text of a successful reply; 0: CB_HTTP_MOST_TEXT */
     size_t most_text;
@@ -90,7 +90,7 @@ struct cb_http_call {
 
     /* Set by prepare: header lines "name: value", each with its terminating NUL. */
     cb_buf url, headers;
-    uint64_t keys_fetched; /* which credentials the headers have (store/auth/credentials.h) */
+    uint64_t keys_fetched; /* identifies the keys in the headers (store/auth/credentials.h) */
 
     /* The reply. `total` is the size of the object, UINT64_MAX if unknown. */
     int code;     /* 0: no reply */

@@ -22,7 +22,7 @@ struct cb_sockets {
     cb_turn libcurls; /* state of libcurl's own handles, which close connections */
     int64_t due;      /* time of libcurl's next timer; INT64_MAX: none */
     size_t n, cap;
-    struct pollfd *polled; /* room for `cap` entries */
+    struct pollfd *polled; /* array of `cap` entries */
     watched all[];
 };
 

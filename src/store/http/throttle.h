@@ -8,8 +8,8 @@
  *   do not lower it.
  * - The limit is never lowered below the number of calls that have been in flight for two seconds, because the service has
  *   accepted these calls.
- * - After as many successes as the limit, the limit grows by one, up to the number of calls in flight at the last refusal. Above
- *   this number, it grows by one each second. */
+ * - Each success raises the limit L by 1 / L, up to the number of calls in flight at the last refusal. Above this number, the
+ *   limit grows by one each second. */
 #ifndef CB_STORE_THROTTLE_H
 #define CB_STORE_THROTTLE_H
 

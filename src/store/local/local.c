@@ -176,7 +176,7 @@ static void remove_empty_parents(const local_store *s, char *path)
 }
 
 /* Does not create the directory of an object that must have a certain version, because the directory exists. If the object is
- * deleted during the put, the temporary file may keep the directory. */
+ * deleted during the put, the temporary file may prevent the removal of the directory. */
 static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     local_store *s = (local_store *)store;

@@ -23,7 +23,7 @@ typedef struct window {
 
 enum { FREE, TAKEN };
 
-/* check_layers: allow global: a handler of signals is the process's, and has no other way to what it needs */
+/* check_layers: allow global: a signal handler belongs to the process, and can get its data only from global variables */
 static struct {
     window windows[CB_MAP_WINDOWS];
     atomic_size_t bytes;

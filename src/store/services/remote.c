@@ -777,7 +777,7 @@ static cb_http_verdict judge(cb_http_call *http)
         (void)fail_with(c, &f);
         return CB_HTTP_LATER;
     case 416:
-        /* A HEAD that reads one byte instead fails for an empty object, which has no first byte. */
+        /* A GET of one byte that replaces a HEAD fails for an empty object, which has no first byte. */
         if (c->what == CB_REMOTE_HEAD && http->npieces) {
             uint64_t first, last;
             if (!cb_http_range(cb_http_header(http, "content-range"), &first, &last,
@@ -877,7 +877,7 @@ typedef struct waiting {
     cb_mutex lock;
     cb_cond over;
     size_t left CB_GUARDED_BY(&lock);
-    /* an error for each request, which only this request writes */
+    /* one error per request, because requests may write their errors concurrently */
     cubed_error errors[CB_REMOTE_AT_ONCE];
 } waiting;
 

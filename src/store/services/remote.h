@@ -114,9 +114,10 @@ typedef struct cb_dialect {
     /* Reads the reply to a bulk deletion: gets the fault, or "" if there was no fault. Sets *changed if the only errors are
      * objects with unexpected versions. */
     void (*read_deleted)(const cb_remote_call *c, cb_remote_fault *f, bool *changed);
-    /* Examines the reply to a copy: returns whether the copy is complete or needs another call. NULL: it is always complete. */
+    /* Examines the reply to a copy: determines whether the copy is complete or needs another call. NULL: the copy is always
+     * complete. */
     cb_http_verdict (*judge_copy)(cb_remote *s, cb_remote_call *c);
-    /* Returns advice for the user, or NULL. */
+    /* Returns advice for the user after a failure, or NULL. */
     const char *(*advice)(const cb_remote *s, int code, const cb_remote_fault *f);
     /* Returns the kind of a version that `tell` has set, such as a date. NULL: all are CUBED_VALIDATOR_VERSION. */
     cubed_validator (*judge_version)(const char *version);
@@ -196,7 +197,7 @@ CUBED_MUST_CHECK cubed_status cb_remote_endpoint(cb_zone *zone, const char *name
 CUBED_MUST_CHECK cubed_status cb_remote_make_id(cb_remote_call *c, cubed_error *err);
 /* Writes the CRC-32C of an object or body in the services' encoding (base64); text[12]. */
 void cb_remote_put_crc32c(uint32_t crc, char *text);
-/* Returns true if the received data has that CRC-32C. True if `n` is 0, or only a part was received. */
+/* Returns true if the received data has the CRC-32C in `text`. Also returns true if `n` is 0, or if only a part was received. */
 bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n);
 
 /* Appends the percent-encoded key of an object in its bucket; '/' and the characters of `keep` are not encoded. */

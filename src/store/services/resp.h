@@ -23,7 +23,7 @@ enum {
     CB_RESP_MOST_REPLIES = 1 << 20
 };
 
-/* Memory of a request: a connection, which is kept, the system's resolver, and lists of arguments. */
+/* Memory of a request: a connection (kept for reuse), the system's resolver, and lists of arguments. */
 enum { CB_RESP_REQUEST_BYTES = sizeof(cb_resp) + (48 << 10) };
 
 /* An argument of a command in two parts. */
@@ -34,7 +34,7 @@ typedef struct cb_resp_arg {
     size_t rest_size;
 } cb_resp_arg;
 
-/* Creates an argument of a string. */
+/* Creates an argument from a string. */
 static inline cb_resp_arg cb_resp_text(const char *text)
 {
     return (cb_resp_arg){text, __builtin_strlen(text), NULL, 0};

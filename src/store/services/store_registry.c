@@ -263,7 +263,7 @@ static cubed_status find_file(cb_stores *s, const char *url, cubed_store **out, 
     const size_t n = scheme_length(url);
     const char *slash = strrchr(url, '/');
     struct stat info;
-    /* Only if a URL has the suffix of a file, a request finds out whether the object exists. */
+    /* A request checks whether the object exists, but only if the URL has the suffix of a file. */
     bool there = n == 0 ? stat(url, &info) == 0 && S_ISREG(info.st_mode)
                         : cb_store_file_kind(url, strlen(url)) != CUBED_FILE_NONE;
     *out = NULL;
@@ -310,8 +310,8 @@ static bool has_file(const char *folder, const char *name)
 }
 
 /* Recognises Icechunk repositories: URLs with a ref; directories that look like a repository, and URLs with the suffix
- * ".icechunk", which mean the main branch. *out is the store at the repository's root, NULL if it is not one; *key is the
- * ref. */
+ * ".icechunk", which mean the main branch. *out is the store at the repository's root, NULL if there is no repository; *key is
+ * the ref. */
 static cubed_status find_repository(cb_stores *s, const char *url, cubed_store **out,
                                     const char **key, cubed_error *err)
 {
@@ -337,7 +337,7 @@ static cubed_status find_repository(cb_stores *s, const char *url, cubed_store *
 }
 
 /* Recognises folders of references in Parquet: directories that contain only consolidated metadata, or URLs with the suffix
- * ".parq" or ".parquet". *out is the store of the folder, NULL if it is not one; *key is the file of metadata. */
+ * ".parq" or ".parquet". *out is the store of the folder, NULL if there is no such folder; *key is the file of metadata. */
 static cubed_status find_references(cb_stores *s, const char *url, cubed_store **out,
                                     const char **key, cubed_error *err)
 {
