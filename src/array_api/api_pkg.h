@@ -105,7 +105,7 @@ CUBED_MUST_CHECK cubed_status cb_api_panel_slogdet(cubed_array *x, uint64_t task
                                                    cubed_array **det, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_api_panel_inv(cubed_array *x, uint64_t task_mem, cubed_array **out,
                                                cubed_error *err);
-/* `batch`: broadcast extents of the axes of both operands before the matrices. */
+/* `batch`: extents of the batch axes (all axes except the last two) after broadcasting x and b. */
 CUBED_MUST_CHECK cubed_status cb_api_panel_solve(cubed_array *x, cubed_array *b,
                                                  const int64_t *batch, uint64_t task_mem,
                                                  cubed_array **out, cubed_error *err);

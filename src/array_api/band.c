@@ -2,8 +2,8 @@
  *
  * Reflectors of panels of columns, and then of panels of rows, leave a block on the diagonal and the block to its right (Grosser
  * and Lang, "Efficient parallel reduction to bidiagonal form", Parallel Computing 1999). Each panel takes two passes over the
- * rest of the matrix. Panels are the last columns and rows, both in reverse order. So the rest consists of the first rows and
- * columns, whose stored blocks do not change. */
+ * rest of the matrix. A panel consists of the last columns or the last rows of the rest, in reverse order. So the next rest
+ * consists of the first rows and columns, and keeps its stored blocks. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -216,7 +216,7 @@ static cubed_array *rows(band *w, cubed_array *diagonal, cubed_array *right)
     return cb_panels_concat(&w->s, list, 3, true);
 }
 
-/* Factors the last columns of a (m x n, m >= n) to an upper triangle R, then the last rows of the remainder to a lower triangle.
+/* Reduces the last columns of a (m x n, m >= n) to an upper triangle R, then the last rows of the remainder to a lower triangle.
  * *left receives the remaining rows and columns. */
 static cubed_array *reduce(band *w, cubed_array *a, cubed_array **left)
 {

@@ -11,7 +11,7 @@ CUBED_MUST_CHECK cubed_status cb_api_complex_median(cubed_array *x, uint32_t red
                                                     const cubed_quantile_options *o,
                                                     cubed_array **out, cubed_error *err);
 
-/* Creates complex numbers of the given type of their real and imaginary parts. */
+/* Creates complex numbers of the given type from real and imaginary parts. */
 cubed_array *cb_api_join_parts(cb_steps *s, cubed_array *re, cubed_array *im, cubed_dtype dtype);
 
 #endif

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* Minimum number of elements of the mask that a task counts. If a chunk of the array of counts belongs to more elements, a
- * task counts all of them. */
+/* Number of elements of the mask that a task counts, rounded down to a multiple of `chunk`. If `chunk` is larger, a task counts
+ * `chunk` elements. */
 #define COUNTED ((int64_t)1 << 12)
 /* A result with fewer than LEAST_TASKS chunks is split into LEAST_TASKS chunks, so that more tasks run in parallel. The chunks
  * have at least SHORT_CHUNK elements. */

@@ -24,8 +24,8 @@ typedef struct counting {
     int symbols[CUBED_MAX_NDIM + 2];
 } counting;
 
-/* One pass of the search: the state before it, which is NULL before the first pass, and the digit of the keys that it counts:
- * `bits` bits from `shift` on. */
+/* One pass of the search. `state` is the state before the pass; NULL in the first pass. The pass counts one digit of the keys,
+ * which consists of `bits` bits from bit `shift` on. */
 typedef struct pass {
     cubed_array *state;
     int shift, bits;

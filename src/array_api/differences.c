@@ -216,8 +216,8 @@ static cubed_array *spacings(const line *l, cubed_array *x)
     return lined(l->s, d, l->f->node.grid->ndim, l->axis);
 }
 
-/* Sets weights for the derivative, at element number `at`, of the parabola through three adjacent elements at distances a
- * and b. The weights are for `weighed`. */
+/* Sets the weights of three adjacent elements, at distances a and b, in the derivative of the parabola through them at element
+ * number `at`. The function `weighed` applies the weights. */
 static void parabola(cb_steps *s, cubed_array *a, cubed_array *b, int at, cubed_array *w[3])
 {
     const cubed_op add = CUBED_OP_ADD, by = CUBED_OP_DIVIDE, mul = CUBED_OP_MULTIPLY;

@@ -66,8 +66,8 @@ static uint32_t together(const cb_transform *t, const cubed_array *x, uint32_t m
 
 static int last_of(uint32_t mask) { return 31 - __builtin_clz(mask); }
 
-/* Transforms the axes in the mask, which include `axis`, and replaces *x. If one side is real, `axis` is its axis of real
- * numbers. */
+/* Transforms the axes in the mask, which include `axis`, and replaces *x. If the input or the result is real, `axis` is its axis
+ * of real numbers. */
 static cubed_status pass_on(const cb_transform *t, cubed_array **x, uint32_t mask, const int64_t *n,
                             int axis, cb_fft_kind kind, cubed_error *err)
 {

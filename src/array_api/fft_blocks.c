@@ -23,7 +23,7 @@ bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n)
     size_t chunk = cubed_dtype_size(x->node.dtype);
     for (int d = 0; d < x->node.grid->ndim; d++)
         chunk = cb_sat_mul(chunk, (size_t)cb_max_i64(1, x->chunks[d]));
-    /* A chunk of x may be in memory both encoded and decoded. The encoder reserves room for incompressible data. */
+    /* A chunk of x may be in memory both encoded and decoded. The encoder reserves memory for incompressible data. */
     return 7 * line / 2 + 2 * cb_min_size(chunk, line) + cb_fft_line_bytes(n) <= t->task_mem;
 }
 

@@ -39,7 +39,7 @@ static cubed_array *as_matrix(cb_steps *s, cubed_array *x, int axis, int64_t row
     return cb_step_reshaped(s, x, ndim + 1, shape);
 }
 
-/* Joins the axes of the matrix to one axis, in column-major order. Each chunk consists of whole columns. */
+/* Merges the axes of the matrix into one axis, in column-major order. Each chunk consists of whole columns. */
 static cubed_array *by_columns(cb_steps *s, cubed_array *x, int axis, int64_t bytes)
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -260,8 +260,8 @@ static cubed_status by_chirp(const cb_transform *t, cubed_array *x, int axis, in
 
 /* --- Transforms of one axis, by the cheapest algorithm ------------------------------------------------ */
 
-/* Returns the number of rows. If possible, both factors of n fit in a task and are about equal. Otherwise only the rows fit,
- * and there are as many as possible. Returns 1 if no factor fits. */
+/* Returns the number of rows, a factor of n. If possible, rows and columns both fit in a task and are about equal in number.
+ * Otherwise returns the largest factor that fits, or 1 if none fits. */
 static int64_t choose_rows(const cb_transform *t, const cubed_array *x, int64_t n)
 {
     int64_t most = 1, balanced = 1;

@@ -44,7 +44,8 @@ cubed_status cubed_filter_derivative(cubed_array *x, cubed_filter_derivative_kin
     return cb_steps_end(&s, y, out);
 }
 
-/* A derivative along an axis. As in SciPy, a Gaussian along this axis uses the axis's boundary for all axes. */
+/* A derivative along an axis. As in SciPy, the Gaussian of this derivative filters all axes with the boundary of the derivative's
+ * axis. */
 typedef struct derivative {
     const double *sigma; /* standard deviations of Gaussians; NULL for second differences */
     double truncate;

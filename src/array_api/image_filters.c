@@ -1,5 +1,5 @@
-/* Filters of images. The padded image is a view, which is read in overlapping blocks. The function "filter" makes one block
- * of the result from each. */
+/* Filters of images. The padded image is a view, which is read in overlapping blocks. The function "filter" computes one block of
+ * the result from each block. */
 #include "cubed/filters.h"
 
 #include <inttypes.h>
@@ -406,7 +406,8 @@ static cubed_status set_box(const char *name, int ndim, const int64_t *size, con
     return CUBED_OK;
 }
 
-/* Allocates the parameters of a filter with a box, with *n parts of `part` bytes. Does not initialise the parts. */
+/* Allocates the parameters of a filter with a box, followed by `part` bytes for each of the *n elements of the box. Does not
+ * initialise these bytes. */
 static cubed_status new_box(const char *name, const cubed_array *x, const cb_filter_params *p,
                             size_t part, cb_filter_params **out, size_t *n, cubed_error *err)
 {

@@ -1,5 +1,5 @@
-/* Interpolation of images. A filter computes the coefficients of splines. "interpolate" makes a block of the result from the
- * part of the image that an affine map reaches. "interpolate_at" visits one block of the image after another, and adds the
+/* Interpolation of images. A filter computes the coefficients of splines. "interpolate" computes a block of the result from the
+ * part of the image that an affine map selects. "interpolate_at" visits one block of the image after another, and adds the
  * block's share to each position. */
 #include "cubed/interpolation.h"
 

@@ -24,8 +24,8 @@ void cb_known_lines_sort(cb_known_lines *l, uint64_t task_mem,
                          cubed_array *(*is_missing)(cb_steps *s, cubed_array *lines));
 /* Reshapes y, an array with extent 1 along l->axis, to the shape of a reduction of x. Returns NULL if y is NULL. */
 cubed_array *cb_known_lines_result(cb_known_lines *l, cubed_array *y);
-/* Returns the element of each line at a position, in the shape of a reduction. Lines without known elements have negative
- * positions; their result is an arbitrary element. */
+/* Returns the element of each line at a position, in the shape of a reduction. If all elements of a line are missing, its
+ * position is negative, and the returned element is arbitrary. */
 cubed_array *cb_known_lines_take(cb_known_lines *l, cubed_array *at);
 
 #endif

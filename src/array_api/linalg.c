@@ -10,8 +10,8 @@
  * of operands have about the same size. */
 #define MIN_SUMMED 256
 
-/* Sets the extents of a block along axes first..first+n-1, with a product of at most `most` and at least 1. Uses whole axes
- * from the last one, then as many whole chunks as fit. Returns the product. */
+/* Sets the extents of a block along axes first..first+n-1. Their product is at most `most`, but at least 1. From the last axis
+ * on, uses whole axes while they fit, then as many whole chunks as fit. Returns the product. */
 static int64_t group(const cubed_array *x, int first, int n, int64_t most, int64_t *chunks)
 {
     int64_t left = cb_max_i64(1, most), product = 1;

@@ -1,4 +1,5 @@
-/* Calls of functions on blocks of whole matrices. The last two axes of an array are matrices, all other axes count matrices. */
+/* Calls of functions on blocks of whole matrices. The last two axes of an array are those of the matrices. All other axes are
+ * batch axes. */
 #ifndef CB_API_MATRIX_CALLS_H
 #define CB_API_MATRIX_CALLS_H
 

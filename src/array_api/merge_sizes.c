@@ -1,8 +1,9 @@
 /* Chooses the sizes of parts and runs for merges.
  *
- * One task produces a part of the result. It sorts more elements than the part has: at most 2 (fan + 1) steps more, which are
- * less than a quarter of a part. One task finds the ranges of all parts of the merged runs from samples of these runs. So, if a
- * task holds M elements, about sqrt(M) runs of M elements are merged at a time. One pass sorts M^1.5 elements. */
+ * One task produces a part of the result. It sorts more elements than the part has: at most 2 (fan + 1) step more, which is less
+ * than a quarter of a part (step: the distance of samples in a run). One task finds the ranges of all parts of the merged runs
+ * from samples of these runs. So, if a task holds M elements, about sqrt(M) runs of M elements are merged at a time. One pass
+ * sorts M^1.5 elements. */
 #include "array_api/merge_sizes.h"
 
 #include "block/sort_line.h"
@@ -129,8 +130,8 @@ bool cb_merge_plan(const cb_merge_line *l, int64_t part, int64_t run, cb_merge_p
 
 int64_t cb_merge_most(const cb_merge_pass *p, int64_t part, int step)
 {
-    /* A range begins and ends at samples of the next coarser step. It contains one sample more than steps, and one more sample
-     * for each end of a part that is in the range. */
+    /* A range begins and ends at samples of the next coarser step. A range of k steps contains k + 1 samples, and one more sample
+     * for each end of a part within the range. */
     int64_t elements = part + 2 * (p->fan + 1) * p->step[step + 1];
     if (step < 0) return elements;
     return elements / p->step[step] + elements / part + 4 * p->fan + 8;

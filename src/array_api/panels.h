@@ -21,7 +21,7 @@ typedef struct cb_panels {
 
 /* Sets `step` and `rows` to the widest panels for `function` whose task and plan fit in `task_mem` bytes. The size of the plan is
  * an estimate. If no panels fit by the estimate, sets panels that may fit, because a plan can be smaller than its estimate. If no
- * panels can fit, sets 64 panels or fewer: their plan is made quickly, and is refused because its tasks are too large.
+ * panels can fit, sets 64 panels or fewer: their plan is built quickly, and is refused because its tasks are too large.
  * CUBED_E_BUDGET if n is 0. */
 CUBED_MUST_CHECK cubed_status cb_panels_choose(cb_panels *p, const char *function,
                                                uint64_t task_mem, cubed_error *err);

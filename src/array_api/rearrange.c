@@ -168,7 +168,7 @@ cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape, cubed_
 
 /* --- Removal and insertion of elements ----------------------------------------------------------------- */
 
-/* A position, and its index in the caller's list, which selects its values. */
+/* A position, and its index in the caller's list. The index selects the values for this position. */
 typedef struct place {
     int64_t at, number;
 } place;

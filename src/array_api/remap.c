@@ -36,7 +36,7 @@ typedef struct remapping {
     int64_t across, beyond;
     int copies;         /* value of cb_remap_params.copies */
     int64_t task_bytes; /* memory for the planes, results and weights of a task */
-    /* preferred number of planes of x per task; fewer if a band leaves no room for them */
+    /* preferred number of planes of x per task; a task has fewer if not all of them fit in its memory */
     int64_t planes;
 } remapping;
 

@@ -258,7 +258,7 @@ static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, 
     return replaced(s, x, wide, fresh);
 }
 
-/* Returns x, which is empty. Its tasks run after the tasks that check the positions. */
+/* Returns x, which is empty, as a result that depends on the tasks that check the positions. */
 static cubed_array *after_checks(cb_steps *s, cubed_array *x, cubed_array *positions)
 {
     cubed_array *none = cb_step_part(s, positions, 0, 0, 0, 1);

@@ -108,7 +108,7 @@ static void choose_intersection(cb_steps *s, cubed_array *x1, cubed_array *x2,
     if (s->st != CUBED_OK) return;
     const int64_t n = b.sorted->shape[0];
     c->values = b.sorted;
-    if (n < 2) { /* both operands together have at most one element, so they share none */
+    if (n < 2) { /* both operands together have at most one element, so they have none in common */
         c->mask = cb_step_binary(s, CUBED_OP_LOGICAL_AND, b.is_second, negated(s, b.is_second));
         c->first = c->second = b.order;
         return;

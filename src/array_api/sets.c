@@ -23,7 +23,7 @@ static cubed_status find_both_nan(cubed_array *behind, cubed_array *front, cubed
     return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_LOGICAL_AND, a, b, NULL), out);
 }
 
-/* Sets elements of *differs to false if the element and the preceding element are both NaN. */
+/* Sets elements of *differs to false where an element of `behind` and the preceding element, in `front`, are both NaN. */
 static cubed_status join_nan(cubed_array *behind, cubed_array *front, cubed_array **differs,
                              cubed_error *err)
 {

@@ -31,7 +31,7 @@ static cubed_array *is_missing(cb_steps *s, cubed_array *lines)
     return cb_step_is_nat(s, cb_step_cast(s, lines, CUBED_INT64));
 }
 
-/* Returns the fractional position of a quantile among the known elements of each line. */
+/* Returns the fractional position of a quantile among the elements of each line that are not missing. */
 static cubed_array *place(times *t, double q)
 {
     cb_steps *s = t->s;
@@ -66,7 +66,7 @@ static cubed_array *known_way(times *t, double q)
 
 /* --- Elements, and interpolation between two of them -------------------------------------------------------------- */
 
-/* Joins the results of the quantiles, parts[t->wanted.n], along a new axis if there is one for the quantiles. Frees `parts`. */
+/* Stacks the results parts[0..t->wanted.n) along a new first axis if the result has an axis for the quantiles. Frees `parts`. */
 static cubed_array *stacked(times *t, cubed_array **parts)
 {
     cb_steps *s = t->s;

@@ -19,7 +19,7 @@ typedef struct weighted {
     const char *expected; /* message of a run with invalid weights */
     const cubed_quantile_options *o;
     uint32_t reduced;
-    /* index of the last axis of x, w and missing, which joins all reduced axes; each line lies along this axis */
+    /* index of the last axis of x, w and missing, into which all reduced axes are merged; it is the axis of the lines */
     int axis;
     int64_t elements; /* number of elements that are reduced together */
     /* The elements, their weights, and whether each element is NaN, with the reduced axes as the last axis. `missing` is NULL
@@ -42,7 +42,7 @@ static cubed_array *along(weighted *q, cubed_reduction reduction, cubed_array *x
     return x ? cb_step_reduce(q->s, reduction, x, &o) : NULL;
 }
 
-/* Moves the reduced axes of x after the other axes, and joins them to one axis. */
+/* Moves the reduced axes of x after the other axes, and merges them into one axis. */
 static cubed_array *as_lines(weighted *q, cubed_array *x)
 {
     int order[CUBED_MAX_NDIM] = {0}, n = 0;
