@@ -69,7 +69,7 @@ static const double SMALL = 0.2, OFF_POLE = 0.19;
 static bool goes_around(const double *lat, const double *lon, int64_t n)
 {
     double high = 0, wide = 0, least = INFINITY, most = -INFINITY;
-    double u1 = 0, x1 = 0, u = 0, x = 0; /* of corner 1, and of the previous corner */
+    double u1 = 0, x1 = 0, u = 0, x = 0; /* u and x of corner 1, and of the previous corner */
     for (int64_t i = 1; i < n; i++) {
         const double v = (lat[i] - lat[0]) * CB_DEGREE, y = shortest(lon[i] - lon[0]) * CB_DEGREE;
         high = fabs(v) > high ? fabs(v) : high;

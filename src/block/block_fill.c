@@ -1,4 +1,4 @@
-/* Replaces missing elements of fields by means of the nearest elements that are there, weighted by inverse distance
+/* Replaces missing elements of fields by averages of the nearest elements that are not missing, weighted by inverse distance
  * (Shepard 1968). Distances are straight lines through the sphere, as in CDO. */
 #include <inttypes.h>
 #include <math.h>
@@ -12,8 +12,8 @@
 #include "block/space_index.h"
 
 /* CELLS  number of cells between checks for cancellation
- * ROWS   more rows than these are not searched if there is a tree, which is faster then
- * TREE   work per cell of searches by rows after which a tree is built. About the work for building the tree */
+ * ROWS   maximum number of rows that are searched one by one once a tree exists. For more rows, the tree is faster
+ * TREE   maximum work of searches by rows, per cell. After this work, a tree is built, which costs about as much */
 enum { CELLS = 1024, ROWS = 24, TREE = 64 };
 
 /* The cells of a plane, the plane that is filled, and its indexes. */
@@ -113,8 +113,8 @@ static cb_vec position_at(const fill *f, int64_t i)
     return f->has_rows ? cb_regular_at(&f->rows, i / f->across, i % f->across) : position(f, i);
 }
 
-/* Returns a squared distance within which k elements can be used: those of the previous search, which are near to cells that are
- * near to its cell. */
+/* Returns a squared distance within which there are at least k elements: the largest distance to an element that the previous
+ * search found. It is small if the cells of both searches are close to each other. */
 static double distance_bound(const fill *f, const nearby *last, cb_vec at, int k)
 {
     double most = 0;
@@ -139,14 +139,15 @@ static void use_tree(fill *f)
     f->has_tree = f->tree_is_current = true;
 }
 
-/* Finds the k elements nearest to a cell at `at`. `last` has those of the previous search, and receives them. */
+/* Finds the k elements nearest to a cell at `at`. On entry, `last` has the elements that the previous search found. It receives
+ * the elements that this search finds. */
 static void find_nearest(fill *f, int64_t cell, cb_vec at, int k, nearby *last)
 {
     const double most = distance_bound(f, last, at, k);
     bool by_rows = f->has_rows;
     if (by_rows && needs_tree(f)) {
         const double rows = 2 * sqrt(most) / f->rows.step;
-        /* The bound is too large for the first cell of a gap, next to which is an element. */
+        /* At the first cell of a gap, the bound is too large, but the previous cell has an element. So few rows are searched. */
         by_rows = rows <= ROWS || (cell > 0 && is_there(f, cell - 1));
         if (!by_rows) use_tree(f);
     }

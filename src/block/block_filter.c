@@ -23,8 +23,8 @@ typedef struct axis_filter {
     int symmetry; /* 1: symmetric weights; -1: antisymmetric; 0: neither */
 } axis_filter;
 
-/* The elements of a box that a filter uses: their offsets from the first element of the box, and a number for each: its weight,
- * or a number that is added to it. */
+/* The elements of a box that a filter uses: for each of them, the offset from the first element of the box, and a number, which
+ * is the weight of the element or is added to the element. */
 typedef struct box_filter {
     int64_t n;
     const int64_t *offsets;

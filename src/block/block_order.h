@@ -21,7 +21,7 @@ typedef struct cb_order {
     uint64_t infinity; /* bits of infinity; elements with a larger magnitude are NaN */
 } cb_order;
 
-/* Whether NaN or -0.0 was among the elements when keys were made. Their keys do not determine their bits. */
+/* Whether keys were computed for NaN or -0.0. The keys of these elements do not determine their bits. */
 typedef struct cb_order_seen {
     bool nan, minus_zero;
 } cb_order_seen;
@@ -31,7 +31,7 @@ cb_order cb_order_of(cubed_dtype dtype, bool descending);
 /* Returns the size of an element's key in bytes. For complex numbers, it is the size of one part. Strings have no keys. */
 size_t cb_order_key_size(cubed_dtype dtype);
 
-/* Lines of n elements whose keys are made together. The first elements of the lines are adjacent in `from`; the elements of a
+/* Lines of n elements whose keys are computed together. The first elements of the lines are adjacent in `from`; the elements of a
  * line are `stride` bytes apart. In `to`, the keys of a line are contiguous, and the lines are `to_stride` bytes apart. */
 typedef struct cb_order_lines {
     const char *from;
@@ -51,8 +51,9 @@ typedef struct cb_order_width {
                         const char *from, int64_t stride);
     /* Computes keys of adjacent lines. */
     void (*make_lines)(const cb_order_lines *l, const cb_order *o, cb_order_seen *seen);
-    /* The reverse of the layout of `make_lines`: writes lines of n values, `from_stride` bytes apart, as adjacent lines to `to`.
-     * The values of a line are `stride` bytes apart there. */
+    /* Writes values back to lines in the layout that `make_lines` reads. In `from`, the n values of a line are contiguous, and
+     * the lines are `from_stride` bytes apart. In `to`, the first values of the lines are adjacent, and the values of a line are
+     * `stride` bytes apart. */
     void (*put_lines)(const char *from, size_t from_stride, int64_t n, int lines, char *to,
                       int64_t stride);
     /* Returns the bits of the element that has the key. */

@@ -46,9 +46,9 @@ cb_quantile_layout cb_quantile_layout_of(const cb_quantile_params *p, const cube
 /* Checks axes and type of a block. */
 CUBED_MUST_CHECK cubed_status cb_quantile_check_lines(const cb_quantile_params *p,
                                                       const cubed_block *x, cubed_error *err);
-/* cb_quantile_lines returns the number of adjacent lines whose keys are made together. cb_quantile_stride returns the distance in
- * bytes between the keys of two such lines. It is an odd number of cache lines, so that lines that are written simultaneously use
- * different cache sets. */
+/* cb_quantile_lines returns the number of adjacent lines whose keys are computed together. cb_quantile_stride returns the
+ * distance in bytes between the keys of two such lines. It is an odd number of cache lines, so that lines that are written
+ * simultaneously use different cache sets. */
 int64_t cb_quantile_lines(int64_t inner, size_t key_size);
 size_t cb_quantile_stride(int64_t n, size_t key_size);
 /* Creates the keys of up to `most` lines of one outer position, from inner position `first` on. Writes them to `keys`,

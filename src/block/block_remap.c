@@ -25,7 +25,7 @@ typedef struct matrix {
     double na_threshold;
     bool sorted;         /* columns ascend within each row */
     void *window;        /* buffer for interleaved planes */
-    int64_t most_window; /* number of cells that fit in the window */
+    int64_t most_window; /* number of cells per plane that fit in `window` */
 } matrix;
 
 /* Consecutive rows of the matrix, up to row `end`. Their columns begin at column `base`. */

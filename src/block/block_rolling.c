@@ -1,9 +1,9 @@
 /* Reductions over windows along one or more axes, one axis after another.
  *
- * The positions along an axis are divided into segments as long as a window. So a window consists of the end of one segment
- * and the beginning of the next. The states of all ends of a segment are computed from its last position to its first. The
- * state of the beginning grows as the window moves. Each window joins the state of one end and the state of one beginning
- * (van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels", 1992).
+ * The positions along an axis are divided into segments as long as a window. So a window consists of the end of one segment and
+ * the beginning of the next. The states of all ends of a segment are computed from its last position to its first. The state of
+ * the beginning grows as the window moves. The state of a window is combined from the state of one end and the state of one
+ * beginning (van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels", 1992).
  *
  * So each element is processed twice for any window length. Nothing is ever subtracted: large or infinite elements have no
  * effect outside of their windows. Segments are those of the whole array, so results do not depend on blocks. */

@@ -14,7 +14,7 @@ typedef struct cb_space_near {
     double distance2;
 } cb_space_near;
 
-/* Distances whose relative difference is less than this are equal: coordinates have a rounding error of 1e-16. */
+/* Distances whose relative difference is less than this count as equal, because coordinates have a rounding error of 1e-16. */
 #define CB_NEAR_TIE 1e-11
 
 static inline bool cb_near_is_before(const cb_space_near *a, const cb_space_near *b)
@@ -38,8 +38,8 @@ static inline void cb_near_insert(cb_space_near *list, int *n, int k, cb_space_n
     list[i] = item;
 }
 
-/* Returns a squared distance: the list accepts no item that is farther away. The caller knows that k items are at most at the
- * squared distance `most`. */
+/* Returns the squared distance beyond which the list accepts no item. The caller knows that there are k items with a squared
+ * distance of at most `most`. */
 static inline double cb_near_reach(const cb_space_near *list, int n, int k, double most)
 {
     return (n == k ? list[k - 1].distance2 : most) * (1 + CB_NEAR_TIE) + 1e-28;

@@ -47,7 +47,7 @@ typedef struct cb_take_params {
  * The parameters are an array of pieces. */
 typedef struct cb_piece_params {
     int32_t offset, size; /* offset in a record, and size, in bytes */
-    /* Changes the byte order: the bytes of each unit of 2, 4 or 8 bytes are reversed. 1: bytes are not reversed. */
+    /* Size in bytes of the units whose bytes are reversed, to change the byte order: 2, 4 or 8. 1: no bytes are reversed. */
     int32_t unit;
 } cb_piece_params;
 

@@ -21,7 +21,7 @@ typedef struct cb_regular_index {
     double step;   /* mean distance of adjacent rows */
     cb_turn *lat, *lon;
     uint64_t *usable; /* one bit per cell: 1 if cb_regular_nearest may find the cell */
-    int64_t work;     /* of all searches, about 3 ns each */
+    int64_t work;     /* work of all searches so far, in units of about 3 ns */
 } cb_regular_index;
 
 /* Returns the bytes of memory for cb_regular_build. */
@@ -30,7 +30,7 @@ size_t cb_regular_bytes(int64_t rows, int64_t columns);
  * with these degrees: both axes must be sorted and finite, latitudes within 90 degrees, and longitudes within one turn. */
 bool cb_regular_build(void *memory, const double *lat, int64_t rows, const double *lon,
                       int64_t columns, cb_regular_index *out);
-/* Returns the same position as cb_vec_of. */
+/* Returns the position of a cell, equal to the result of cb_vec_of. */
 static inline cb_vec cb_regular_at(const cb_regular_index *s, int64_t row, int64_t column)
 {
     const cb_turn lat = s->lat[row], lon = s->lon[column];
@@ -39,7 +39,7 @@ static inline cb_vec cb_regular_at(const cb_regular_index *s, int64_t row, int64
 /* Like cb_space_use. */
 void cb_regular_use(cb_regular_index *s, bool (*is_usable)(const void *ctx, int64_t i),
                     const void *ctx);
-/* Finds the same cells as cb_space_nearest_within, nearest to the centre of a cell. */
+/* Finds the usable cells that are nearest to a cell: the same cells as cb_space_nearest_within. */
 int cb_regular_nearest(cb_regular_index *s, int64_t cell, int k, double most, cb_space_near *out);
 
 #endif

@@ -80,7 +80,8 @@ static size_t line_stride(const layout *s, cubed_dtype dtype)
     return cb_sat_add(bytes, 127) & ~(size_t)63;
 }
 
-/* Allocates room for one line, and for the keys of several lines. If the result is contiguous, values need no separate keys. */
+/* Allocates memory for one line, and for the keys of several lines. If the lines of the result are contiguous, they hold the
+ * keys. */
 static size_t make_room(const cubed_block_call *call, bool positions, void *scratch,
                         cb_sort_room *room)
 {

@@ -1,6 +1,6 @@
-/* Sorts lines that do not fit in a task by merging. "sort_run" sorts one part of a line. "merge_runs" merges sorted runs,
- * and makes one part of the resulting line (Knuth, The Art of Computer Programming, vol. 3, 5.4; parts by rank: Varman et
- * al., Merging multiple lists on hierarchical-memory multiprocessors, 1991).
+/* Sorts, by merging, lines that do not fit in a task. "sort_run" sorts one part of a line. "merge_runs" merges sorted runs, and
+ * outputs one part of the resulting line (Knuth, The Art of Computer Programming, vol. 3, 5.4; parts by rank: Varman et al.,
+ * Merging multiple lists on hierarchical-memory multiprocessors, 1991).
  *
  * merge_bounds.c finds the ranges of the runs that contain a part. The ranges include a few more elements before and after
  * the part. The number of elements before the part follows from the starts of the ranges. The ranges are in the order of the

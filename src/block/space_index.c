@@ -157,7 +157,8 @@ static int64_t children(const cb_space_index *s, int level, int64_t i)
 
 static cb_space_box box_of(cb_vec v) { return (cb_space_box){{v.x, v.y, v.z}, {v.x, v.y, v.z}}; }
 
-/* Memory for points and the order, and then for places, which the boxes and marks of usable items replace. */
+/* Memory for the points, the order, and the larger of the places and the boxes. The boxes, with their marks of usable items,
+ * replace the places. */
 size_t cb_space_points_bytes(int64_t n)
 {
     const size_t kept = cb_sat_mul((size_t)n, sizeof(cb_vec) + sizeof(int32_t)) + 8;
@@ -180,7 +181,7 @@ void cb_space_points(void *memory, int64_t n, cb_vec (*at)(const void *ctx, int6
     }
     sort_places(places, m, 0);
     for (int64_t i = 0; i < m; i++) points[i] = at(ctx, places[i].item);
-    /* The order replaces the places, which are longer. */
+    /* The order overwrites the places. Its entries are shorter than places, so each place is read before it is overwritten. */
     int32_t *order = (int32_t *)(void *)places;
     for (int64_t i = 0; i < m; i++) order[i] = places[i].item;
     *out = (cb_space_index){.n = m, .order = order, .points = points};

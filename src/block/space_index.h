@@ -19,11 +19,12 @@ typedef struct cb_space_index {
     int64_t count[CB_SPACE_LEVELS];
     cb_space_box *level
         [CB_SPACE_LEVELS]; /* each box contains eight boxes of the level below; level 0: eight items */
-    /* Of the items, and of the boxes of each level: 1 if cb_space_nearest may find them, or 0. NULL: all items may be found. */
+    /* Marks of the items, and of the boxes of each level: 1 if cb_space_nearest may find the item, or an item in the box;
+     * otherwise 0. NULL: all items may be found. */
     uint8_t *usable, *usable_of[CB_SPACE_LEVELS];
 } cb_space_index;
 
-/* Returns the maximum bytes in use for boxes of n items, including sorting. */
+/* Returns the maximum memory in bytes for the boxes of n items and their index, including memory for sorting. */
 size_t cb_space_bytes(int64_t n);
 
 /* Builds the index of n boxes, which are borrowed only during the call. All memory is in the zone.
@@ -39,8 +40,8 @@ size_t cb_space_points_bytes(int64_t n);
  * may be found until cb_space_use has been called. */
 void cb_space_points(void *memory, int64_t n, cb_vec (*at)(const void *ctx, int64_t i),
                      const void *ctx, cb_space_index *out);
-/* Lets cb_space_nearest find only points i for which is_usable(ctx, i) returns true. The index is of cb_space_points. Returns the
- * number of these points. */
+/* Lets cb_space_nearest find only points i for which is_usable(ctx, i) returns true. The index must have been built by
+ * cb_space_points. Returns the number of usable points. */
 int64_t cb_space_use(cb_space_index *s, bool (*is_usable)(const void *ctx, int64_t i),
                      const void *ctx);
 

@@ -415,7 +415,7 @@ static void widen(cb_space_box *box, cb_vec v)
 
 static const cb_space_box NOTHING = {{2, 2, 2}, {-2, -2, -2}};
 
-/* Adds a margin to all sides: points of the sphere are at most `bulge` from the chords. */
+/* Adds a margin to all sides, because the surface of the sphere is up to `bulge` away from the chords. */
 static void pad(cb_space_box *box, double bulge)
 {
     for (int d = 0; d < 3; d++) {
@@ -428,7 +428,7 @@ void cb_polygon_box(const cb_polygon *p, cb_space_box *box)
 {
     *box = NOTHING;
     for (int i = 0; i < p->n; i++) widen(box, p->at[i]);
-    /* A part of the sphere within a circle whose chord is d rises at most d^2 / 2 over a plane through its corners. */
+    /* If d is the largest distance between two corners, the polygon rises at most d^2 / 2 above a plane through its corners. */
     pad(box, fmin(2, extent2(p) / 2));
 }
 
@@ -441,6 +441,6 @@ void cb_lonlat_box(double south, double north, double west, double east, cb_spac
         widen(box, cb_vec_of(north, lon));
         if (south < 0 && north > 0) widen(box, cb_vec_of(0, lon));
     }
-    /* The arc between two of these meridians rises by this over its chord. */
+    /* The arc between two of these meridians rises by this height above its chord. */
     pad(box, 1 - cos((east - west) / 16 * CB_DEGREE));
 }

@@ -49,10 +49,10 @@ typedef struct cb_polygon {
 /* Creates a polygon of corners in degrees, in either order. Removes repeated corners. Sets p->n to 0 if fewer than three corners
  * are left, or if they are on one line. */
 void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corners);
-/* Cuts p along the plane through the origin with that normal, and keeps the part on the side to which `normal` points. */
+/* Clips p by the plane through the origin with the given normal. Keeps the part on the side to which `normal` points. */
 void cb_polygon_cut(cb_polygon *p, cb_vec normal);
-/* Replaces p by the part of p that is inside the convex polygon `by`. If p is concave, the parts may be joined by edges without
- * area. */
+/* Replaces p by the part of p that is inside the convex polygon `by`. If p is concave, the parts may be connected by edges
+ * without area. */
 void cb_polygon_clip(cb_polygon *p, const cb_polygon *by);
 double cb_polygon_area(const cb_polygon *p);
 bool cb_polygon_is_convex(const cb_polygon *p);
