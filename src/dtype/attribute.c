@@ -209,7 +209,7 @@ bool cb_attributes_state(json_t *attrs, const char *name, const char *type)
     return json_object_set_new(types, name, json_string(type)) == 0;
 }
 
-/* Copies from `types` to `to` the known types of attributes that exist. */
+/* Copies from `types` to `to` the types that are valid for attributes that exist. */
 static bool take(json_t *to, const json_t *attrs, json_t *types)
 {
     const char *name;

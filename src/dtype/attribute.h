@@ -6,8 +6,8 @@
 #include "cubed/attribute.h"
 
 /* Name of an attribute that records, in a string, the types of the other attributes of an array of Zarr format 3. Groups, and
- * arrays of format 2, have CUBED_ATTRIBUTE_TYPES instead. Xarray hides CUBED_ATTRIBUTE_TYPES there, but not in arrays of format
- * 3: it could then not write the data set to NetCDF. */
+ * arrays of format 2, have CUBED_ATTRIBUTE_TYPES instead, which Xarray hides. In arrays of format 3, Xarray would not hide
+ * CUBED_ATTRIBUTE_TYPES, and could not write the data set to NetCDF. */
 #define CB_ATTRIBUTE_TYPES_V3 "_attribute_types"
 
 /* Type of an attribute. */
@@ -27,8 +27,9 @@ cubed_dtype cb_attribute_dtype(cubed_dtype dtype);
 size_t cb_attribute_count(const json_t *v);
 /* Returns element i of an attribute. */
 const json_t *cb_attribute_item(const json_t *v, size_t i);
-/* Converts a JSON value to a number of type `dtype`, an integer type, float32 or float64. Floats may also be the strings
- * "NaN", "Infinity" and "-Infinity", or a double in base64. Returns false if the type has no such number. */
+/* Converts a JSON value to a number of type `dtype`, an integer type, float32 or float64. Floats may also be the strings "NaN",
+ * "Infinity" and "-Infinity", or a double in base64. Returns false if the value is not a number, or not one that the type can
+ * represent. */
 bool cb_attribute_number(const json_t *v, cubed_dtype dtype, void *out);
 
 /* Records the type of an attribute in CUBED_ATTRIBUTE_TYPES of `attrs`. `type` is a NumPy type string such as "<f4", or "|S128"

@@ -4,9 +4,9 @@
 
 #include "cubed/dtype.h"
 
-/* Compares two strings by bytes (CUBED_BYTES) or code points (CUBED_STRING). The result has the sign of memcmp's. `first` and
- * `second` are the types of a and b: of the same family, but possibly of different lengths. Padding is less than any
- * character. */
+/* Compares two strings by bytes (CUBED_BYTES) or code points (CUBED_STRING). The sign of the result has the same meaning as for
+ * memcmp. `first` and `second` are the types of a and b: of the same family, but possibly of different lengths. Padding is less
+ * than any character. */
 int cb_text_compare_two(cubed_dtype first, const void *a, cubed_dtype second, const void *b);
 /* Returns the size of a string in bytes without padding. */
 size_t cb_text_size(cubed_dtype dtype, const void *text);
