@@ -10,8 +10,8 @@ typedef struct copy_axis {
 
 static int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
 
-/* Orders the axes by the destination, fastest last, drops axes of extent 1, and joins adjacent axes that are contiguous on
- * both sides. Returns the number of axes, or -1 if the box is empty. */
+/* Orders the axes by the destination, fastest last, drops axes of extent 1, and merges adjacent axes that are contiguous on both
+ * sides. Returns the number of axes, or -1 if the box is empty. */
 static int collapse(int ndim, const int64_t *shape, const int64_t *ds, const int64_t *ss,
                     copy_axis *out)
 {

@@ -17,8 +17,8 @@
  * (`run` below), and shorter runs in another order (`runs` below). */
 #define CB_VECTOR 128
 /* A reduction of a long run has CB_LANES partial results, called lanes. Element i of the run is reduced into lane i % CB_LANES.
- * After every CB_STRETCH elements, the lanes are joined into the state. So a sum is a sum of sums, with the rounding errors of a
- * few hundred additions. Changing either number changes the bits of results. */
+ * After every CB_STRETCH elements, the lanes are combined into the state. So a sum is a sum of sums, with the rounding errors of
+ * a few hundred additions. Changing either number changes the bits of results. */
 #define CB_LANES   32
 #define CB_STRETCH 4096
 /* Size of the lanes of the widest state type, complex128, in bytes. */
@@ -47,8 +47,8 @@ typedef enum cb_reduction {
     CB_REDUCE_ARGMAX,
     /* float64 planes, without values that are NaN: sum of squared deviations from the mean; the mean; number of values */
     CB_REDUCE_NAN_M2,
-    /* Last value that is not missing. Only for running results (cb_scan_fns), and not for uint64. Missing values are NaN and, for
-     * int64, INT64_MIN, which means "not a time". */
+    /* Last value that is not missing. Only for cumulative results (cb_scan_fns), and not for uint64. Missing values are NaN and,
+     * for int64, INT64_MIN, which means "not a time". */
     CB_REDUCE_LAST,
     CB_REDUCTIONS
 } cb_reduction;
@@ -70,17 +70,17 @@ typedef struct cb_reduce_fns {
      * that is the same for every instruction set. Before its first use, `lanes` must be initialised by `init`, as a plane of
      * CB_LANES elements. */
     void (*lanes)(void *lanes, const void *x, size_t n);
-    /* NULL if `lanes` is. Joins the lanes into state 0, then sets them to the neutral state. The lanes are halved repeatedly:
-     * each lane of the first half is joined with its counterpart in the second half. */
+    /* NULL if `lanes` is NULL. Combines the lanes into state 0, then sets them to the neutral state. The number of lanes is
+     * halved repeatedly: each lane of the first half is combined with its counterpart in the second half. */
     void (*join)(void *const *s, void *lanes);
     /* For the other kinds, otherwise NULL. Reduces x[0..n) into state 0, n <= CB_VECTOR. M2 and NAN_M2 first compute the mean,
-     * then the sum of squared deviations from it. Both have 8 lanes, which are joined as in `join`. */
+     * then the sum of squared deviations from it. Both have 8 lanes, which are combined as in `join`. */
     void (*run)(void *const *s, const void *x, size_t n, int64_t count);
     /* Reduces n runs of r > 0 elements, n * r <= CB_VECTOR: x[i * r .. (i + 1) * r) into state i. Runs of at least 8 elements
-     * have 8 lanes, which are joined as in `join`. Shorter runs are reduced in the order of the elements. M2 and NAN_M2 do this
+     * have 8 lanes, which are combined as in `join`. Shorter runs are reduced in the order of the elements. M2 and NAN_M2 do this
      * for the mean, then for the squared deviations. */
     void (*runs)(void *const *s, const void *x, size_t r, size_t n, int64_t count);
-    /* Joins state i of t into state i of s, for each i < n. The states of s have reduced ns values, the states of t nt values. */
+    /* Merges state i of t into state i of s, for each i < n. The states of s have reduced ns values, those of t nt values. */
     void (*merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt);
 } cb_reduce_fns;
 
@@ -93,8 +93,8 @@ typedef struct cb_product_fns {
     void (*runs)(void *state, const void *x, const void *y, size_t r, size_t n);
 } cb_product_fns;
 
-/* Running results, such as running sums, along one axis. The results replace the data. The carry is the running result so far:
- * float64, complex128, int64 or uint64. Strides are in bytes.
+/* Cumulative results, such as cumulative sums, along one axis. The results replace the data. The carry is the cumulative result
+ * so far: float64, complex128, int64 or uint64. Strides are in bytes.
  *
  * line  processes n elements along the axis; `carry` is one element
  * row   processes one element of each of n lines; `carry` has n elements, one for each line */
@@ -235,7 +235,7 @@ void cb_kernels_available(const char *names[5]);
 void cb_stream_fence(void);
 
 /* Copies a box of elements of `item_size` bytes between strided buffers that do not overlap. Strides are in bytes and may be
- * negative; source strides may be 0. Joins axes that are contiguous on both sides. Copies in tiles if the axis with the smallest
+ * negative; source strides may be 0. Merges axes that are contiguous on both sides. Copies in tiles if the axis with the smallest
  * stride is not the same on both sides. */
 void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
                  const int64_t *dst_strides, const void *src, const int64_t *src_strides);
@@ -277,7 +277,7 @@ cubed_dtype cb_dtype_real(cubed_dtype type);
 /* Returns true if there is a kernel for operands or elements of this type. */
 bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
 bool cb_kernel_has_reduce(cb_reduction reduction, cubed_dtype dtype);
-/* Returns true if there are running results of this kind, such as running sums, for elements of this type. */
+/* Returns true if cb_scan_box computes cumulative results of this kind for elements of this type. */
 bool cb_kernel_has_scan(cb_reduction kind, cubed_dtype dtype);
 /* Returns the size of one element of `carry` in bytes. */
 size_t cb_scan_carry_size(cubed_dtype dtype);
@@ -291,8 +291,8 @@ typedef struct cb_scan_elements {
     void *data;
 } cb_scan_elements;
 /* Replaces each element of a box by the result up to this element along `axis`, such as a cumulative sum. Boxes that follow each
- * other along the axis must be processed in this order, with one `carry`. It has the result so far of each line along the axis; the
- * lines are in C order. */
+ * other along the axis must be processed in this order, with one `carry`. `carry` has the result so far of each line along the
+ * axis, with the lines in C order. */
 void cb_scan_box(const cb_kernels *k, cb_reduction kind, const cb_scan_elements *x, int axis,
                  void *carry);
 /* Returns the size of `scratch` in bytes for products of matrices (m x k) and (k x n), or smaller ones. Saturates at SIZE_MAX. */

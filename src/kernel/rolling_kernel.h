@@ -1,8 +1,8 @@
 /* Kernels for reductions over moving windows.
  *
  * A state is the partial result of a sequence of elements: one double in each plane. Planes are arrays, `plane` doubles apart.
- * The first plane has the number of values other than NaN. The states of adjacent sequences can be joined: this is associative
- * except for rounding, and a state of count 0 has no effect. */
+ * The first plane has the number of values other than NaN. The states of adjacent sequences can be combined. Combining is
+ * associative except for rounding, and a state of count 0 has no effect. */
 #ifndef CB_KERNEL_ROLLING_H
 #define CB_KERNEL_ROLLING_H
 
@@ -24,7 +24,7 @@ typedef struct cb_rolling_fns {
     /* Create n states, one for each element of x (float32 or float64). Plane k of state i is to[k * plane + i]. */
     void (*take_f4)(double *to, size_t plane, const void *x, size_t n);
     void (*take_f8)(double *to, size_t plane, const void *x, size_t n);
-    /* Joins state i of a and state i of b into state i of `to`, for each i < n. `to` may be a or b. The elements of a precede
+    /* Combines state i of a and state i of b into state i of `to`, for each i < n. `to` may be a or b. The elements of a precede
      * those of b. Formula of CB_ROLLING_M2: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing
      * sample variances" (1979). */
     void (*join)(double *to, const double *a, const double *b, size_t plane, size_t n);

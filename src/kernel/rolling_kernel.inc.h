@@ -1,5 +1,5 @@
-/* Functions that make the states of single elements of one type. Parameters: T (element type) and TAG; both are undefined at the
- * end. */
+/* Functions that compute the states of single elements of one type. Parameters: T (element type) and TAG; both are undefined at
+ * the end. */
 #define FN(name) CB_PASTE(name, TAG)
 
 static void FN(take_count)(double *to, size_t plane, const void *elements, size_t n)

@@ -1,11 +1,11 @@
-/* The functions of one kind of running result (cb_scan_fns). The including file defines these macros; T, C and TAG are undefined
- * at the end:
+/* The functions of one kind of cumulative result (cb_scan_fns). The including file defines these macros; T, C and TAG are
+ * undefined at the end:
  *
  * T                     element type
- * C                     type of the carry, the running result so far
+ * C                     type of the carry, the cumulative result so far
  * TAG                   suffix of the functions' names
- * JOIN(carry, element)  the running result after an element
- * OF(carry)             the running result as an element */
+ * JOIN(carry, element)  the cumulative result after an element
+ * OF(carry)             the cumulative result as an element */
 #define FN(name) CB_PASTE(name, TAG)
 
 static void FN(scan_line)(char *data, int64_t stride, int64_t n, void *carry)

@@ -21,7 +21,7 @@ typedef struct cb_sparse_rows {
     void *y; /* results: element r of vector p is y[p * y_step + r] */
     int64_t y_step;
     int n; /* number of vectors that have results, at most CB_SPARSE_LANES */
-    /* Leave out NaN, and multiply the sum by the sum of all weights / the sum of the weights of other elements. */
+    /* Leave out NaN, and multiply the sum by the sum of all weights / the sum of the weights of elements that are not NaN. */
     bool skipna;
     /* With skipna: maximum share of a row's sum of weights that may belong to NaN, 0 to 1. */
     double na_threshold;
