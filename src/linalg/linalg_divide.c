@@ -96,8 +96,8 @@ static void rotate_left(const part *p, int64_t i, int64_t k, double c, double s)
     if (p->w->u) rotate(left(p->w, i) + p->lo, left(p->w, k) + p->lo, p->hi - p->lo, c, s);
 }
 
-/* Expresses the joining row in the singular vectors of the two halves. Each half has a null vector. A rotation of the two makes
- * one null vector of the whole matrix, and one vector that the joining row does not map to 0. */
+/* Expresses the joining row in the singular vectors of the two halves. Each half has a null vector. A rotation of both null
+ * vectors gives a null vector of the whole matrix, and a vector that the joining row does not map to 0. */
 static void make_row(const part *p, double of_upper, double of_lower)
 {
     const cb_divide *w = p->w;
@@ -157,7 +157,7 @@ static int64_t deflate(const part *p, double negligible, int64_t *rows)
             gone[dropped++] = i;
         } else if (s[i] - s[last] > negligible) {
             rows[kept++] = i;
-        } else { /* a rotation moves its element to the previous row */
+        } else { /* the values are equal: a rotation makes z[i] 0, and changes z[last] instead */
             double r = cb_hypot(z[i], z[last]), cosine = z[last] / r, sine = z[i] / r;
             rotate_right(p, last, i, cosine, sine);
             if (last != p->mid) rotate_left(p, last, i, cosine, sine);

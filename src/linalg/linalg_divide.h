@@ -1,6 +1,7 @@
 /* Singular vectors of real bidiagonal matrices, and eigenvectors of symmetric tridiagonal matrices, by divide and conquer: the
- * matrix is divided into two halves and the row between them. The halves are solved separately, then joined by this row (Gu and
- * Eisenstat, "A divide-and-conquer algorithm for the bidiagonal SVD", SIMAX 1995). Nearly all work is products of matrices. */
+ * matrix is divided into two halves and the row between them. The halves are solved separately, then combined using this row (Gu
+ * and Eisenstat, "A divide-and-conquer algorithm for the bidiagonal SVD", SIMAX 1995). Nearly all work is products of
+ * matrices. */
 #ifndef CB_LINALG_DIVIDE_H
 #define CB_LINALG_DIVIDE_H
 

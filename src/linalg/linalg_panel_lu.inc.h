@@ -23,7 +23,8 @@ static void F(subtract_rows)(const cb_panel *s, int64_t lo, int64_t hi, int64_t 
                              .ldc = s->width});
 }
 
-/* Swaps rows of the panel as a panel to the left swapped its rows: row `first` + k with the row that is down[k] rows below it. */
+/* Repeats the row swaps of a panel to the left: swaps row `first` + k with the row down[k] rows below it. `down` is the input
+ * block. */
 static bool F(swap_rows)(const cb_panel *s, int64_t first, int64_t n)
 {
     const T *down = s->in;
@@ -65,8 +66,8 @@ static void F(backward)(const cb_panel *s, int64_t panel)
         F(subtract_rows)(s, s->from, cb_min_i64(s->from + s->have, first), n, x);
 }
 
-/* Subtracts from panel number `panel` the product of a block of an earlier panel of L and the adjoint of some rows of that panel:
- * the rows at the diagonal of panel number `panel`. The top of the earlier panel contains these rows. */
+/* Applies a block of an earlier panel of L to panel number `panel`: subtracts the block times the adjoint of those rows of the
+ * earlier panel that are at the diagonal of panel number `panel`. The top of the earlier panel contains these rows. */
 static void F(subtract_square)(const cb_panel *s, int64_t panel)
 {
     T *top = s->at;
