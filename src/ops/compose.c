@@ -35,7 +35,7 @@ out:
     return st;
 }
 
-/* Joins the chunks of y along axes that have one chunk in x. *y is replaced. */
+/* Merges the chunks of *y along axes that have one chunk in x. Replaces *y. */
 static cubed_status keep_whole_axes(const cubed_array *x, cubed_array **y, cubed_error *err)
 {
     int64_t chunks[CUBED_MAX_NDIM];

@@ -100,7 +100,7 @@ cubed_status cubed_array_linspace(cubed_context *ctx, double start, double stop,
     int64_t steps = endpoint ? num - 1 : num;
     double step = steps > 0 ? (stop - start) / (double)steps : 0;
     if (!endpoint || num < 2) return ramp(ctx, start, step, num, chunk, out, err);
-    /* The last element is exactly `stop`, independent of rounding. */
+    /* The last element is exactly `stop`, regardless of rounding. */
     cubed_array *args[3] = {NULL, NULL, NULL}, *k = NULL, *last = NULL;
     cubed_scalar end = {.i64 = num - 1};
     cubed_status st = CUBED_OK;

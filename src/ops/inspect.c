@@ -60,8 +60,8 @@ static cubed_status count_stored(const inspect *w, cubed_zarr_info *info, cubed_
                     : CUBED_OK;
 }
 
-/* Reports the properties of an array that can be read although the array cannot be opened. If there are none, and the caller
- * requested this array, fails with `why`. Otherwise lists the array without details. */
+/* Reports an array that cannot be opened, with those properties that can be read from its metadata. If the metadata cannot be
+ * read, reports the array without properties, or fails with `why` if the caller requested this array. */
 static cubed_status show_outline(const inspect *w, cubed_zarr_info *info, const cubed_error *why,
                                  cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Applies a function to the blocks with the same number of several arrays. */
+/* Applies a function to corresponding blocks of several arrays. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed
     return CUBED_OK;
 }
 
-/* Creates the lists of blocks along axes with different lengths. */
+/* Creates the lists of block lengths, for axes whose blocks have different lengths. */
 static cubed_status list_blocks(cb_zone *zone, layout *l, cubed_error *err)
 {
     for (int d = 0; d < l->ndim; d++) {

@@ -18,8 +18,8 @@ CUBED_MUST_CHECK cubed_status cb_op_view(cubed_array *x, const cb_map *map, cons
                                          cubed_error *err);
 /* Gives the node n the fill value and the Zarr format of x. Every value of n must be a value of x. */
 void cb_op_keep_fill(const cubed_array *x, cb_node *n);
-/* Returns true if users of the view x may use the input of x instead. They may not if a tag that the program has set on x would
- * be lost. */
+/* Returns true if an operation on the view x may read the input of x instead. Returns false if a tag that the program has set on
+ * x would be lost. */
 static inline bool cb_op_is_seen_through(const cubed_array *x)
 {
     return !x->tag || x->tag == x->in[0]->tag;

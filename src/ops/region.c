@@ -1,5 +1,5 @@
-/* Writes into a part of an existing array. The part is extended to whole chunks with elements that are not written. A
- * partly covered chunk is merged with the stored one when it is put (zarr/write.c). */
+/* Writes into a part of an existing array. The part is extended to whole chunks with elements that are not written. A partly
+ * covered chunk is merged with the stored chunk when it is written (zarr/write.c). */
 #include <inttypes.h>
 #include <string.h>
 

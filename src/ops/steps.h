@@ -19,9 +19,9 @@ cubed_array *cb_step_permuted(cb_steps *s, cubed_array *x, const int *order);
 cubed_array *cb_step_broadcast(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
 /* Returns true if one type is a signed integer type and the other is uint64, because they have no common integer type. */
 bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b);
-/* Returns a bool for each element of x: true if the other of two mixed integer types (cb_steps_mix_uint64) cannot represent it.
- * If x is signed, the other type is uint64, so the result is true for negative elements. If x is uint64, the result is true for
- * elements that int64 cannot represent, even if the other type is shorter than int64. */
+/* Returns a bool for each element of x, an operand of mixed integer types (cb_steps_mix_uint64). The result is true for elements
+ * that the other type cannot represent: negative elements if x is signed, elements that exceed int64 if x is uint64, even if the
+ * other type is shorter than int64. */
 cubed_array *cb_step_beyond(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
                             const cubed_reduce_options *options);
