@@ -26,7 +26,7 @@ cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name
     *out = find(ctx, name);
     if (!*out)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the function \"%s\" on blocks is unknown in this process: register it as "
+                       "the function on blocks \"%s\" is unknown in this process: register it as "
                        "in the program that made the plan",
                        name);
     *fn_ctx = cb_block_fn(name) ? (void *)(uintptr_t)&ctx->kernels : (*out)->ctx;
@@ -61,5 +61,5 @@ cubed_status cubed_context_add_block_fn(cubed_context *ctx, const cubed_block_fn
         if (atomic_compare_exchange_weak(&ctx->block_fns, &added->next, added)) return CUBED_OK;
     }
     cb_free(&ctx->alloc, added, sizeof *added);
-    return cb_fail(err, CUBED_E_EXISTS, "a function \"%s\" on blocks exists already", fn->name);
+    return cb_fail(err, CUBED_E_EXISTS, "a function on blocks \"%s\" exists already", fn->name);
 }

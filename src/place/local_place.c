@@ -26,7 +26,7 @@ typedef struct walk {
 
 static cubed_status fail(const walk *w, int e, cubed_error *err)
 {
-    return cb_fail_errno(err, e, "cannot find out where \"%s\" is", w->given);
+    return cb_fail_errno(err, e, "cannot resolve \"%s\"", w->given);
 }
 
 static void go_up(walk *w)

@@ -218,7 +218,7 @@ static void test_refusals(void **state)
         {{.name = NULL}, CUBED_E_ARG, "either a name"},
         {{.name = "a", .library = "b", .symbol = "c"}, CUBED_E_ARG, "either a name"},
         {{.library = "b"}, CUBED_E_ARG, "either a name"},
-        {{.name = "wind"}, CUBED_E_UNSUPPORTED, "\"wind\" on blocks is unknown"},
+        {{.name = "wind"}, CUBED_E_UNSUPPORTED, "function on blocks \"wind\" is unknown"},
         {{.library = "/nowhere.so", .symbol = "s"}, CUBED_E_NOT_FOUND, "/nowhere.so"},
         {{.library = "/dev/null", .symbol = "s"}, CUBED_E_UNSUPPORTED, "cannot be opened"},
         {{.library = KERNEL_LIBRARY, .symbol = "s"},

@@ -38,7 +38,7 @@ static cubed_status get_limit(struct rlimit *out, cubed_error *err)
 {
     return getrlimit(RLIMIT_DATA, out) == 0
                ? CUBED_OK
-               : cb_fail_errno(err, errno, "cannot ask for the limit of memory");
+               : cb_fail_errno(err, errno, "cannot get the memory limit");
 }
 
 static cubed_status set_limit(struct rlimit limit, cubed_error *err)

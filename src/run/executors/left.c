@@ -43,11 +43,11 @@ static cubed_status leave_source(const cubed_plan *p, int node, size_t size, con
     if (unlink(temporary) != 0 && errno != ENOENT)
         return cb_fail_errno(err, errno, "cannot remove %s", temporary);
     s.fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (s.fd < 0) return cb_fail_errno(err, errno, "cannot make %s", temporary);
+    if (s.fd < 0) return cb_fail_errno(err, errno, "cannot create %s", temporary);
     cubed_status st = cb_shared_copy(p, &s, err);
     close(s.fd);
     if (st == CUBED_OK && rename(temporary, path) != 0)
-        st = cb_fail_errno(err, errno, "cannot name %s", path);
+        st = cb_fail_errno(err, errno, "cannot rename a temporary file to %s", path);
     return st;
 }
 

@@ -83,8 +83,8 @@ cubed_status cubed_range_read(const void *data, size_t size, cubed_range_message
     const uint8_t *bytes = data;
     cubed_range_message m = {.range = {.token = 0}};
     if (size != CUBED_RANGE_BYTES)
-        return cb_fail(err, CUBED_E_FORMAT, "a range of a run has %d bytes, these are %zu",
-                       CUBED_RANGE_BYTES, size);
+        return cb_fail(err, CUBED_E_FORMAT, "a range of a run has %zu bytes, expected %d", size,
+                       CUBED_RANGE_BYTES);
     CB_TRY(check_head(bytes, RANGE_MAGIC, "range", err));
     m.range = (cubed_task_range){.token = get64(bytes + 8),
                                  .stage = (int)get32(bytes + 32),

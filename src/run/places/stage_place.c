@@ -130,8 +130,8 @@ static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_
     cubed_status st = cb_stage_copy(p, c, err);
     if (st != CUBED_OK)
         return cb_context(err, st,
-                          "the new array is whole, but could not be put in the place of %s, where "
-                          "there is none until `cubed clean` or the next run has done so",
+                          "the new array is complete, but could not replace %s, which is invalid "
+                          "until `cubed clean` or the next run completes the replacement",
                           p->name);
     return cb_claim_say(c, CB_RUN_SWAPPED, err);
 }

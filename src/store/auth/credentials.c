@@ -281,8 +281,9 @@ static cubed_status use_profile(cb_credentials *c, bool named, cubed_error *err)
             c->profile, c->profile);
     else if (of_profile(c, "sso_session") || of_profile(c, "sso_start_url"))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "profile \"%s\" signs on by sso, which is not supported: use `aws configure "
-                       "export-credentials --profile %s` as credential_process of another profile",
+                       "profile \"%s\" signs in with SSO, which is not supported: use `aws "
+                       "configure export-credentials --profile %s` as credential_process of "
+                       "another profile",
                        c->profile, c->profile);
     return CUBED_OK;
 }

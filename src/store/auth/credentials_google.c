@@ -280,8 +280,8 @@ static cubed_status check_external(const char *from, const json_t *o, cubed_erro
                        from, text_of(o, "token_url"));
     if (text_of(source, "environment_id") || (!text_of(source, "file") && !text_of(source, "url")))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: the credential_source of an external account is a file or a url here; "
-                       "for %s give a token (`gcloud auth print-access-token`) in "
+                       "%s: the credential_source of an external account must have a file or a "
+                       "url; for %s give a token (`gcloud auth print-access-token`) in "
                        "GOOGLE_OAUTH_ACCESS_TOKEN",
                        from,
                        text_of(source, "environment_id")        ? "an instance of AWS"
@@ -320,7 +320,7 @@ static cubed_status use_account(cb_credentials *c, const char *from, const char 
 {
     json_t *o = NULL;
     CB_TRY(cb_json_try(from, text, strlen(text), &o, err));
-    if (!o) return cb_fail(err, CUBED_E_ARG, "%s: credentials of Google are JSON", from);
+    if (!o) return cb_fail(err, CUBED_E_ARG, "%s: expected credentials of Google in JSON", from);
     cubed_status st = check_account(from, o, true, err);
     json_decref(o);
     c->account = text;

@@ -73,7 +73,7 @@ static int open_object(const local_store *s, const char *key, char path[PATH_MAX
     bool seen = fd >= 0 ? fstat(fd, &info) == 0
                         : e != ENOENT && fstatat(s->dir, cb_local_at(s, path), &info, 0) == 0;
     if (fd >= 0 && !seen)
-        *st = cb_fail_errno(err, errno, "cannot look at %s", path);
+        *st = cb_fail_errno(err, errno, "cannot inspect %s", path);
     else if (seen && !S_ISREG(info.st_mode))
         *st = cb_local_not_regular(path, info.st_mode, err);
     else if (fd < 0)
@@ -220,7 +220,7 @@ static cubed_status local_head(cubed_store *store, cubed_store_request *r, cubed
     const local_store *s = (local_store *)store;
     CB_TRY(cb_local_path(s, r->key, path, err));
     if (fstatat(s->dir, cb_local_at(s, path), &info, 0) != 0)
-        return explain_absence(s, path, errno, false, "cannot look at", err);
+        return explain_absence(s, path, errno, false, "cannot inspect", err);
     if (!S_ISREG(info.st_mode)) return cb_local_not_regular(path, info.st_mode, err);
     cb_local_info(&info, &r->info);
     return cubed_store_allows(r, r->info.version.text) ? CUBED_OK : not_expected(path, err);
@@ -261,7 +261,7 @@ static cubed_status walk(walker *w, size_t n, const level *up, cubed_error *err)
         return cb_fail_errno(err, errno, "cannot list %s", w->path);
     }
     if (fstat(dirfd(dir), &info) != 0) {
-        st = cb_fail_errno(err, errno, "cannot look at %s", w->path);
+        st = cb_fail_errno(err, errno, "cannot inspect %s", w->path);
         goto out;
     }
     level here = {up, info.st_dev, info.st_ino};
@@ -286,7 +286,7 @@ static cubed_status walk(walker *w, size_t n, const level *up, cubed_error *err)
             ((errno != ENOENT && errno != ELOOP) ||
              fstatat(dirfd(dir), name, &info, AT_SYMLINK_NOFOLLOW) != 0)) {
             if (errno == ENOENT) continue; /* deleted during the listing */
-            st = cb_fail_errno(err, errno, "cannot look at %s/%s", w->path, name);
+            st = cb_fail_errno(err, errno, "cannot inspect %s/%s", w->path, name);
             break;
         }
         if (S_ISDIR(info.st_mode) && is_above(&here, &info)) continue;

@@ -45,7 +45,7 @@ cubed_status cb_store_check_private(const cubed_store *store, const char *prefix
         return check(s, path, err);
     return errno == ENOENT || errno == ENOTDIR
                ? CUBED_OK
-               : cb_fail_errno(err, errno, "cannot look at %s", path);
+               : cb_fail_errno(err, errno, "cannot inspect %s", path);
 }
 
 cubed_status cb_store_make_private(cubed_store *store, const char *prefix, cubed_error *err)

@@ -219,7 +219,7 @@ cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store
     /* A store that was opened by a descriptor does not know its path, and cannot continue here. */
     CB_CHECK(s->dir == AT_FDCWD, err);
     CB_TRY(cb_local_path(s, prefix, path, err));
-    if (!realpath(path, real)) return cb_fail_errno(err, errno, "cannot look at %s", path);
+    if (!realpath(path, real)) return cb_fail_errno(err, errno, "cannot inspect %s", path);
     char *slash = strrchr(real, '/');
     if (!slash[1] || is_mounted(real))
         return cb_fail(err, CUBED_E_UNSUPPORTED,

@@ -306,7 +306,7 @@ static cubed_status get_parts(cb_resp *c, cubed_store_request *r, const char *ke
         CB_TRY(read_ranges(c, key, known, r->nranges, r, UINT64_MAX, err));
         if (!suffix || cb_version_equal(&version, &r->info.version)) return CUBED_OK;
     }
-    cubed_status st = cb_fail(err, CUBED_E_IO, "it was replaced while it was read");
+    cubed_status st = cb_fail(err, CUBED_E_IO, "the object was replaced while it was read");
     if (err) err->transient = true;
     return st;
 }

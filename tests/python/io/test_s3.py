@@ -619,7 +619,7 @@ def test_profiles(server, local, tmp_path):
     found_in(server, local, tmp_path, AWS_PROFILE="other", AWS_REGION="", AWS_ENDPOINT_URL="")
     for profile, text in {
         "none": 'cannot find profile "none"',
-        "single": "signs on by sso, which is not supported: use `aws configure export-credentials",
+        "single": "signs in with SSO, which is not supported: use `aws configure export",
         "role": "assumes a role, which is not supported",
     }.items():
         assert text in found_in(server, local, tmp_path, code=1, AWS_PROFILE=profile).err

@@ -96,8 +96,8 @@ def test_bytes_that_are_no_message_are_refused(plan):
     path, _ = plan
     for data, text in (
         (message("x", 0, 0, 1, version=1), "the range has version 1 of messages"),
-        (b"", "a range of a run has 120 bytes, these are 0"),
-        (message("x", 0, 0, 1) + b"x", "these are 121"),
+        (b"", "a range of a run has 0 bytes, expected 120"),
+        (message("x", 0, 0, 1) + b"x", "has 121 bytes, expected 120"),
         (b"x" * 120, "not a range of a run"),
     ):
         done = work(path, data)
@@ -185,7 +185,7 @@ def test_urls_of_nothing(plan, server):
         ((f"{web}/b/long?x=1", "--begin"), "has a query or a fragment"),
         ((path, "--message", "s3://b/none"), "s3://b has no none"),
         ((path, "--message", "s3://b/long"), "long of s3://b has more than 121 bytes"),
-        ((path, "--message", "s3://b/empty"), "a range of a run has 120 bytes, these are 0"),
+        ((path, "--message", "s3://b/empty"), "a range of a run has 0 bytes, expected 120"),
     ):
         done = at_urls(server, "worker", *args)
         assert done.returncode == 1 and not done.stdout
