@@ -1,12 +1,12 @@
 /* Lazy arrays: descriptions of a computation, which a plan (cubed/plan.h) carries out. Building an array takes a few
- * microseconds. It does no I/O, except that opening a source reads the metadata of the source.
+ * microseconds. It does no I/O, except that opening a source reads its metadata.
  *
- * A cubed_array is immutable and reference-counted. Any thread may take and release references. A function that makes an
+ * A cubed_array is immutable and reference-counted. Any thread may take and release references. A function that creates an
  * array returns one reference to the caller. The array holds its own references to its inputs. All arrays of a computation
  * belong to one context.
  *
- * Chunk lengths (`chunks`, `chunk`) are at least 1; -1 is the whole axis. NULL: automatic chunks of about 1 MiB, whole
- * trailing axes first. Other lengths, negative extents and sizes that do not fit int64 are CUBED_E_ARG. */
+ * Chunk lengths (`chunks`, `chunk`) are at least 1; -1 is the whole axis. NULL: automatic chunks of about 1 MiB, whole trailing
+ * axes first. Errors: CUBED_E_ARG for other lengths, negative extents, and sizes that do not fit int64. */
 #ifndef CUBED_ARRAY_H
 #define CUBED_ARRAY_H
 
@@ -35,8 +35,8 @@ typedef enum cubed_reduction {
     CUBED_REDUCE_COUNT
 } cubed_reduction;
 
-/* Return the standard's name of an operation ("add") or reduction ("mean"), a static string; NULL if the enumeration does not
- * have the number. */
+/* Return the standard's name of an operation ("add") or reduction ("mean"), a static string; NULL for a number outside the
+ * enumeration. */
 CUBED_API const char *cubed_op_name(cubed_op op);
 CUBED_API const char *cubed_reduction_name(cubed_reduction reduction);
 /* Look up an operation and its number of operands, or a reduction, by name. Return false if no operation or reduction has the
@@ -94,9 +94,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_dim_names(cubed_array *
  * cubed_array_set_fields  sets the description of an array that no other array reads yet. CUBED_E_FORMAT if the description is
  *                         invalid, CUBED_E_TYPE if its size differs from the size of the elements
  * cubed_fields_dtype      gets the type of elements with these fields: CUBED_RECORD with their length
- * cubed_field             makes an array of the field `name` of x, in this machine's byte order; the field's own axes follow
+ * cubed_field             creates an array of the field `name` of x, in this machine's byte order; the field's own axes follow
  *                         those of x. CUBED_E_ARG if there is no such field
- * cubed_fields            makes records that have only the n named fields of x, in this machine's byte order */
+ * cubed_fields            creates records that have only the n named fields of x, in this machine's byte order */
 CUBED_API const char *cubed_array_fields(const cubed_array *x);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_set_fields(cubed_array *x, const char *json,
                                                                cubed_error *err);
@@ -185,8 +185,9 @@ CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner
  * that a user passed. Plans then count the elements as part of their own memory (metadata). Call this function before any other
  * use of x. */
 CUBED_API void cubed_array_set_made(cubed_array *x);
-/* Returns the tag of x: a pointer that the program stores with an array, for data that must live as long as the arrays made
- * from it. Initially NULL. Not thread-safe: no other thread may change the tag (cubed_array_retag) at the same time. */
+/* Returns the tag of x: a pointer that the program attaches to an array. It may identify data that must live as long as this
+ * array and all arrays created from it. Initially NULL. Not thread-safe: no other thread may change the tag (cubed_array_retag)
+ * at the same time. */
 CUBED_API const void *cubed_array_tag(const cubed_array *x);
 /* Replaces x's tag by `to`, in x and in all its inputs that have the same tag, recursively. Does nothing if x has the tag `to`.
  * Not thread-safe.
@@ -198,13 +199,13 @@ CUBED_API const void *cubed_array_tag(const cubed_array *x);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_retag(cubed_array *x, const void *to,
                                                           void (*visit)(void *ctx, const void *tag),
                                                           void *ctx, cubed_error *err);
-/* Sets the origin of x: a nonzero number by which the program identifies the place in its code that made x. Plans and errors
+/* Sets the origin of x: a nonzero number by which the program identifies the place in its code that created x. Plans and errors
  * report the origin; saved plans do not contain it. Has no effect if `origin` is 0, or if x has an origin. Inputs without an
- * origin, which the same call made, get the same number. Call this function before any other use of x. */
+ * origin, which the same call created, get the same number. Call this function before any other use of x. */
 CUBED_API void cubed_array_set_origin(cubed_array *x, uint32_t origin);
-/* Marks the chunks of x as not chosen by the user. If an operation combines x with other arrays, its result then has the chunks
- * of the other arrays. Functions with a `chunks` parameter mark the chunks themselves if the parameter is NULL. Call this
- * function before any other use of x. */
+/* Marks the chunks of x as not chosen by the user. If an operation combines x with other arrays, the result has the chunks of
+ * the other arrays. Functions with a `chunks` parameter mark the chunks themselves if the parameter is NULL. Call this function
+ * before any other use of x. */
 CUBED_API void cubed_array_yield_chunks(cubed_array *x);
 /* Creates an array with one value everywhere. With ndim 0 it is a scalar, which broadcasts. CUBED_E_TYPE for strings and
  * records: see cubed_array_full_text. */
@@ -245,8 +246,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_ramp(cubed_context *ctx, cub
                                                          cubed_array **out, cubed_error *err);
 /* Creates a 1-D float64 array of `num` equally spaced numbers from start to stop.
  *
- * endpoint  the last of two or more numbers is exactly stop. False: the distance of the numbers is (stop - start) / num, and
- *           stop is not included.
+ * endpoint  the last of two or more numbers is exactly stop. False: the step is (stop - start) / num, and stop is not included.
  *
  * CUBED_E_ARG if `num` is negative, or if start or stop is not finite. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_linspace(cubed_context *ctx, double start,
@@ -313,9 +313,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_integers(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *chunks,
     const cubed_scalar_range *range, int64_t seed, cubed_array **out, cubed_error *err);
 
-/* Generates float64 or float32 numbers, uniform in [0, 1), that depend on the chunks. Chunk number b, in C order, has the values
- * of NumPy's Generator(Philox(key=key + b)).random(shape of the chunk, dtype), bit for bit. Cubed for Python makes the same
- * numbers with key as its root seed. To get these numbers in other chunks, use cubed_rechunk.
+/* Generates float64 or float32 numbers, uniform in [0, 1), that depend on the chunks. Chunk number b, in C order, has the
+ * values of NumPy's Generator(Philox(key=key + b)).random(shape of the chunk, dtype), bit for bit. Cubed for Python generates
+ * the same numbers with key as its root seed. To get these numbers in other chunks, use cubed_rechunk.
  *
  * key  key[0] is the low word; key + b is computed modulo 2**128
  *
@@ -327,22 +327,22 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
 /* --- Elementwise ------------------------------------------------------------------------------ */
 
 /* Applies an elementwise operation to args[nargs], which are broadcast and promoted by the rules of the Array API standard. The
- * result has the chunks of the largest operand that is read or computed chunk by chunk. The chunks of constants count only if
- * all operands are constants.
+ * result has the chunks of the largest operand that is read or computed chunk by chunk. The chunks of constants are used only
+ * if all operands are constants.
  *
  * - Half precision (float16, bfloat16) is computed in float32, which is the type of the result.
  * - The first operand of CUBED_OP_WHERE is a bool.
  * - Times (datetime64, timedelta64) are added, subtracted, multiplied, divided, compared and selected by NumPy's rules, in
  *   their common unit. NaT gives NaT, NaN or false.
- * - Bytes and strings of any lengths are compared with their own kind (by bytes or code points), joined by CUBED_OP_ADD, and
- *   selected by CUBED_OP_WHERE. A selection has the longest length, a joined string the sum of the lengths.
+ * - Bytes with bytes, and strings with strings, of any lengths, are compared (by bytes or code points), concatenated by
+ *   CUBED_OP_ADD, and selected by CUBED_OP_WHERE. A selection has the longest length, a concatenation the sum of the lengths.
  * - Records with equal fields are compared for equality, and selected.
  * - Comparisons of signed integers with uint64 are exact.
  * - CUBED_OP_POW rounds once for four exponents, if the exponent is one number (0-d, cubed_array_full): 2 is a square, 1 is x
  *   in the result's type, -1 is a division (floats and complex numbers), 0.5 is a square root (of floats: NaN for -inf).
  *
  * Errors: CUBED_E_TYPE for a type that the operation does not accept; CUBED_E_ARG for a wrong number of operands, for shapes
- * that do not broadcast, for arrays of different contexts, and for integers to one negative power. */
+ * that do not broadcast, for arrays of different contexts, and for integers with one negative exponent. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args,
                                                           int nargs, cubed_array **out,
                                                           cubed_error *err);
@@ -351,7 +351,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_arr
  * - Complex to real drops the imaginary part.
  * - Float to integer truncates. NaN and values out of range give an unspecified value, without a trap.
  * - Anything to bool tests != 0; a string is true unless it is empty.
- * - Bytes and strings are cast to other lengths of their own family, truncated or padded.
+ * - Bytes and strings are cast to other lengths of the same family, truncated or padded.
  * - Times are cast from and to integers and bools as int64, and to other units by rounding down. Months and years are cast to
  *   days only for dates.
  *
@@ -403,8 +403,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_count_nonzero(cubed_array *x,
                                                             cubed_array **out, cubed_error *err);
 
 /* Return the position of the smallest (largest) element along *axis, as int64. If `axis` is NULL, positions count the elements
- * of the whole array in C order. If several elements are equal, the first counts; if there are NaN or NaT, the first of these.
- * Complex numbers are ordered by real parts, then by imaginary parts; strings by bytes or code points. Reads the input twice.
+ * of the whole array in C order. If several elements are equal, the result is the position of the first one. If there are NaN
+ * or NaT, it is the position of the first of them. Complex numbers are ordered by real parts, then by imaginary parts; strings
+ * by bytes or code points. Reads the input twice.
  *
  * keepdims  the reduced axes have extent 1; otherwise they are removed
  *
@@ -478,7 +479,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_reshape(cubed_array *x, int ndim,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat(cubed_array *x, int64_t n, const int *axis,
                                                      cubed_array **out, cubed_error *err);
 
-/* Moves elements by shifts[i] along axes[i], for n pairs. Elements that leave at the end return at the start. An axis may
+/* Moves elements by shifts[i] along axes[i], for n pairs. Elements shifted beyond the end reappear at the start. An axis may
  * occur twice: its shifts add up. An axis that is one chunk stays one chunk. CUBED_E_AXIS for an axis that x does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_roll(cubed_array *x, const int64_t *shifts,
                                                    const int *axes, int n, cubed_array **out,

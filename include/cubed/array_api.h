@@ -51,9 +51,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_topk(cubed_array *x, int64_t k, int axis,
                                                    bool positions, uint64_t task_mem,
                                                    cubed_array **out, cubed_error *err);
-/* Gets the int64 positions that sort elements along an axis by several keys. keys[n - 1] is the first key; elements with equal
- * keys are sorted by keys[n - 2], and so on. All keys have the same shape; their types may differ. `task_mem` is the number of
- * bytes that tasks may use; 0: unknown. */
+/* Gets the int64 positions that sort elements along an axis by several keys. keys[n - 1] is the primary key; elements with
+ * equal keys are sorted by keys[n - 2], and so on. All keys have the same shape; their types may differ. `task_mem` is the
+ * number of bytes that tasks may use; 0: unknown. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lexsort(cubed_array *const *keys, int n, int axis,
                                                       uint64_t task_mem, cubed_array **out,
                                                       cubed_error *err);
@@ -107,13 +107,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_ediff1d(cubed_array *x, cubed_arra
 /* Integrates y along an axis by the trapezoidal rule.
  *
  * x   sample points: an array of y's shape, or 1-D along the axis; NULL: the points are `dx` apart
- * dx  distance of the points if x is NULL: a number, or an array that broadcasts with the trapezoids; NULL: 1 */
+ * dx  distance between the points if x is NULL: a number, or an array that broadcasts with the trapezoids; NULL: 1 */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_trapezoid(cubed_array *y, cubed_array *x,
                                                         cubed_array *dx, int axis,
                                                         cubed_array **out, cubed_error *err);
 /* Computes derivatives along an axis by differences of second order in the interior and of edge_order (1 or 2) at the ends.
  *
- * spacing  distance of neighbouring elements (0-d; NULL: 1), or the 1-D coordinates of the elements along the axis
+ * spacing  distance between neighbouring elements (0-d; NULL: 1), or the 1-D coordinates of the elements along the axis
  *
  * The result has f's shape and type; integers give float64, dates give differences of times. CUBED_E_ARG for an axis of fewer
  * than edge_order + 1 elements, for another edge_order, and for coordinates of another length than the axis. */
@@ -129,9 +129,9 @@ typedef enum cubed_convolve_mode {
 /* Compute sums of products of two vectors that are shifted against each other: with v reversed (convolve), or with the
  * conjugate of v (correlate). A 0-d array is a vector of one element. The result has the type that both promote to.
  *
- * The longer vector is read once for each element of the shorter vector, which has at most 16,384 elements. If the shorter
- * vector may have infinite elements, their products with the padding (0 * infinity, which is NaN) are left out of the sums. The
- * ends of the result then take several times as long. */
+ * The longer vector is read once for each element of the shorter vector, which has at most 16,384 elements. If some elements of
+ * the shorter vector are not known to be finite, products with the padding are left out of the sums, because 0 * infinity is
+ * NaN. The ends of the result then cost several times as much time. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_convolve(cubed_array *a, cubed_array *v,
                                                        cubed_convolve_mode mode, cubed_array **out,
                                                        cubed_error *err);
@@ -142,10 +142,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_correlate(cubed_array *a, cubed_ar
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_round(cubed_array *x, int decimals, cubed_array **out,
                                                     cubed_error *err);
 
-/* Unwraps angles along an axis: subtracts whole periods, so that no angle is more than half a period from the angle before
- * it. Steps of less than `discont` (NULL: half a period) do not change. `period` and `discont` are constant real numbers
- * (0-d, cubed_array_full), else CUBED_E_ARG. If p and `period` have integers, the result is int64. Otherwise integers and bools
- * count as float64, and the result has the type that p and `period` promote to. CUBED_E_TYPE unless p has real numbers. */
+/* Unwraps angles along an axis: subtracts whole periods, so that no angle is more than half a period from the angle before it.
+ * Steps of less than `discont` (NULL: half a period) do not change. `period` and `discont` are constant real numbers (0-d,
+ * cubed_array_full), else CUBED_E_ARG. If p and `period` are integers, the result is int64. Otherwise integers and bools count
+ * as float64, and the result has the type that p and `period` promote to. CUBED_E_TYPE unless p has real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array *period,
                                                      cubed_array *discont, int axis,
                                                      cubed_array **out, cubed_error *err);
@@ -157,8 +157,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array
  * are clipped to it. out[n] receives views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_split(cubed_array *x, int axis, const int64_t *bounds,
                                                     int n, cubed_array **out, cubed_error *err);
-/* Splits x into one array for each element along an axis, without the axis. `out` needs room for one array per element of the
- * axis. The arrays are views. */
+/* Splits x into one array for each element along an axis, without the axis. `out` has one entry per element of the axis. The
+ * arrays are views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unstack(cubed_array *x, int axis, cubed_array **out,
                                                       cubed_error *err);
 /* Broadcasts n arrays to one shape; each keeps its type. out[n] are views. CUBED_E_ARG if their shapes do not broadcast. */
@@ -168,12 +168,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_broadcast_arrays(cubed_array *cons
  * or 1 x n x 1; a matrix of m x n becomes m x n x 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_atleast(cubed_array *x, int least, cubed_array **out,
                                                       cubed_error *err);
-/* Gets the k-th diagonal of a matrix (k > 0: to the right of the main diagonal). For a vector, makes the matrix with the vector
- * on this diagonal and zeros elsewhere. CUBED_E_ARG for other numbers of axes. */
+/* Gets the k-th diagonal of a matrix (k > 0: to the right of the main diagonal). For a vector, creates the matrix with the
+ * vector on this diagonal and zeros elsewhere. CUBED_E_ARG for other numbers of axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diag(cubed_array *x, int64_t k, cubed_array **out,
                                                    cubed_error *err);
-/* Puts the elements of x in C order into another shape. If the shape has more elements than x, they are repeated; if it has
- * fewer, the remaining elements are dropped. If x has no elements, the result is zeros. */
+/* Changes the shape of x, whose elements keep their C order. If the shape has more elements than x, they are repeated; if it
+ * has fewer, the remaining elements are dropped. If x has no elements, the result is zeros. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape,
                                                      cubed_array **out, cubed_error *err);
 /* Removes the elements at n positions along an axis. Negative positions count from the end, and equal ones count once.
@@ -191,8 +191,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_insert(cubed_array *x, const int64
 /* --- Positions -------------------------------------------------------------------------------------- */
 
 /* Return the int64 position of the smallest (largest) element that is not NaN along *axis. If `axis` is NULL, positions count
- * the elements of the whole array in C order. If several elements are equal, the first counts. CUBED_E_ARG if there are no
- * elements; a run fails with CUBED_E_ARG if all elements are NaN. For types with NaN the result is stored. */
+ * the elements of the whole array in C order. If several elements are equal, the result is the position of the first one.
+ * CUBED_E_ARG if there are no elements; a run fails with CUBED_E_ARG if all elements are NaN. For types with NaN the result is
+ * stored. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nanargmin(cubed_array *x, const int *axis,
                                                         bool keepdims, cubed_array **out,
                                                         cubed_error *err);
@@ -238,11 +239,11 @@ typedef struct cubed_quantile_options {
  * Real numbers: the result is float64; discrete methods keep x's type. The quantile of no elements is NaN. Zeros of either sign
  * are equal: the result has +0.
  *
- * Times: the methods are the discrete ones, and "linear", whose distance from the nearer element is truncated. NaT among the
- * elements gives NaT. With skip_nan, missing times are skipped, the result is NaT if all are missing, and the lines along the
- * reduced axes are sorted (cubed_sort_with).
+ * Times: the methods are the discrete ones, and "linear", which truncates the distance between the quantile and the nearer
+ * element. NaT among the elements gives NaT. With skip_nan, missing times are skipped, the result is NaT if all are missing,
+ * and the lines along the reduced axes are sorted (cubed_sort_with).
  *
- * Errors: CUBED_E_ARG for a q out of range, and for times of no elements; CUBED_E_TYPE for skip_nan of times with a method
+ * Errors: CUBED_E_ARG for a q out of range, and for times without elements; CUBED_E_TYPE for skip_nan of times with a method
  * other than "linear", "lower", "higher" and "nearest". */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
                                                         const cubed_quantile_options *options,
@@ -253,13 +254,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        const cubed_quantile_options *options,
                                                        cubed_array **out, cubed_error *err);
 
-/* Computes the quantiles q[0..n) of weighted elements. A quantile is the first element, in ascending order, up to which the
- * elements have at least the share q of the total weight. `options->method` must be CUBED_QUANTILE_INVERTED_CDF. The result has
- * x's type, and an axis of n elements in front.
+/* Computes the quantiles q[0..n) of weighted elements. A quantile is the smallest element for which the weights of all elements
+ * up to it sum to at least q times the total weight. `options->method` must be CUBED_QUANTILE_INVERTED_CDF. The result has x's
+ * type, and an axis of n elements in front.
  *
- * weights  real numbers of x's shape, or of the shape of the reduced axes; with skip_nan the weights of NaN do not count
+ * weights  real numbers of x's shape, or of the shape of the reduced axes; with skip_nan the weights of NaN are ignored
  *
- * The elements of each result are sorted whole (cubed_sort_with).
+ * All elements of a result are sorted together (cubed_sort_with).
  *
  * Errors: CUBED_E_ARG for another method, a q out of range, weights of another shape, and no elements; a run fails with
  * CUBED_E_ARG if a weight is negative or not finite, or if all weights of one result are 0. CUBED_E_TYPE for weights that are
@@ -269,15 +270,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_quantiles(
     const cubed_quantile_options *options, cubed_array **out, cubed_error *err);
 
 /* Computes the median: the quantile of 0.5 by the method "linear", the mean of the two middle elements. `options->method` is
- * ignored. Real numbers: see cubed_quantile. Differences of times give a truncated result; NaT gives NaT, with skip_nan only
- * if all elements are NaT. Complex numbers are ordered by real parts first, and their lines are sorted whole
+ * ignored. Real numbers: see cubed_quantile. Differences of times give a truncated result; NaT gives NaT, with skip_nan only if
+ * all elements are NaT. Complex numbers are ordered by real parts first, and the lines along the reduced axes are sorted
  * (cubed_sort_with). CUBED_E_TYPE for dates. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
                                                      const cubed_quantile_options *options,
                                                      cubed_array **out, cubed_error *err);
-/* Computes the median of real numbers with weights: the first element, in ascending order, up to which the elements have more
- * than half of the total weight. If they have exactly half at an element, the result is the mean of this element and the next
- * one. So equal weights give cubed_median. The result has the type of cubed_median.
+/* Computes the median of real numbers with weights: the smallest element for which the weights of all elements up to it sum to
+ * more than half of the total weight. If the sum at an element is exactly half, the result is the mean of this element and the
+ * next one. So equal weights give cubed_median. The result has the type of cubed_median.
  *
  * weights  real numbers of x's shape, or of the shape of the reduced axes
  *
@@ -332,19 +333,19 @@ typedef struct cubed_weighted_options {
     int naxes;
     bool keepdims;
     bool skip_nan; /* true: elements that are NaN are skipped, with their weights */
-    /* The divisor of var and std is W - correction * (sum of w^2) / W, at least 0; W is the sum of the weights w. With 1, the
-     * variance equals cubed_cov with aweights. */
+    /* The divisor of var and std is W - correction * (sum of w^2) / W, at least 0; W is the sum of the weights w. With a
+     * correction of 1, the variance equals cubed_cov with aweights. */
     double correction;
     cubed_array *
-        where; /* bools that broadcast to x's shape: true for the elements that count; NULL: all elements */
+        where; /* bools that broadcast to x's shape: true for the elements to include; NULL: all elements */
 } cubed_weighted_options;
 #define CUBED_WEIGHTED_OPTIONS_INIT                                                                \
     {                                                                                              \
         sizeof(cubed_weighted_options), NULL, 0, false, false, 0.0, NULL                           \
     }
-/* Computes CUBED_REDUCE_MEAN, CUBED_REDUCE_VAR or CUBED_REDUCE_STD of elements with weights, in double precision. The result has
- * the type that both operands promote to, float64 for integers. Variances of complex numbers are real: the sums of the variances
- * of both parts. A sum of weights of 0 gives NaN.
+/* Computes CUBED_REDUCE_MEAN, CUBED_REDUCE_VAR or CUBED_REDUCE_STD of elements with weights, in double precision. The result
+ * has the type that both operands promote to, float64 for integers. Variances of complex numbers are real: the sums of the
+ * variances of both parts. If the weights have the sum 0, the result is NaN.
  *
  * weights  real numbers of x's shape, or one for each element along the reduced axes, in their order
  *
@@ -361,8 +362,9 @@ typedef struct cubed_close_options {
     size_t struct_size;
     double rtol, atol;
     bool equal_nan; /* count NaN as close to NaN */
-    /* For a number b without its own precision, such as a literal in a program: |b|. Such a number is a 0-d array in a's
-     * precision, and the tolerance is computed from |b| and rounded once. NULL: b is an array with its own precision. */
+    /* |b| if b is a number without a precision, such as a literal in a program, which is passed as a 0-d array in a's
+     * precision. The tolerance is then computed from this |b| in double precision and rounded once. NULL: b is an array with
+     * its own precision. */
     const double *magnitude;
 } cubed_close_options;
 #define CUBED_CLOSE_OPTIONS_INIT                                                                   \
@@ -424,7 +426,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_isposinf(cubed_array *x, cubed_arr
                                                        cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isneginf(cubed_array *x, cubed_array **out,
                                                        cubed_error *err);
-/* Compute, as bool, which elements have an imaginary part of 0 (isreal), or another imaginary part (iscomplex). */
+/* Compute, as bool, which elements have an imaginary part of 0 (isreal), or one that is not 0 (iscomplex). */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isreal(cubed_array *x, cubed_array **out,
                                                      cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_iscomplex(cubed_array *x, cubed_array **out,
@@ -542,8 +544,8 @@ typedef struct cubed_pad_options {
         sizeof(cubed_pad_options), CUBED_PAD_CONSTANT, NULL, NULL, NULL, 0, NULL                   \
     }
 
-/* Pads x with before[ndim] and after[ndim] elements, which options->mode chooses, one axis after the other. The result has
- * x's type. Means, medians and ramps of integers are rounded, ramps downwards.
+/* Pads x with before[ndim] and after[ndim] elements, which options->mode selects, one axis after another. The result has x's
+ * type. Means, medians and ramps of integers are rounded, ramps downwards.
  *
  * Errors: CUBED_E_ARG for a negative width, and for an axis without elements if the mode needs one; CUBED_E_TYPE if the mode
  * is not defined for x's type. */
@@ -601,7 +603,7 @@ typedef struct cubed_einsum_options {
     const cubed_dtype *
         dtype; /* type of products, sums and the result; NULL: the type that all operands promote to */
     /* Multiplies from left to right. If false, each step chooses a pair of operands, if possible a pair that shares an index.
-     * It minimises: elements of the product minus elements of both operands. */
+     * It minimises the number of elements of the product minus those of both operands. */
     bool in_order;
     /* For each step, the operands that it multiplies: bit k is set for operand number k. The product becomes the last operand.
      * NULL: one step multiplies all operands. */
@@ -640,9 +642,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_outer(cubed_array *x1, cubed_array
 /* Exchanges the last two axes: a view. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_transpose(cubed_array *x, cubed_array **out,
                                                                cubed_error *err);
-/* Get the diagonal of the matrices in the last two axes (cubed_diagonal), or its sum (cubed_trace). `offset` is the distance
- * of the diagonal to the right of the main diagonal. *dtype is the type of the sum; NULL: the type that cubed_reduce chooses.
- * Only chunks that the diagonal crosses are read. */
+/* Get the diagonal of the matrices in the last two axes (cubed_diagonal), or its sum (cubed_trace). `offset` is the number of
+ * the diagonal, counted to the right from the main diagonal. *dtype is the type of the sum; NULL: the type that cubed_reduce
+ * chooses. Only chunks that the diagonal crosses are read. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diagonal(cubed_array *x, int64_t offset,
                                                        cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offset,
@@ -742,7 +744,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_solve_triangular(cubed_array *a, c
  *            -1: that epsilon
  * x          receives the solution of least norm
  * residuals  receives the sum of the squared residuals of each column; empty unless `a` has more rows than columns
- * rank       receives the number of singular values that count, as int32
+ * rank       receives the number of singular values that do not count as 0, as int32
  * s          receives the singular values
  *
  * Errors: CUBED_E_LINALG unless `a` has two axes and b has one or two, with as many rows as `a`. */
@@ -845,7 +847,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
 /* Takes the elements at integer positions along an axis; negative positions count from its end. A run fails with CUBED_E_INDEX
  * if a position is out of range. CUBED_E_ARG unless `positions` has one axis, CUBED_E_TYPE unless it has integers.
  *
- * Positions in regular steps are a concatenation of views, which fuses and reads only chunks with requested elements:
+ * For positions in regular steps, the result is a concatenation of views. It is fused, and reads only chunks with requested
+ * elements:
  * - `positions` must be an array of int64 in memory, and consist of at most 256 runs of equal steps (a step may be 0). More
  *   than 16 runs must have at least 4 positions on average.
  * - If x is computed, and there are more positions than elements along the axis, x is stored first.
@@ -877,9 +880,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_replace(cubed_array *x, cubed_arra
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
 /* Replaces the elements at the positions that cubed_gather takes: x[i, :, j] = value. `value` broadcasts to the shape of
- * cubed_gather's result, and is cast to x's type. If positions are equal, the last one in C order counts. All positions are
- * read, in order, for each block of x. CUBED_E_TYPE for times in another unit than x's, and for strings of another kind. A
- * run fails with CUBED_E_INDEX if a position is out of range. */
+ * cubed_gather's result, and is cast to x's type. If positions are equal, the last one in C order is used. All positions are
+ * read, in order, for each block of x. CUBED_E_TYPE for times in another unit than x's, and for strings of another kind. A run
+ * fails with CUBED_E_INDEX if a position is out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions,
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
@@ -919,9 +922,8 @@ typedef struct cubed_key {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_index(cubed_array *x, const cubed_key *keys, int n,
                                                     bool in_front, cubed_array **out,
                                                     cubed_error *err);
-/* Replaces the elements that cubed_index selects: x[key] = value. `value` broadcasts to the shape of cubed_index's result,
- * and is cast to x's type; additional axes at its front may have extent 1. If positions are equal, the last one in C order
- * counts.
+/* Replaces the elements that cubed_index selects: x[key] = value. `value` broadcasts to the shape of cubed_index's result, and
+ * is cast to x's type; additional axes at its front may have extent 1. If positions are equal, the last one in C order is used.
  *
  * Errors: those of cubed_index; CUBED_E_TYPE for times in another unit than x's, and for strings of another kind; CUBED_E_ARG
  * if the value does not fit; the message has both shapes. */
@@ -952,12 +954,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, in
  *
  * offsets  result of cubed_mask_offsets for x's chunks, for example from the run that determined `count`; NULL: the run that
  *          computes the result reads the mask twice
- * count    number of true elements; a run fails with CUBED_E_ARG if the mask has another number */
+ * count    number of true elements; a run fails with CUBED_E_ARG if the mask has another number of them */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_array *mask,
                                                        cubed_array *offsets, int64_t count,
                                                        cubed_array **out, cubed_error *err);
 /* The shapes of the following results depend on values, so they are computed in two steps. First the caller computes, in a run,
- * the array that a function `..._offsets` or `..._total` makes. Then the function itself makes the result from this array and
+ * the array that a function `..._offsets` or `..._total` creates. Then the main function creates the result from this array and
  * its last element.
  *
  * `task_mem` is the number of bytes that tasks may use; 0: unknown. Pass the same value to both functions. */

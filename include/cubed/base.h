@@ -5,8 +5,8 @@
  *   failure every output is left untouched or set to NULL.
  * - The caller owns the object in an output `T **out`, and releases it with the matching `_unref` or `_free`. A returned
  *   `const char *` or `const T *` belongs to the object that was passed to the function.
- * - Option structures start with `size_t struct_size`. Initialise them with their `_INIT` macro; another struct_size is
- *   CUBED_E_ARG. A pointer to options may be NULL: the defaults.
+ * - Option structures start with `size_t struct_size`. Initialise them with their `_INIT` macro; another struct_size causes
+ *   CUBED_E_ARG. NULL as a pointer to options selects the defaults.
  * - Any function that allocates may fail with CUBED_E_NOMEM, and any function that uses a store with CUBED_E_IO. Comments
  *   name only the other errors.
  * - Objects may be used from any thread. Two threads must not use one object at the same time unless its header allows it. */
@@ -45,7 +45,7 @@ typedef enum cubed_status {
     CUBED_E_ARG,    /* an argument's value is wrong (Python: ValueError) */
     CUBED_E_TYPE,   /* an argument's data type is wrong (TypeError) */
     CUBED_E_INDEX,  /* an index is out of bounds (IndexError) */
-    CUBED_E_NOMEM,  /* the machine has no more memory (MemoryError) */
+    CUBED_E_NOMEM,  /* the machine is out of memory (MemoryError) */
     CUBED_E_BUDGET, /* the plan needs more memory than is allowed (MemoryError) */
     CUBED_E_IO, /* the operating system or a store failed; err->os_errno is the cause (OSError) */
     CUBED_E_NOT_FOUND, /* a store, key or array does not exist (FileNotFoundError) */
@@ -67,7 +67,7 @@ typedef enum cubed_failure {
     CUBED_FAILURE_TRANSIENT, /* input or output failed, but may succeed later */
     /* the machine has too little memory for the task, so a retry with the same memory is useless */
     CUBED_FAILURE_MEMORY,
-    /* the worker was ordered to end, for example because its machine was needed; the attempt is not counted */
+    /* the worker was asked to stop, for example because its machine was reclaimed; the attempt is not counted */
     CUBED_FAILURE_PREEMPTED,
     CUBED_FAILURE_LOST,     /* the worker died for an unknown reason */
     CUBED_FAILURE_TIMED_OUT /* the task exceeded task_timeout_ms */
@@ -83,8 +83,8 @@ typedef struct cubed_error {
     /* Origins (cubed_array_set_origin) of the arrays that a stage computes, the last array first, if the stage exceeds its
      * memory or one of its tasks failed. Unused entries are 0. */
     uint32_t origins[CUBED_ERROR_ORIGINS];
-    /* For a refused plan (CUBED_E_BUDGET): an allowed_mem, in bytes, with which the plan can be made if nothing else changes;
-     * 0: unknown. The message says so if the machine then has memory for fewer workers. */
+    /* For a refused plan (CUBED_E_BUDGET): an allowed_mem, in bytes, with which the plan can be created if nothing else
+     * changes; 0: unknown. If the machine has memory for fewer workers of this size, the message states their number. */
     uint64_t enough_mem;
     /* Number that identifies the object that the program's own code raised (cubed/sys/raised.h); 0: none. */
     uint64_t raised;

@@ -13,8 +13,8 @@ extern "C" {
  * symbol.
  *
  * symbols[d] is the symbol of axis d, 0 or more; -1: every call gets the whole axis. The rules:
- * - Along a symbol all operands have equally many blocks, whose extents may differ. An input with one block is passed to all
- *   calls.
+ * - Along a symbol all operands have the same number of blocks, whose extents may differ. An input with one block is passed to
+ *   all calls.
  * - An output does not have a symbol twice. If several axes of one input have the same symbol, they are split in the same way,
  *   without halos, and calls get the blocks on the diagonal.
  * - If an output has a symbol with more than one block, all outputs have this symbol.
@@ -91,16 +91,16 @@ typedef struct cubed_kernel {
     size_t params_size;
 } cubed_kernel;
 
-/* Calls a function for each block of arrays. A call gets the blocks with the same block number, and makes one block of the
+/* Calls a function for each block of arrays. A call gets the blocks with the same block number, and computes one block of the
  * result.
  *
  * Axes are matched from the last one; an array with one element along an axis is passed to all calls. All arrays are split in
  * the same way: by the smallest chunk along each axis, or by their irregular chunks if all arrays have the same ones.
  *
- * chunks  extents of the result's blocks, of which there are as many as blocks of the arrays; NULL: the extents of the arrays'
+ * chunks  extents of the result's blocks, which must be as many as the blocks of the arrays; NULL: the extents of the arrays'
  *         blocks
  *
- * Errors: CUBED_E_ARG for no arrays, and unless the kernel has either a name or a library with a symbol; also those of
+ * Errors: CUBED_E_ARG if there are no arrays, or unless the kernel has either a name or a library with a symbol; also those of
  * cubed_blockwise. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_map_blocks(cubed_context *ctx,
                                                          const cubed_kernel *kernel,

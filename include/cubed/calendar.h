@@ -51,7 +51,7 @@ typedef struct cubed_time_axis {
 } cubed_time_axis;
 
 /* Parses units of a time coordinate, such as "hours since 1900-01-01 00:00:00", as cftime, UDUNITS and Pandas do.
- * - Upper and lower case are equal, and there may be any number of blanks.
+ * - Upper and lower case are equivalent, and there may be any number of blanks.
  * - Dates may be written as 2000-1-1, 2000/01/01, 20000101 or 2000-01-01T06:00Z, for example, and may have a time zone.
  * - "months since" needs the calendar 360_day and "common_years since" noleap, because other calendars have no fixed length for
  *   these units.

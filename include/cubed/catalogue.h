@@ -89,7 +89,7 @@ enum {
     CUBED_PARAM_WEIGHTS = 1024
 };
 
-/* A parameter of a function. The library makes these structures, and may append members. */
+/* A parameter of a function. Only the library creates these structures; later versions may append members. */
 typedef struct cubed_param {
     const char *name;
     unsigned accepts; /* one bit (1 << kind) for each cubed_value_kind that the parameter accepts */
@@ -120,7 +120,7 @@ typedef enum cubed_coords_rule {
     /* the last coordinates along the axes of the CUBED_PARAM_AXIS parameter, because a difference has the coordinate of its
      * second element */
     CUBED_COORDS_LATER,
-    CUBED_COORDS_JOINED, /* the coordinates of all arrays, joined along the axis */
+    CUBED_COORDS_JOINED, /* the coordinates of all arrays, concatenated along the axis */
     CUBED_COORDS_RESIZED, /* no coordinates along axes whose extent changes; axes are matched from the last one */
     CUBED_COORDS_WINDOWS /* coordinates of windows: each window has `window` elements around its coordinate along `axis` */
 } cubed_coords_rule;
@@ -130,7 +130,7 @@ typedef enum cubed_coords_rule {
 /* Maximum number of parameters of a function. */
 #define CUBED_MAX_PARAMS 16
 
-/* A function. The library makes these structures, and may append members. */
+/* A function. Only the library creates these structures; later versions may append members. */
 typedef struct cubed_function {
     const char *name;     /* unique in the catalogue */
     const char *category; /* one word, such as "linalg" */
@@ -169,7 +169,7 @@ CUBED_API size_t cubed_param_expected(const cubed_param *param, char *buffer, si
  * string. Returns the length without truncation. */
 CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size_t size);
 
-/* --- Numbers next to arrays ----------------------------------------------------------------------------- */
+/* --- Numbers combined with arrays ----------------------------------------------------------------------------- */
 
 /* Returns whether an operation accepts integers that the type of its array cannot represent: comparisons, and operations that
  * convert integers to floats. */
@@ -177,7 +177,7 @@ CUBED_API bool cubed_op_takes_any_integer(cubed_op op);
 /* Returns the type that a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) gets in an operation with an array, by the rules for
  * Python's scalars.
  *
- * beside       type of the array; CUBED_BOOL also stands for no array
+ * beside       type of the array; CUBED_BOOL if there is no array
  * any_integer  an integer that the array's type cannot represent gets the type int64 */
 CUBED_API cubed_dtype cubed_number_dtype(const cubed_value *number, cubed_dtype beside,
                                          bool any_integer);
@@ -195,7 +195,7 @@ typedef struct cubed_argument {
     cubed_value value;
 } cubed_argument;
 
-/* The arrays that a call made. */
+/* The arrays that a call created. */
 typedef struct cubed_results {
     int n;
     cubed_array **arrays;

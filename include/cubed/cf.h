@@ -1,8 +1,8 @@
 /* Decoding of values that are packed by the CF conventions, sections 2.5.1 (missing data) and 8.1 (packed data), and by
  * NetCDF's `_Unsigned`.
  *
- * Decoding is lazy: it makes elementwise operations, which fuse with the operations that follow. Values and types are the same
- * as in Xarray. Functions that open arrays never decode.
+ * Decoding is lazy: it creates elementwise operations, which are fused with the operations that follow. Values and types are
+ * the same as in Xarray. Functions that open arrays never decode.
  */
 #ifndef CUBED_CF_H
 #define CUBED_CF_H
@@ -43,16 +43,16 @@ typedef struct cubed_cf_packing {
 /* Reads the packing of x from its attributes `_Unsigned`, `_FillValue`, `missing_value`, `scale_factor`, `add_offset` and
  * `dtype`, and from the fill value of Zarr format 2.
  *
- * The type of values follows Xarray. Integers with missing values become float32 (of at most 16 bits) or float64. Packed
- * values have the type of scale_factor and add_offset if these agree, else float64. Bools with missing values become float64
- * (1, 0 and NaN), because Xarray makes objects of them. Complex numbers may be missing but are not packed. Strings and dates
- * are neither packed nor missing: a string that equals the fill value is kept.
+ * The type of values follows Xarray. Integers with missing values become float32 (of at most 16 bits) or float64. Packed values
+ * have the type of scale_factor and add_offset if these agree, else float64. Bools with missing values become float64 (1, 0 and
+ * NaN), where Xarray uses objects. Complex numbers may be missing but are not packed. Strings and dates are neither packed nor
+ * missing: a string that equals the fill value is kept.
  *
  * out  receives a packing, which cubed_cf_packing_free frees; NULL if x is not packed */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_packing_of(const cubed_array *x,
                                                             cubed_cf_packing **out,
                                                             cubed_error *err);
-/* Frees a packing that cubed_cf_packing_of made. NULL is allowed. */
+/* Frees a packing from cubed_cf_packing_of. NULL is allowed. */
 CUBED_API void cubed_cf_packing_free(cubed_cf_packing *packing);
 /* Returns whether two packings from cubed_cf_packing_of give equal values for equal elements. Does not compare `fill`, which
  * is NaN in such packings. */

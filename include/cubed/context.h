@@ -1,5 +1,5 @@
-/* A context owns the state that would otherwise be global: allocator, kernel tables (the loops for one instruction set), open
- * stores. Thread-safe. It lives until the last reference is released; arrays, plans and weights hold references. */
+/* A context owns the state that would otherwise be global: allocator, kernel tables (the loops for one instruction set) and
+ * open stores. Thread-safe. It lives until the last reference is released; arrays, plans and weights hold references. */
 #ifndef CUBED_CONTEXT_H
 #define CUBED_CONTEXT_H
 
@@ -56,7 +56,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_storage_option(
  * server, bucket or container. A document on this machine may refer to any place.
  *
  * document  URL at or below which the documents are; NULL: all documents that are opened after this call
- * prefix    a path, or a URL with a host; compared by whole parts
+ * prefix    a path, or a URL with a host; compared component by component
  *
  * The storage option "allow_references" of a document's URL is a list of such prefixes, one per line. For this document, it
  * replaces the list of this function. */

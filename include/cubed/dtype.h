@@ -75,7 +75,7 @@ typedef enum cubed_kind {
  * cubed_dtype_fixed  CUBED_BYTES or CUBED_STRING with `length` bytes or code points (1 to 2^23 - 1), or CUBED_RECORD with
  *                    `length` bytes (1 to 65535)
  *
- * Errors: CUBED_E_ARG for a family that the function does not make, and for a number out of range. */
+ * Errors: CUBED_E_ARG for a family that the function does not accept, and for a number out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_time(cubed_dtype family, cubed_unit unit,
                                                          int multiple, cubed_dtype *out,
                                                          cubed_error *err);
@@ -108,9 +108,9 @@ CUBED_API cubed_kind cubed_dtype_kind(cubed_dtype dtype);
 /* Parses a full name, such as cubed_dtype_text writes. CUBED_E_TYPE if no type has this name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_parse(const char *name, cubed_dtype *out,
                                                           cubed_error *err);
-/* Returns the type to which two types promote, by the rules of the Array API standard. CUBED_DTYPE_COUNT if the types have
- * nothing in common, such as times or strings with other types. Two equal types give the same type. Cases that the standard
- * leaves open:
+/* Returns the type to which two types promote, by the rules of the Array API standard. CUBED_DTYPE_COUNT if the types have no
+ * common type, such as times or strings with other types. Two equal types give the same type. Cases that the standard leaves
+ * open:
  * - As in NumPy, int64 with uint64 gives float64, an integer with a float gives the float of at least equal precision, and bool
  *   with any type gives that type.
  * - Half precision with another type promotes as float32.

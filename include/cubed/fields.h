@@ -37,12 +37,13 @@ typedef struct cubed_area_options {
  * cells, in one of two forms:
  * - The axes of a regular or Gaussian grid: 1-D, without bounds, or with bounds of shape (n, 2). The result has shape (nlat,
  *   nlon).
- * - The cells themselves, as many as bounds have, with bounds of more corners for each cell. The result has the shape of `lat`.
+ * - One element for each cell: `lat` and `lon` have the same shape, and their bounds have an additional last axis of at least 3
+ *   corners. The result has the shape of `lat`.
  *
- * Without bounds, cells end at midpoints between neighbours, and cells of the outermost latitudes extend outwards as far as
+ * Without bounds, cells end at midpoints between neighbours, and cells of the outermost latitudes extend as far outwards as
  * inwards. Outermost edges beyond latitude 88 degrees are moved to the pole, as in CDO. Longitudes may jump by 360 degrees.
  * Cells that are 180 degrees wide or wider have circles of latitude as edges. A cell that is given by corners may contain a
- * pole. The area is NaN if a number of the cell is not finite.
+ * pole. The area is NaN if a coordinate of the cell is not finite.
  *
  * Errors: CUBED_E_ARG if shapes do not fit, if an axis of one element has no bounds, or if `edges` is CUBED_EDGES_LATITUDES for
  * cells with corners. CUBED_E_TYPE unless all arrays have real numbers. A run fails with CUBED_E_ARG if a latitude is not from

@@ -123,8 +123,8 @@ cubed_filter_derivative(cubed_array *x, cubed_filter_derivative_kind kind, int a
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_laplace(cubed_array *x, uint32_t axes,
                                                              const cubed_filter_options *options,
                                                              cubed_array **out, cubed_error *err);
-/* Computes the sum of second Gaussian derivatives along the axes whose bit is set in `axes`; other axes are not filtered.
- * Each derivative uses the boundary of its own axis for all axes of its Gaussian.
+/* Computes the sum of second Gaussian derivatives along the axes whose bit is set in `axes`; other axes are not filtered. The
+ * derivative along an axis uses the boundary of that axis for all axes that its Gaussian smooths.
  *
  * sigma     standard deviation in elements for each axis of x, 0 or more
  * truncate  number of standard deviations at which Gaussians end */
@@ -162,8 +162,9 @@ typedef enum cubed_morphology {
     CUBED_MORPHOLOGIES
 } cubed_morphology;
 
-/* Applies a function of grey-scale morphology, for real numbers and bool. Differences of integers wrap around. Hats of bool
- * are computed as exclusive or; CUBED_E_TYPE for GRADIENT and LAPLACE of bool. `options` are those of filters. */
+/* Applies a function of grey-scale morphology, for real numbers and bool. Differences of integers wrap around. WHITE_HAT and
+ * BLACK_HAT of bool are computed as exclusive or; CUBED_E_TYPE for GRADIENT and LAPLACE of bool. `options` are those of
+ * filters. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grey_morphology(cubed_array *x,
                                                               cubed_morphology which,
                                                               const cubed_structure *structure,

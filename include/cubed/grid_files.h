@@ -34,11 +34,11 @@ typedef struct cubed_grid_names {
 } cubed_grid_names;
 /* Creates the grid of a file or store, from the first of these that the file has:
  * 1. the first variable that has coordinates of latitude and longitude;
- * 2. the first variable with axes about a rotated pole (CF: rotated_latitude_longitude): the grid has the places of the cells
- *    on the earth;
+ * 2. the first variable with axes about a rotated pole (CF: rotated_latitude_longitude): the grid has the geographical
+ *    coordinates of the cells;
  * 3. the first latitudes and longitudes.
  * SCRIP grid files (grid_center_lat, grid_corner_lat, ...) are also read, with their mask grid_imask. Coordinates are in
- * degrees or, by their attribute "units", in radians.
+ * degrees, or in radians if their attribute "units" states this.
  *
  * place  URL or path: STORE or STORE::PATH
  * names  receives the names of coordinates and dimensions; may be NULL. For a rotated pole the coordinates are "lat" and "lon",

@@ -44,7 +44,7 @@ typedef struct cubed_group_options {
     /* Bytes that a task may use; 0: unknown. The states (partial results of all groups) of a block use at most a quarter of
      * these bytes. Values do not depend on task_mem. */
     uint64_t task_mem;
-    /* The result of groups that no code names is `fill`, even for count, sum and prod with min_count 0. Unlike min_count, this
+    /* Groups without elements have the result `fill`, even for count, sum and prod with min_count 0. Unlike min_count, this
      * option also counts elements that skip_nan skips. */
     bool fill_absent;
 } cubed_group_options;
@@ -61,7 +61,7 @@ typedef struct cubed_group_options {
  *
  * x is read once, block by block. A task holds a block of x, and the states (partial results) of all groups for a block across
  * the other axes. The states use 8 to 24 bytes for each group and element of this block. Blocks are smaller than chunks if the
- * states exceed a quarter of task_mem, or if the task does not fit.
+ * states exceed a quarter of task_mem, or if the task does not fit in memory.
  *
  * Floats are added in float64, in the order of the elements within each of up to 16 parts of the grouped axes. The number of
  * parts depends only on shape, chunks and types. Variances are computed by Welford's method and merged by Chan's formula.

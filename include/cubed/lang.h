@@ -1,7 +1,7 @@
 /* The expression language: text such as "mean(u*v, axis=0)" becomes lazy arrays.
  *
  * It is a separate library, libcubed_lang.a, which uses only the public functions of libcubed. `cubed eval` uses the same
- * language; its help lists the functions. Making arrays reads and computes no elements, with two exceptions. Functions of the
+ * language; its help lists the functions. Creating arrays reads and computes no elements, with two exceptions. Functions of the
  * host (cubed_expr_host) may do so. Coordinates and labels are read if they determine the shape of a result. */
 #ifndef CUBED_LANG_H
 #define CUBED_LANG_H
@@ -15,7 +15,7 @@ extern "C" {
 
 /* A parsed expression. Immutable: threads may share it. */
 typedef struct cubed_expr cubed_expr;
-/* The arrays that an expression makes. */
+/* The arrays that an expression creates. */
 typedef struct cubed_expr_results cubed_expr_results;
 
 /* Supplies an expression with arrays. */
@@ -51,7 +51,7 @@ typedef struct cubed_expr_host {
                                   cubed_error *err);
 } cubed_expr_host;
 
-/* One array that an expression makes. */
+/* One array that an expression creates. */
 typedef struct cubed_expr_result {
     /* The name that the statement assigns. A bare expression has the name of the only array that it reads, apart from
      * coordinates and their bounds. If the expression reads no array or several arrays, or if that name is taken, its name is
@@ -83,17 +83,17 @@ typedef struct cubed_expr_coord {
  *
  * out  receives the expression, which cubed_expr_free frees
  *
- * Errors: CUBED_E_ARG; the message shows the text and a mark below the place. */
+ * Errors: CUBED_E_ARG; the message shows the text, and marks the position of the error below it. */
 CUBED_MUST_CHECK cubed_status cubed_expr_parse(const char *text, cubed_expr **out,
                                                cubed_error *err);
 /* Frees a parsed expression. NULL is allowed. */
 void cubed_expr_free(cubed_expr *x);
 /* Returns the first name that is assigned twice, or NULL if all names differ. Only the last value of such a name would be a
- * result. Names that start with '_' may repeat. Valid until cubed_expr_free. */
+ * result. Names that start with '_' may be assigned several times. Valid until cubed_expr_free. */
 const char *cubed_expr_repeated(const cubed_expr *x);
 
 /* Returns the name of result number `i`, from 0, or NULL if there are fewer results. *is_bare receives whether its statement is
- * a bare expression, which assigns no name. A bare expression has the name "result", "result2", ... until its array is made.
+ * a bare expression, which assigns no name. A bare expression has the name "result", "result2", ... until its array is created.
  * Valid until cubed_expr_free. */
 const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 
@@ -103,7 +103,8 @@ const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
  * ctx   context of the arrays that `host` finds
  * out   receives the results, which cubed_expr_results_free frees; they do not refer to `expr` or `host`
  *
- * Errors: those of the functions that the text calls; the message shows the text and a mark below the place. */
+ * Errors: those of the functions that the text calls; the message shows the text, and marks the position of the error below
+ * it. */
 CUBED_MUST_CHECK cubed_status cubed_expr_build(const cubed_expr *expr, cubed_context *ctx,
                                                const cubed_expr_host *host,
                                                cubed_expr_results **out, cubed_error *err);

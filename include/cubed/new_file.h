@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /* The exclusive right of a process to write results to one file: a ZIP archive, a NetCDF file, or a file of another kind.
- * Results are first written to a store (CUBED_NEW_FILE_STORE) or a draft next to the file; publishing makes the file from
- * them. */
+ * Results are first written to a store (CUBED_NEW_FILE_STORE) or a draft next to the file; publishing creates the file from
+ * these results. */
 typedef struct cubed_new_file cubed_new_file;
 /* The store to which results are written first has the file's path and this suffix as its path. Targets in it have
  * `overwrite` set. */
@@ -19,7 +19,7 @@ typedef struct cubed_new_file cubed_new_file;
 typedef struct cubed_new_file_options {
     size_t struct_size;
     bool
-        replace; /* publishing replaces an existing file at the path; false: an existing file is CUBED_E_EXISTS */
+        replace; /* publishing replaces an existing file at the path; false: an existing file causes CUBED_E_EXISTS */
     /* Keeps results that an earlier process left in the store, if that process can no longer write, and passed the same string
      * as `contents`. In all other cases the results are removed. A typical string is the list of the names of the arrays. */
     bool resume;
@@ -30,8 +30,8 @@ typedef struct cubed_new_file_options {
         sizeof(cubed_new_file_options), false, false, NULL                                         \
     }
 /* Acquires the right to write the file at `path`, until cubed_new_file_end. A background thread writes heartbeats of this
- * process. A process that has ended, or a silent process on another machine, loses the right and can no longer publish its
- * file.
+ * process. A process loses the right when it ends or, on another machine, when it writes no more heartbeats. It can then no
+ * longer publish its file.
  *
  * options   NULL: the defaults
  * takeover  conditions under which a process on another machine loses the right; NULL: the defaults
@@ -63,7 +63,7 @@ CUBED_API const char *cubed_new_file_draft(const cubed_new_file *f);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_publish(cubed_new_file *f,
                                                                cubed_file_kind kind, bool durable,
                                                                cubed_error *err);
-/* Gives up the right and frees `f`; NULL is allowed. Does nothing in a forked child of the process that has the right. */
+/* Releases the right and frees `f`; NULL is allowed. Does nothing in a forked child of the process that has the right. */
 CUBED_API void cubed_new_file_end(cubed_new_file *f);
 
 #ifdef __cplusplus
