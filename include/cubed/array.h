@@ -271,8 +271,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_triu(cubed_array *x, int64_t k, cu
 /* The generator is Philox4x64-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11). Numbers
  * have the same bits on every machine and in every executor.
  *
- * With a seed, the random words of an element depend on the seed and on the element's index in C order, not on the chunks.
- * Each function has its own stream: numbers of different functions are independent, also under one seed. Only
+ * With a seed, the random words of an element depend on the seed and on the element's index in C order, not on the chunks. Each
+ * function has its own stream: numbers of different functions are independent, even with the same seed. Only
  * cubed_array_uniform uses the stream of cubed_array_random. */
 
 /* Generates float64 numbers, uniform in [0, 1) with 53 bits. Each counter of the generator gives four numbers: element i has the
@@ -315,7 +315,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_integers(
 
 /* Generates float64 or float32 numbers, uniform in [0, 1), that depend on the chunks. Chunk number b, in C order, has the
  * values of NumPy's Generator(Philox(key=key + b)).random(shape of the chunk, dtype), bit for bit. Cubed for Python generates
- * the same numbers with key as its root seed. To get these numbers in other chunks, use cubed_rechunk.
+ * the same numbers with key as its root seed. To get these numbers with other chunks, use cubed_rechunk.
  *
  * key  key[0] is the low word; key + b is computed modulo 2**128
  *
@@ -513,10 +513,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x,
                                                          int axis, bool include_initial,
                                                          cubed_array **out, cubed_error *err);
-/* Replaces each missing element by the last element before it along the axis that is not missing. NaN, NaT and complex
- * numbers with a NaN part are missing; they stay at the start of the axis. The result is stored, and a task computes the
- * chunks along the axis in order, as for cubed_cumulative. Integers and bools have no missing elements: the result is x.
- * CUBED_E_TYPE for strings, CUBED_E_AXIS for an axis that x does not have. */
+/* Replaces each missing element by the last element before it along the axis that is not missing. NaN, NaT and complex numbers
+ * with a NaN part are missing. Missing elements at the start of the axis do not change. The result is stored, and a task
+ * computes the chunks along the axis in order, as for cubed_cumulative. Integers and bools have no missing elements: the result
+ * is x. CUBED_E_TYPE for strings, CUBED_E_AXIS for an axis that x does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_forward_fill(cubed_array *x, int axis,
                                                            cubed_array **out, cubed_error *err);
 #define CUBED_CHUNKS_KEPT INT64_MIN

@@ -172,8 +172,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_atleast(cubed_array *x, int least,
  * vector on this diagonal and zeros elsewhere. CUBED_E_ARG for other numbers of axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diag(cubed_array *x, int64_t k, cubed_array **out,
                                                    cubed_error *err);
-/* Changes the shape of x, whose elements keep their C order. If the shape has more elements than x, they are repeated; if it
- * has fewer, the remaining elements are dropped. If x has no elements, the result is zeros. */
+/* Changes the shape of x, whose elements keep their C order. If the new shape has more elements, x's elements are repeated; if
+ * it has fewer, the remaining elements are dropped. If x has no elements, the result is zeros. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape,
                                                      cubed_array **out, cubed_error *err);
 /* Removes the elements at n positions along an axis. Negative positions count from the end, and equal ones count once.
@@ -603,7 +603,7 @@ typedef struct cubed_einsum_options {
     const cubed_dtype *
         dtype; /* type of products, sums and the result; NULL: the type that all operands promote to */
     /* Multiplies from left to right. If false, each step chooses a pair of operands, if possible a pair that shares an index.
-     * It minimises the number of elements of the product minus those of both operands. */
+     * The choice minimises the number of elements of the product minus those of both operands. */
     bool in_order;
     /* For each step, the operands that it multiplies: bit k is set for operand number k. The product becomes the last operand.
      * NULL: one step multiplies all operands. */
@@ -1121,8 +1121,8 @@ typedef enum cubed_transform {
 typedef struct cubed_fft_options {
     size_t struct_size;
     const int64_t
-        /* Length n of the transform for each axis: the number of real elements if one side is real. -1: the length that n NULL
-         * means above. NULL: -1 for all axes. */
+        /* Length n of the transform for each axis: the number of real elements if one side is real. -1: the same length as for
+         * `n` NULL above. NULL: -1 for all axes. */
         *s;
     const int *
         /* Axes to transform, each at most once. The last one is the axis of real numbers. NULL: all axes, and then s must be
@@ -1159,8 +1159,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_ihfft(cubed_array *x, const int64_
                                                     cubed_fft_norm norm, cubed_array **out,
                                                     cubed_error *err);
 /* Transform along several axes, each once. For real numbers, the last axis of the list is the axis of n real numbers. If `axes`
- * is NULL, all axes are transformed, and `s` must be NULL. s[naxes] has the length n for each axis; -1: the length that n NULL
- * means above. Short axes are transformed together in one pass, other axes in one pass each. */
+ * is NULL, all axes are transformed, and `s` must be NULL. s[naxes] has the length n for each axis; -1: the same length as for
+ * `n` NULL above. Short axes are transformed together in one pass, other axes in one pass each. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftn(cubed_array *x, const int64_t *s,
                                                    const int *axes, int naxes, cubed_fft_norm norm,
                                                    cubed_array **out, cubed_error *err);

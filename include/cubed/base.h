@@ -80,8 +80,8 @@ typedef struct cubed_error {
     cubed_status status;
     int os_errno;       /* errno of the system call that failed; 0: unknown */
     char message[1008]; /* UTF-8, NUL-terminated, no newline at the end */
-    /* Origins (cubed_array_set_origin) of the arrays that a stage computes, the last array first, if the stage exceeds its
-     * memory or one of its tasks failed. Unused entries are 0. */
+    /* Origins (cubed_array_set_origin) of the arrays that a stage computes, starting with the last array, if the stage exceeds
+     * its memory or one of its tasks failed. Unused entries are 0. */
     uint32_t origins[CUBED_ERROR_ORIGINS];
     /* For a refused plan (CUBED_E_BUDGET): an allowed_mem, in bytes, with which the plan can be created if nothing else
      * changes; 0: unknown. If the machine has memory for fewer workers of this size, the message states their number. */

@@ -57,15 +57,15 @@ CUBED_API void cubed_cf_packing_free(cubed_cf_packing *packing);
 /* Returns whether two packings from cubed_cf_packing_of give equal values for equal elements. Does not compare `fill`, which
  * is NaN in such packings. */
 CUBED_API bool cubed_cf_packing_equal(const cubed_cf_packing *a, const cubed_cf_packing *b);
-/* Creates the values of x, whose elements have this packing. The result has the attributes of x, except those for which
- * cubed_cf_packing_describes returns true. The caller may also fill in the packing itself.
+/* Creates an array of the values of x, whose elements have this packing. The result has the attributes of x, except those for
+ * which cubed_cf_packing_describes returns true. The caller may also fill in the packing itself.
  *
  * Errors: CUBED_E_TYPE if the packing does not fit the type of x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_unpack(cubed_array *x,
                                                         const cubed_cf_packing *packing,
                                                         cubed_array **out, cubed_error *err);
-/* Creates the values of x by the packing that its attributes describe (cubed_cf_packing_of, then cubed_cf_unpack). If x is not
- * packed, *out is another reference to x. */
+/* Creates an array of the values of x by the packing that x's attributes describe (cubed_cf_packing_of, then cubed_cf_unpack).
+ * If x is not packed, *out is another reference to x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_decode(cubed_array *x, cubed_array **out,
                                                         cubed_error *err);
 /* Returns whether an attribute describes the stored elements of this packing, and not their values: `_FillValue`,

@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* An optimised computation: its stages, tasks, and limits of memory. Reference-counted. It changes only by
- * cubed_plan_bind_result and cubed_plan_set_limits; several threads may call all other functions of this header at once. */
+/* An optimised computation: its stages, tasks and memory limits. Reference-counted. It changes only by cubed_plan_bind_result
+ * and cubed_plan_set_limits; several threads may call all other functions of this header at once. */
 typedef struct cubed_plan cubed_plan;
 
 /* The destination of one result. Zero it, then set `array` and either `url` or `data`. */
@@ -22,7 +22,7 @@ typedef struct cubed_target {
      * zstd level 1 */
     const char *codecs;
     /* Chunks of the Zarr array. NULL: the chunks of `array`. If `array` is the result of a function on whole blocks, and its
-     * chunks do not fit into memory, they are shorter. */
+     * chunks do not fit into memory, the Zarr array has shorter chunks. */
     const int64_t *chunks;
     /* Shape of shards (format 3); NULL: every chunk is an object. A shard holds several chunks, and one task writes the whole
      * shard. Each length is a multiple of the chunk's length, or -1 for the whole axis. CUBED_CHUNKS_KEPT: the array's own
@@ -31,7 +31,7 @@ typedef struct cubed_target {
     bool skip_empty; /* chunks that hold only the fill value are not stored */
     bool durable;    /* written data survive a power failure: slow */
     bool
-        overwrite; /* replaces an existing array at `url`; otherwise an existing array is CUBED_E_EXISTS */
+        overwrite; /* replaces an existing array at `url`; otherwise an existing array causes CUBED_E_EXISTS */
     /* The array at `url` exists, and the run changes only the part that `array` is written to. The part begins at
      * region_start[d] along axis d. Set by cubed_region_target. */
     bool region;
@@ -112,7 +112,7 @@ typedef struct cubed_plan_group {
      * CUBED_E_BUDGET for an object that is larger than the memory of a worker. */
     const char *copy_of;
     bool
-        overwrite; /* the copy replaces an existing array; otherwise an existing array is CUBED_E_EXISTS */
+        overwrite; /* the copy replaces an existing array; otherwise an existing array causes CUBED_E_EXISTS */
 } cubed_plan_group;
 
 typedef struct cubed_plan_options {
@@ -142,8 +142,8 @@ typedef struct cubed_plan_options {
     /* memory of each of the other machines in bytes; 0: unknown, so it is not checked */
     uint64_t machine_mem;
     /* Replaces the parameters of functions on blocks; may be NULL. The planner calls it at least once for each function. Equal
-     * parameters must be replaced by equal parameters. *out is borrowed until the plan is made; set it to `params` if nothing
-     * changes. */
+     * parameters must be replaced by equal parameters. *out is borrowed until the plan is created; set it to `params` if
+     * nothing changes. */
     cubed_status (*params)(void *ctx, const char *function, const void *params, size_t size,
                            const void **out, size_t *out_size, cubed_error *err);
     void *params_ctx;
@@ -152,7 +152,7 @@ typedef struct cubed_plan_options {
      * arrays.
      *
      * arrays[i] is the array of targets[i], which the function may replace. A replacement is borrowed until the next call and
-     * until the plan is made. CUBED_E_BUDGET if the arrays need more than `allowed_mem`. */
+     * until the plan is created. CUBED_E_BUDGET if the arrays need more than `allowed_mem`. */
     cubed_status (*remake)(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err);
     void *remake_ctx;
     /* STORE or STORE::PATH of a Zarr group that keeps partial results of reductions, so that an update (cubed_run_options.update)
@@ -173,7 +173,7 @@ typedef struct cubed_plan_options {
  *
  * Errors: CUBED_E_BUDGET if a task or the machine has too little memory. The message gives the operation, the memory that it
  * needs, and the memory that is allowed. It also gives a sufficient allowed_mem (err->enough_mem), and fewer workers if the
- * machine's memory requires this. The planner has verified this value by making a plan with it. */
+ * machine's memory requires this. The planner has verified this value by creating a plan with it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        const cubed_target *targets, int ntargets,
                                                        const cubed_plan_options *options,
@@ -261,7 +261,7 @@ typedef struct cubed_plan_info {
     uint64_t allowed_mem;   /* per worker */
     uint64_t reserved_mem;  /* per worker */
     uint64_t projected_mem; /* projection of the largest task of any stage, without reserved_mem */
-    /* Bytes of the plan, of the arrays from which it was made, and of the tables of a run. Not included is the part that
+    /* Bytes of the plan, of the arrays from which it was created, and of the tables of a run. Not included is the part that
      * reserved_mem covers: 4 MiB, or a quarter of reserved_mem if that is more. The memory of every worker includes these
      * bytes. */
     uint64_t metadata_mem;
@@ -286,9 +286,9 @@ typedef struct cubed_plan_info {
     unsigned coop; /* maximum number of workers that share a task; 1 unless share_tasks is set */
     bool code;     /* the plan carries code: see cubed_plan_load_code */
     bool
-        resumable; /* runs of the plan can be resumed: it does not read from functions, whose values may change between runs */
+        resumable; /* runs of the plan can be resumed: no source is a function, whose values may change between runs */
     bool
-        waits; /* the plan reads from functions, or uses stores on other machines, so estimates of time may be inaccurate */
+        waits; /* a source is a function, or a store is on another machine, so estimates of time may be inaccurate */
 } cubed_plan_info;
 /* Gets the totals of a plan. work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
@@ -383,8 +383,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_block(const cubed_plan *p
                                                              int64_t task,
                                                              int64_t block[CUBED_MAX_NDIM],
                                                              int *ndim, cubed_error *err);
-/* Gets at most `cap` distinct origins (cubed_array_set_origin) of the arrays that a stage computes or reads from sources, the
- * last array first; *n receives their total number. CUBED_E_INDEX if there is no such stage. */
+/* Gets at most `cap` distinct origins (cubed_array_set_origin) of the arrays that a stage computes or reads from sources,
+ * starting with the last array; *n receives their total number. CUBED_E_INDEX if there is no such stage. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan *plan, int stage,
                                                                uint32_t *origins, int cap, int *n,
                                                                cubed_error *err);

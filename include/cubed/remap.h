@@ -31,8 +31,8 @@ typedef struct cubed_grid_cells {
     int64_t shape[2];
     const double *lat, *lon;
     /* Bounds: corners per cell (2 for a regular grid), or 0. Without bounds, the cells of a regular grid end midway between
-     * centres. The outermost cells extend as far beyond their centre as inwards; a cell whose next neighbour would be beyond a
-     * pole ends at the pole. */
+     * centres. The outermost cells extend as far outwards as inwards; a cell whose next neighbour would be beyond a pole ends
+     * at the pole. */
     int corners;
     const double *lat_bounds, *lon_bounds;
     /* True for each cell in use, in C order; NULL: all cells. Masked cells of a source have no weights, as if their values were
@@ -152,11 +152,11 @@ typedef struct cubed_weights cubed_weights;
  * - Conservative of second order: as conservative, with a gradient inside each cell that fits the differences to its
  *   neighbours. Weights may be negative.
  *
- * Edges of cells are parts of great circles. Only the edges of cells between two latitudes and two longitudes follow the
- * latitudes, in any grid, as in CDO. Edges of a cell must not cross.
+ * Edges of cells are parts of great circles, with one exception, as in CDO: cells of any grid that lie between two latitudes
+ * and two longitudes have these circles of latitude as edges. Edges of a cell must not cross.
  *
  * Masked cells have no weights. Nearest and distance weights use the other centres; the rows of other methods are scaled. A row
- * with a negative weight that loses a cell is empty.
+ * with a negative weight is empty if one of its cells is masked.
  *
  * options  NULL: the defaults
  * out      freed with cubed_weights_unref

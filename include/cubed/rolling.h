@@ -32,9 +32,9 @@ typedef struct cubed_rolling_options {
  * reduction  count, sum, prod, mean, var, std, min or max
  *
  * x is read block by block, with the elements around each block. A block is at least as long as its windows, or as long as the
- * axis. Elements are combined in float64, about twice for each axis whatever the length of the windows. They are never
- * subtracted again (block/block_rolling.c cites the algorithm), so results do not depend on chunks. Variances are merged by
- * Chan's formula.
+ * axis. Elements are combined in float64, about twice for each axis regardless of the length of the windows. Elements are never
+ * subtracted (block/block_rolling.c cites the algorithm), so results do not depend on chunks. Variances are merged by Chan's
+ * formula.
  *
  * Errors: CUBED_E_ARG for another reduction, for no windows, and for a window of negative extent; CUBED_E_AXIS for an axis that
  * x does not have; CUBED_E_TYPE unless x has real numbers or bools. */

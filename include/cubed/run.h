@@ -33,7 +33,7 @@ typedef struct cubed_event {
     const char *host;
     /* For the first task of a range: nanoseconds between its submission to the executor and its start. */
     int64_t queued_ns;
-    /* The task's range was also given to a second worker (cubed_run_options.backups). The event is about one of the two
+    /* The task's range was also given to a second worker (cubed_run_options.backups). The event reports one of the two
      * attempts. */
     bool backup;
     /* Number of workers that performed the task together: usually 1. If a cooperative task is performed by several workers,
@@ -206,14 +206,14 @@ typedef struct cubed_run_options {
      * and may not be overwritten. */
     bool resume;
     /* For executors with `takes_command`: program and arguments of a worker, terminated by NULL. The executor appends one
-     * argument, the number of a file descriptor, which the program passes to cubed_worker_serve. The program must have this
-     * library's version. */
+     * argument, the number of a file descriptor, which the program passes to cubed_worker_serve. The program must use this
+     * version of the library. */
     const char *const *worker_command;
     /* For executors that the program added: argument for opening the executor. NULL: the argument that was passed to
      * cubed_context_add_executor. */
     void *executor_ctx;
-    /* Lets idle workers repeat ranges of other workers; the first result counts. Only for executors whose workers neither share
-     * nor map memory (cubed_executor_caps), and that do not retry tasks themselves.
+    /* Lets idle workers repeat ranges of other workers; the first result is used. Only for executors whose workers neither
+     * share nor map memory (cubed_executor_caps), and that do not retry tasks themselves.
      * - Slow ranges: a range that takes far longer than other ranges of its stage. At most one worker in 20, but at least one
      *   worker, repeats such ranges at the same time.
      * - Last ranges of a stage, before they are slow: only if the service starts workers step by step
@@ -255,7 +255,8 @@ typedef struct cubed_run_options {
  *                  ignores the conditions of puts and so cannot prevent late writes. Without take_over the call fails on such a
  *                  store.
  *
- * A place is never taken over from a process on this machine that runs, or from a run in parts that is not finished. */
+ * A place is never taken over from a process that is still running on this machine, or from a run in parts that is not
+ * finished. */
 typedef struct cubed_takeover_options {
     size_t struct_size;
     uint32_t silence_seconds;
@@ -269,7 +270,7 @@ typedef struct cubed_takeover_options {
 /* Protection from late writes: writes by a run whose target another run has taken over, or to a chunk that another process has
  * written in the meantime.
  *
- * NONE        no protection: by the user's option conditional_put, puts have no conditions
+ * NONE        no protection, because the user's option conditional_put turns off the conditions of puts
  * CONDITIONS  each put names the version of the object that it replaces
  * EXCHANGE    a takeover exchanges the directory, so late writes go to the old directory
  * LOCK        for regions: writers of a chunk lock its file
@@ -371,8 +372,8 @@ typedef struct cubed_resident {
     uint64_t anonymous, files;
 } cubed_resident;
 CUBED_API cubed_resident cubed_resident_kinds(void);
-/* Counts as memory of code (programs, libraries and their tables) the memory that became resident since `before`. Call it, for
- * example, after an import. If both numbers of `before` are 0, all resident memory counts; use this in a process that has no
+/* Counts the memory that became resident since `before` as memory of code (programs, libraries and their tables). Call it, for
+ * example, after an import. If both numbers of `before` are 0, counts all resident memory; use this in a process that has no
  * data yet. Thread-safe. */
 CUBED_API void cubed_code_count(cubed_context *ctx, cubed_resident before);
 /* Declares that `resident` bytes of this process are memory of code. Call it in a process that has no data yet. Thread-safe. */
@@ -415,8 +416,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
 #define CUBED_RUN_NAME_CAP 33 /* size of the name of a run, including the terminating NUL */
 /* Begins a run in parts: claims its targets, so that no other run writes to them.
  *
- * run       name for the run, of letters, digits, "-", "_" and "."; no other run in the work directory may have the name.
- *           NULL: the library makes a new name
+ * run       name for the run, of letters, digits, "-", "_" and "."; no other run in the work directory may have the name. NULL:
+ *           the library generates a name
  * takeover  conditions for taking over targets from a run on another machine that writes no heartbeats; NULL: the defaults
  * name      receives the name of the run
  *
@@ -445,7 +446,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_finish(cubed_plan *plan, const
 /* The driver of a run in parts: decides which ranges of tasks may run now, for a program that sends the ranges to its own
  * workers.
  *
- * 1. Call cubed_run_begin, and make the driver.
+ * 1. Call cubed_run_begin, and create the driver.
  * 2. Until cubed_run_is_over: submit the ranges of cubed_run_ready, and pass the result of each task to cubed_run_report.
  * 3. Call cubed_run_finish.
  *
@@ -526,15 +527,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, i
                                                            const cubed_cancel *cancel,
                                                            cubed_error *err);
 
-/* Looks for an unfinished array at `url`, which a run has begun and a later run can complete. Sets *format to the Zarr format
- * of this array (2 or 3), or to 0 if there is no such array, also if there is nothing at `url`. */
+/* Checks whether `url` has an unfinished array, which a run has begun and a later run can complete. Sets *format to the Zarr
+ * format of this array (2 or 3), or to 0 if there is no such array, even if nothing exists at `url`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *ctx, const char *url,
                                                                 int *format, cubed_error *err);
 
 /* The exclusive right of a process to extend an array (see cubed_place_hold). */
 typedef struct cubed_hold cubed_hold;
 /* Reserves the array at `url` (STORE::PATH) for this process until cubed_place_release. Another call for the array fails in the
- * meantime. A process that makes an array longer holds it from the time when it reads the shape until it has written the new
+ * meantime. A process that extends an array holds the array from before it reads the shape until it has written the new
  * elements. So two processes do not write the same elements.
  *
  * A hold does not exclude runs that write the array. The hold of a process that has ended is ignored. A thread of the holder
@@ -542,8 +543,8 @@ typedef struct cubed_hold cubed_hold;
  *
  * takeover  conditions under which the hold of a process on another machine is ignored; NULL: the defaults
  *
- * Errors: CUBED_E_EXISTS if another process, or another thread, holds the array; the message names it. CUBED_E_UNSUPPORTED if a
- * silent process holds the array in a store that ignores conditions.
+ * Errors: CUBED_E_EXISTS if another process, or another thread, holds the array; the message names it. CUBED_E_UNSUPPORTED if
+ * the holder writes no more heartbeats, but the store ignores the conditions of puts.
  * Ownership: *out is the caller's. Thread safety: any thread. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
                                                          const cubed_takeover_options *takeover,
@@ -553,13 +554,14 @@ CUBED_API void cubed_place_release(cubed_hold *hold);
 
 /* Kinds of leftovers of interrupted runs: see cubed_clean. */
 typedef enum cubed_leftover {
-    CUBED_LEFTOVER_CHUNKS, /* chunks of an array that was never finished, or of one that was replaced */
+    CUBED_LEFTOVER_CHUNKS, /* chunks of an array that was never finished, or that was replaced */
     CUBED_LEFTOVER_INTERMEDIATES,
     CUBED_LEFTOVER_FILE,   /* an incomplete file under a temporary name */
     CUBED_LEFTOVER_UPLOAD, /* an incomplete multipart upload */
     /* an unfinished run in parts: kept unless CUBED_CLEAN_DETACHED is set */
     CUBED_LEFTOVER_RUN,
-    /* a silent run in a store that ignores conditions: kept unless cubed_takeover_options.take_over is set */
+    /* a run that writes no more heartbeats, in a store that ignores conditions: kept unless
+     * cubed_takeover_options.take_over is set */
     CUBED_LEFTOVER_SILENT
 } cubed_leftover;
 /* Receives the path in the store and the kind of each leftover that cubed_clean removes, and of each run that is kept. */
@@ -574,7 +576,7 @@ typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what)
  * Complete arrays, all other objects with metadata, and the objects of running runs are kept. A dry run writes nothing, so it
  * cannot detect a store that ignores conditions.
  *
- * flags     CUBED_CLEAN_*; CUBED_E_ARG for others
+ * flags     CUBED_CLEAN_*; CUBED_E_ARG for other flags
  * takeover  conditions under which runs of other machines count as ended; NULL: the defaults
  * fn        receives each leftover; may be NULL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_clean(cubed_context *ctx, const char *url,

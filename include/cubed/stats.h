@@ -19,7 +19,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_moment(cubed_array *x, double orde
                                                      const cubed_reduce_options *options,
                                                      cubed_array **out, cubed_error *err);
 /* Flags of cubed_kurtosis. */
-#define CUBED_KURTOSIS_FISHER 1u /* 0 for a normal distribution; without this flag 3 */
+#define CUBED_KURTOSIS_FISHER 1u /* a normal distribution has kurtosis 0; without this flag, 3 */
 #define CUBED_KURTOSIS_BIAS   2u /* the result is not corrected for the bias of small samples */
 /* Compute the skewness and the kurtosis; NaN if all elements are equal. The result is corrected for the number of elements,
  * unless `bias` or CUBED_KURTOSIS_BIAS is set. Each reads x twice. CUBED_E_ARG for unknown flags. */
@@ -47,7 +47,7 @@ typedef struct cubed_variance_options {
     }
 /* Computes variances. The variance of complex numbers is the sum of the variances of both parts.
  *
- * where  bools that broadcast to x's shape: true for the elements that count; NULL: all elements
+ * where  bools that broadcast to x's shape: true for the elements to include; NULL: all elements
  *
  * Errors: CUBED_E_TYPE if x has no numbers or `where` no bools; CUBED_E_ARG if `where` does not broadcast. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_variance(cubed_array *x, cubed_array *where,

@@ -131,12 +131,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_members(cubed_context *ctx, c
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
                                                               int zarr_format, const char *attrs,
                                                               unsigned flags, cubed_error *err);
-/* Removes everything at `url`. Does nothing if nothing exists there. Use it only for contents that the caller has made, and only
- * while no process reads or writes them. */
+/* Removes everything at `url`. Does nothing if nothing exists there. Use it only for contents that the caller has created, and
+ * only while no process reads or writes them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url,
                                                           cubed_error *err);
 /* Changes the length of the array at `url` along an axis from `from` to `to`, in its metadata; chunks are neither written nor
- * removed. New elements have the values in existing chunks, or else the fill value.
+ * removed. New elements have the values of existing chunks there, or else the fill value.
  *
  * Errors: CUBED_E_NOT_FOUND if there is no array, CUBED_E_ARG for a negative axis or length, CUBED_E_EXISTS if the array has
  * another length than `from`, CUBED_E_UNSUPPORTED if its chunks along the axis are irregular. */

@@ -34,9 +34,9 @@ typedef struct cubed_block_call {
     void *
         scratch; /* scratch memory of the size that `need` returned, aligned to 64 bytes; uninitialised */
     /* Several calls may contribute to the same outputs: one for each block along axes that no output has (contracted symbols:
-     * see cubed/blockwise.h). They are made one after another, and the outputs keep their contents between them. `first` marks
-     * the first of these calls, in which the outputs are uninitialised; `last` marks the last one, after which the outputs must
-     * be complete. */
+     * see cubed/blockwise.h). These calls are made one after another, and the outputs keep their contents between them. `first`
+     * marks the first of these calls, in which the outputs are uninitialised; `last` marks the last one, after which the
+     * outputs must be complete. */
     bool first, last;
     int nsymbols;
     const int64_t *index; /* block number along each symbol */
@@ -72,7 +72,7 @@ typedef struct cubed_block_fn {
     /* Name in plans, such as "sort". The string and this structure must be static, or live at least as long as the context. */
     const char *name;
     /* Checks whether the function accepts operands of these types and shapes with these parameters, which may all come from an
-     * untrusted plan. data and scratch are NULL. Called when an operation is made, when a plan is loaded (with the shapes of
+     * untrusted plan. data and scratch are NULL. Called when an operation is created, when a plan is loaded (with the shapes of
      * the largest blocks), and before every call, so `run` need not check again. NULL: the function accepts everything, or
      * `run` checks. */
     cubed_status (*check)(const cubed_block_call *call, void *ctx, cubed_error *err);
@@ -83,7 +83,7 @@ typedef struct cubed_block_fn {
     cubed_status (*run)(const cubed_block_call *call, void *ctx, cubed_error *err);
     uint32_t clobbers; /* bit i: the call may overwrite input i */
     /* Results do not depend on the lengths of blocks along axes with a symbol. So if a task does not fit into memory, the
-     * planner makes the blocks along these axes smaller, in all operands alike. */
+     * planner makes the blocks along these axes smaller, equally in all operands. */
     bool divisible;
     /* Returns a description for people of a call with these parameters, which `check` has accepted. NULL: the description is
      * `name`. */
@@ -106,7 +106,7 @@ typedef struct cubed_block_fn {
 /* Adds a function to a context. A plan that names a function that its context does not know is refused when it is loaded. `fn`
  * must outlive the context.
  *
- * Errors: CUBED_E_ARG if `fn` was made for another version of this header, has no `run`, or has no name or a name with ":";
+ * Errors: CUBED_E_ARG if `fn` was compiled for another version of this header, has no `run`, or has no name or a name with ":";
  * CUBED_E_EXISTS if a function has this name. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_block_fn(cubed_context *ctx,
                                                                    const cubed_block_fn *fn,

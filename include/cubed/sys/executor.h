@@ -1,8 +1,9 @@
 /* Interface for programs that add an executor.
  *
- * The driver decides order, retries, resume and events; an executor only moves ranges of tasks. Only the driver's thread
- * calls the functions of an executor. The executor runs tasks in this process by cubed_runner, or in other processes by
- * cubed_work (cubed/sys/message.h). It passes the plan's bytes to cubed_work, and a message that names the run and the range. */
+ * The driver decides order, retries, resume and events; an executor only passes ranges of tasks to workers. Only the driver's
+ * thread calls the functions of an executor. The executor runs tasks in this process by cubed_runner, or in other processes by
+ * cubed_work (cubed/sys/message.h). It passes the plan's bytes to cubed_work, and a message that names the run and the
+ * range. */
 #ifndef CUBED_SYS_EXECUTOR_H
 #define CUBED_SYS_EXECUTOR_H
 
@@ -40,17 +41,18 @@ typedef struct cubed_executor_vtable {
     size_t struct_size; /* sizeof(cubed_executor_vtable) */
     const char *name;   /* "threads" */
     cubed_executor_caps caps;
-    /* Opens an executor. After a failure there is nothing to undo. */
+    /* Opens an executor. After a failure there is nothing to close. */
     cubed_status (*open)(const cubed_executor_args *args, cubed_executor **out, cubed_error *err);
     /* Submits a range without blocking. The driver keeps at most `slots` ranges in flight. */
     cubed_status (*submit)(cubed_executor *ex, const cubed_task_range *range, cubed_error *err);
-    /* Waits for the next report, at most timeout_ms milliseconds. *got is true if *report was set, and false after this time. */
+    /* Waits for the next report, at most timeout_ms milliseconds. *got is true if *report was set, and false after a
+     * timeout. */
     cubed_status (*poll)(cubed_executor *ex, int timeout_ms, cubed_task_report *report, bool *got,
                          cubed_error *err);
     /* Stops the tasks that are running as soon as possible, waits for their end, and frees the executor. */
     void (*close)(cubed_executor *ex);
-    /* Called when the driver gives up a range (cubed_executor.start_ms). The driver may submit the range again. From then on no
-     * function, including `close`, may wait for the range. May be NULL. */
+    /* Called when the driver stops waiting for a range (cubed_executor.start_ms). The driver may submit the range again. From
+     * then on no function, including `close`, may wait for the range. May be NULL. */
     void (*give_up)(cubed_executor *ex, uint64_t token);
 } cubed_executor_vtable;
 
@@ -61,7 +63,7 @@ struct cubed_executor {
     unsigned slots;
     unsigned workers;
     /* Time in milliseconds that a range may wait for an idle worker; 0: the executor reports each lost range itself, so the
-     * driver waits for every range. Otherwise the driver gives up a range if no report arrives within the sum of:
+     * driver waits for every range. Otherwise the driver stops waiting for a range if no report arrives within the sum of:
      * - start_ms,
      * - the maximum duration of the range: range_ms, or the sum over its tasks of the time limit and of the time that a task has
      *   to end after this limit (as long as the limit, at most 5 s), if that is less,
@@ -74,9 +76,8 @@ struct cubed_executor {
 /* Adds an executor to a context: plans of the context can be run by the executor `vt->name`, which is opened with
  * executor_ctx. The vtable is borrowed and must outlive the context.
  *
- * Errors: CUBED_E_ARG if the vtable was made for another version of this header, lacks a function, or has contradictory
- * capabilities; CUBED_E_EXISTS if an executor has this name.
- * Thread-safe. */
+ * Errors: CUBED_E_ARG if the vtable was compiled for another version of this header, lacks a function, or has contradictory
+ * capabilities; CUBED_E_EXISTS if an executor has this name. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_executor(cubed_context *ctx,
                                                                    const cubed_executor_vtable *vt,
                                                                    void *executor_ctx,

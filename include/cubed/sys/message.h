@@ -22,9 +22,9 @@
  *
  * Times are nanoseconds of the worker's monotonic clock, between -2^60 and 2^60.
  *
- * A worker that is started without arguments gets everything in one message: the bytes of the range, then the URL of the
- * work directory, the key of the plan in it (both as in cubed_executor_args), the library's version, and storage
- * options, all except the last with a terminating NUL. The worker answers with a head, and reports:
+ * A worker that is started without arguments gets everything in one message: the bytes of the range, then the URL of the work
+ * directory, the key of the plan in it (both as in cubed_executor_args), the library's version, and storage options, all except
+ * the last with a terminating NUL. The worker answers with a header, and reports:
  *     0  ns to add to its clock for time since 1970, 64 bits     8  bytes of its name, 32 bits     12  the name, then reports
  */
 #ifndef CUBED_SYS_MESSAGE_H
@@ -49,7 +49,7 @@ typedef struct cubed_range_message {
     uint32_t timeout_ms; /* see cubed_run_options */
     char run[40];  /* name of the run: at most CUBED_RUN_NAME_CAP bytes, terminating NUL included */
     char plan[40]; /* the ID of cubed_plan_get_id; "": unknown */
-    /* the driver gets a report of every task (cubed_run), so no notes of completed tasks are written or read */
+    /* the driver gets a report of every task (cubed_run), so workers neither write nor read records of completed tasks */
     bool driven;
 } cubed_range_message;
 
@@ -71,8 +71,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_write(const cubed_context *
  * CUBED_E_FORMAT for bytes that are not a report. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_size(const void *bytes, size_t *size,
                                                           cubed_error *err);
-/* Reads the first report in `bytes`; *used receives its size. CUBED_E_UNSUPPORTED for another version, CUBED_E_FORMAT for
- * bytes that are not a report, or not a whole one. */
+/* Reads the first report in `bytes`; *used receives its size. CUBED_E_UNSUPPORTED for another version, CUBED_E_FORMAT for bytes
+ * that are not a complete report. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *ctx,
                                                           const void *bytes, size_t size,
                                                           cubed_task_report *report, size_t *used,
@@ -128,7 +128,7 @@ CUBED_API void cubed_worker_free(cubed_worker *worker); /* Frees a worker. NULL 
 /* Input of one call of cubed_work. */
 typedef struct cubed_work_input {
     size_t struct_size;
-    /* The bytes of cubed_plan_save. NULL if the worker was made for a plan, or if the message is complete, as for executors
+    /* The bytes of cubed_plan_save. NULL if the worker was created for a plan, or if the message is complete, as for executors
      * with `finds_plan`: the worker then fetches the plan that the message names. */
     const void *plan;
     size_t plan_size;
@@ -136,9 +136,9 @@ typedef struct cubed_work_input {
         message; /* the bytes of cubed_range_write, followed by the data for a worker that fetches the plan */
     size_t message_size;
     const cubed_cancel *cancel; /* cancels the tasks, as in cubed_run_options */
-    /* Time limit of the call in milliseconds; 0: no limit. When the time is over, the first task is ended. A later task does
-     * not begin if it might not end in time; the longest task of the range so far is the estimate of its duration. The last
-     * report then has the failure "preempted". */
+    /* Time limit of the call in milliseconds; 0: no limit. A task that is running when the time is over is ended. A task other
+     * than the first does not begin if it might not end in time, judged by the longest task so far. The last report then has
+     * the failure "preempted". */
     uint32_t time_ms;
 } cubed_work_input;
 #define CUBED_WORK_INPUT_INIT                                                                      \
@@ -149,13 +149,13 @@ typedef struct cubed_work_input {
 /* Runs the tasks of a message's range in this thread. The chunks that the tasks read must exist; intermediates are in the work
  * directory. The call changes no metadata and removes nothing. It may be repeated, also at the same time in another process.
  *
- * reports  receives the reports of the tasks, one after another; if the worker fetches plans, they follow a head. They belong
- *          to the worker until its next call.
+ * reports  receives the reports of the tasks, one after another; if the worker fetches plans, the reports follow a header. They
+ *          belong to the worker until its next call.
  *
  * The last report has the error if a task failed, if the run has not begun or is over (CUBED_E_NOT_FOUND), or if the plan is
  * not the expected one, cannot be loaded, or is of another version of the library.
  *
- * Errors of the call itself: an unreadable message; CUBED_E_ARG if a plan is passed to a worker that was made for a plan. */
+ * Errors of the call itself: an unreadable message; CUBED_E_ARG if a plan is passed to a worker that was created for a plan. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker,
                                                    const cubed_work_input *input,
                                                    const void **reports, size_t *reports_size,

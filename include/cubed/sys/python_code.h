@@ -49,9 +49,9 @@ static inline size_t cubed_python_bytes(const cubed_block *b)
     return bytes;
 }
 
-/* The `need` of cubed_block_fn. A call needs memory outside the arena for its results, which are copied, and
- * the declared extra memory. The function itself stays in memory until the run ends. It uses about the size of its code, and is
- * counted with the plan. */
+/* The `need` of cubed_block_fn. A call needs memory outside the arena for its results, which are copied, and the declared extra
+ * memory. The function itself stays in memory until the run ends. Its memory, about the size of its code, is counted with the
+ * plan. */
 static inline cubed_block_need cubed_python_need(const cubed_block_call *largest, void *ctx)
 {
     cubed_block_need need = {0, 0};

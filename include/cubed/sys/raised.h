@@ -22,13 +22,14 @@ typedef struct cubed_raised_fn {
     /* Serialises an object: passes bytes to `put` from which `load` recreates it in another process. */
     cubed_status (*save)(uint64_t raised, cubed_source_sink put, void *sink, void *ctx,
                          cubed_error *err);
-    /* Returns a number in this process for the object that `save` wrote in another process; 0 if it cannot be made. */
+    /* Returns a number in this process for the object that `save` wrote in another process; 0 if the object cannot be
+     * created. */
     uint64_t (*load)(const void *data, size_t size, void *ctx);
     void *ctx;
 } cubed_raised_fn;
 
-/* Sets the functions for all runs of the context, before the first one. `fn` must outlive the context. CUBED_E_ARG if it
- * was made for another version of this header, or lacks a function. */
+/* Sets the functions for all runs of the context, before the first one. `fn` must outlive the context. CUBED_E_ARG if it was
+ * compiled for another version of this header, or lacks a function. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_raised_fn(cubed_context *ctx,
                                                                     const cubed_raised_fn *fn,
                                                                     cubed_error *err);

@@ -56,9 +56,8 @@ typedef struct cubed_source_fn {
 
 /* Adds a kind of source to a context; plans with such sources can then be loaded. `fn` must outlive the context.
  *
- * Errors: CUBED_E_ARG if `fn` was made for another version of this header, or lacks a name, `read` or `close`;
- * CUBED_E_EXISTS if a kind of source has this name.
- * Thread-safe. */
+ * Errors: CUBED_E_ARG if `fn` was compiled for another version of this header, or lacks a name, `read` or `close`;
+ * CUBED_E_EXISTS if a kind of source has this name. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_source_fn(cubed_context *ctx,
                                                                     const cubed_source_fn *fn,
                                                                     cubed_error *err);

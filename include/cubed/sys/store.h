@@ -19,7 +19,7 @@
  *
  * Cancelling. `cancel` asks the store to complete a request early. Until the request is completed, the store may use its
  * buffers. The request completes with CUBED_E_CANCELLED, or with its result. A cancelled put may have taken effect. `close`
- * cancels the requests in flight, and returns when all are completed; no thread submits or cancels then.
+ * cancels the requests in flight, and returns when all are completed; no thread submits or cancels requests during `close`.
  *
  * Errors. status and err->status are equal. If err->transient is set, the same request may succeed later, but not before
  * err->retry_after_ms. All other errors are permanent: no permission, no space, no such bucket. A store may retry by itself;
@@ -103,15 +103,15 @@ struct cubed_store_request {
     /* get, put, head: the key of the object. list: a prefix; every key that begins with it and "/" is listed; "": all
      * keys. */
     const char *key;
-    /* get, put, head: the object must have this version, else the request is CUBED_E_EXISTS and changes nothing; NULL: no
-     * condition. get and head of a missing object are still CUBED_E_NOT_FOUND. If several processes put one object
+    /* get, put, head: the object must have this version, else the request fails with CUBED_E_EXISTS and changes nothing; NULL:
+     * no condition. get and head of a missing object still fail with CUBED_E_NOT_FOUND. If several processes put one object
      * conditionally at the same time, only one put succeeds. */
     const char *if_match;
-    /* get, put, head: the object must have another version than this; "*": the object must not exist. Else the request is
-     * CUBED_E_EXISTS. NULL: no condition. */
+    /* get, put, head: the object must have another version than this; "*": the object must not exist. Otherwise the request
+     * fails with CUBED_E_EXISTS. NULL: no condition. */
     const char *if_none_match;
 
-    /* get: ranges to read, all of one version of the object. `dst` receives one range after the other. It has room for the
+    /* get: ranges to read, all of one version of the object. `dst` receives one range after the other. It has space for the
      * requested size of each range, even if the object has fewer bytes there. `got` is the total number of bytes read.
      *
      * Without ranges, the whole object is read if it has at most `cap` bytes. If it is larger, nothing is read, and info.size
@@ -129,7 +129,7 @@ struct cubed_store_request {
     const char *const *keys;
     size_t nkeys;
     /* delete, for stores with CUBED_STORE_GUARDS: keys are deleted only while the object at key `guard` has the version
-     * `guard_version`, else the request is CUBED_E_EXISTS. NULL: no condition. */
+     * `guard_version`, else the request fails with CUBED_E_EXISTS. NULL: no condition. */
     const char *guard, *guard_version;
     /* delete, for stores with CUBED_STORE_DELETES_IF: for each key, the version that its object must have; a NULL entry: any
      * version. NULL: no conditions. An object with another version is not deleted, and the status is CUBED_E_EXISTS. The store
@@ -234,8 +234,8 @@ struct cubed_store_vtable {
 
     /* Optional functions, which are synchronous. */
 
-    /* Deletes every key below the prefix, and everything that the store made for these keys. NULL: the library lists the keys
-     * page by page and deletes them by requests. */
+    /* Deletes every key below the prefix, and everything that the store created for these keys. NULL: the library lists the
+     * keys page by page and deletes them by requests. */
     cubed_status (*clear)(cubed_store *store, const char *prefix, cubed_error *err);
     /* Deletes leftovers below the prefix that listings do not show and whose writer has ended, such as temporary files and
      * incomplete uploads. Reports them to fn (may be NULL). Writers that are alive are not disturbed. `flags`: CUBED_SWEEP_*.
@@ -246,17 +246,17 @@ struct cubed_store_vtable {
      * everything from `a` to `b`. Atomic if the system supports this; otherwise there is a moment with nothing at `a`. NULL:
      * not possible. */
     cubed_status (*swap)(cubed_store *store, const char *a, const char *b, cubed_error *err);
-    /* Opens a new store, such as the store of the directory above the prefix, in which a single name stands for everything at
-     * the prefix. The caller closes the store. `name` receives the name, of at most `cap` bytes including the terminating NUL.
-     * NULL: the store cannot replace a prefix as a whole. */
+    /* Opens a new store, such as the store of the parent directory, in which a single name represents everything at the prefix.
+     * The caller closes the store. `name` receives the name, of at most `cap` bytes including the terminating NUL. NULL: the
+     * store cannot replace a prefix as a whole. */
     cubed_status (*around)(cubed_store *store, const char *prefix, cubed_store **out, char *name,
                            size_t cap, cubed_error *err);
-    /* Opens a new store for the keys below the prefix, which stays at the place (such as a directory) that has this name now.
-     * The caller closes the store. Reads and writes through it go to that place even after another place has got the name, and
+    /* Opens a new store for the keys below the prefix. It refers to the place itself (such as a directory), not to its name.
+     * The caller closes the store. Reads and writes through the store go to that place even if another place gets the name, and
      * fail after the place was removed. A run writes an array through such a store, so it cannot change an array that another
-     * run makes under the same name.
+     * run creates under the same name.
      *
-     * make  creates the place if it does not exist; false: a missing place is CUBED_E_NOT_FOUND
+     * make  creates the place if it does not exist; false: a missing place causes CUBED_E_NOT_FOUND
      *
      * NULL: the store identifies places only by name. */
     cubed_status (*anchor)(cubed_store *store, const char *prefix, bool make, cubed_store **out,
@@ -265,9 +265,9 @@ struct cubed_store_vtable {
      * everything at a prefix by such copies. NULL: not possible. */
     cubed_status (*copy)(cubed_store *store, const char *const *from, const char *const *to,
                          size_t n, cubed_error *err);
-    /* Put an object in pieces, as the pieces are made: in any order, and by several threads at once. Each byte is put once, or
-     * by several attempts of one task with the same value. The object is not visible before end_pieces. All four functions
-     * NULL: objects are put as a whole. */
+    /* Put an object in pieces as they are computed: in any order, and by several threads at once. Each byte is put once, or by
+     * several attempts of one task with the same value. The object is not visible before end_pieces. All four functions NULL:
+     * objects are put as a whole. */
     cubed_status (*begin_pieces)(cubed_store *store, const char *key, cubed_store_pieces **out,
                                  cubed_error *err);
     cubed_status (*put_piece)(cubed_store_pieces *pieces, uint64_t offset, const void *src,
@@ -327,7 +327,7 @@ static inline void cubed_store_serve(cubed_store *store, const cubed_store_funct
     }
 }
 
-/* Returns whether the conditions of a request allow it if the object has that version ("": no object). */
+/* Returns whether the conditions of a request hold for an object that has this version ("": no object). */
 static inline bool cubed_store_allows(const cubed_store_request *r, const char *version)
 {
     if (r->if_match && strcmp(r->if_match, version) != 0) return false;
@@ -344,7 +344,7 @@ static inline cubed_range cubed_range_within(cubed_range r, uint64_t size)
     return r;
 }
 
-/* Performs a get of an object that is in memory at `object`: copies its ranges to dst, and sets got and info.size. */
+/* Performs a get of an object that is in memory at `object`: copies the requested ranges to dst, and sets got and info.size. */
 static inline void cubed_store_copy(cubed_store_request *r, const void *object, size_t size)
 {
     const cubed_range whole = {0, size};
