@@ -1,4 +1,4 @@
-/* Finds the amount of memory that the error of a refused plan advises. The amount is tested: a plan was made with it. Slightly
+/* Finds the amount of memory that the error of a refused plan recommends. The amount is tested: a plan was made with it. Slightly
  * more memory would not make the plan move far less data. */
 #include <inttypes.h>
 #include <math.h>

@@ -368,16 +368,18 @@ bool cubed_plan_get_warning(const cubed_plan *p, int i, char *text, size_t cap)
         double times = times_read(p, s);
         if (times <= MANY_READS || i-- > 0) continue;
         uint64_t mem = enough_memory(p, s);
-        int n = snprintf(text, cap,
-                         "stage %d (%s) reads its input %.0f times, as chunks do not fit: ", k,
-                         s->name, times);
+        int n = snprintf(
+            text, cap,
+            "stage %d (%s) reads its input %.0f times, because chunks do not fit in memory: ", k,
+            s->name, times);
         if (n < 0 || (size_t)n >= cap) return true;
         if (mem > p->allowed_mem)
             snprintf(text + n, cap - (size_t)n,
-                     "allow %" PRIu64 " bytes of memory or more, or take smaller chunks", mem);
+                     "allow %" PRIu64 " bytes of memory or more, or use smaller chunks", mem);
         else
-            snprintf(text + n, cap - (size_t)n,
-                     "allow more memory, or rechunk to chunks between those of both first");
+            snprintf(
+                text + n, cap - (size_t)n,
+                "allow more memory, or rechunk to chunks between those of input and output first");
         return true;
     }
     return false;

@@ -6,7 +6,7 @@
  * passes consist of whole chunks if R and W are multiples of it. With k intermediates there are k - 1 boxes between R and W, in
  * geometric progression. The grids are the intersections of adjacent boxes.
  *
- * R and W rarely have a suitable common divisor, and small chunks cost requests. So the guess is improved: one axis of one
+ * R and W rarely have a suitable common divisor, and small chunks cost requests. So this first guess is improved: one axis of one
  * intermediate at a time is set to another plausible length, and the tile search determines the cost of the passes on both
  * sides. */
 #include "opt/rechunk_chain.h"

@@ -72,16 +72,16 @@ static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stag
     /* Strings and records are copied by a separate stage, because the virtual machine has no registers for these types. */
     if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) >= CUBED_KIND_TEXT ||
         cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) >= CUBED_KIND_TEXT)
-        return "strings are copied in a stage of their own";
+        return "strings are copied in a separate stage";
     if (a->op->joined && a->op->joined == b->op->joined && same_call(p, a, b)) return NULL;
     if (a->op->apart || b->op->apart) return a->op->apart ? a->op->apart : b->op->apart;
     if (!a->reduce != !b->reduce) return "only one of them is a reduction";
     if (a->op->joined != b->op->joined) return "one is a reduction that is split into parts";
-    if (!same_tiles(a, b)) return "their tasks make different chunks";
+    if (!same_tiles(a, b)) return "their tasks write different chunks";
     if (!a->reduce) {
         const cb_grid *x = p->ir.nodes[a->outs[0].node].grid;
         if (!cb_grid_equal(x, p->ir.nodes[b->outs[0].node].grid))
-            return "they make different chunks";
+            return "they write different chunks";
         return cb_programs_share_a_load(&a->tail, &b->tail) ? NULL : "they read nothing in common";
     }
     if (!cb_stage_same_domain(&p->ir, a->reduce->list[0].node, b->reduce->list[0].node))
