@@ -1,6 +1,6 @@
 /* Operator for functions on whole blocks. A task calls the function once for each combination of blocks along the contracted
- * symbols, in C order. Before a call it loads the inputs' blocks that the previous call did not use. The function adds to the
- * outputs' blocks. */
+ * symbols (axes that no output has), in C order. Before a call it loads the inputs' blocks that the previous call did not use.
+ * The function adds to the outputs' blocks. */
 #include <string.h>
 
 #include "base/error.h"
@@ -285,6 +285,6 @@ const cb_operator cb_operator_call = {
     .visit = visit,
     .run = run,
     .joined = &cb_operator_call,
-    .apart = "a function on whole blocks has its tasks for itself",
+    .apart = "a function on whole blocks needs separate tasks",
     .sibling_key = sibling_key,
 };

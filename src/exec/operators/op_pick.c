@@ -120,5 +120,5 @@ const cb_operator cb_operator_pick = {
     .frame = frame,
     .reads = cb_operands_read,
     .run = run,
-    .apart = "a function on whole blocks has its tasks for itself",
+    .apart = "a function on whole blocks needs separate tasks",
 };

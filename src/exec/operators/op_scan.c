@@ -130,7 +130,7 @@ const cb_operator cb_operator_scan = {
     .reads = cb_stage_read_tail,
     .visit = visit,
     .run = run,
-    .apart = "one makes chunk after chunk, each from the one before",
+    .apart = "one computes its chunks in order, each from the previous chunk",
     .local = true,
     .by_blocks = true,
 };

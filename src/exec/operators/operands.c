@@ -133,7 +133,7 @@ static size_t block_bytes(const cb_block_operand *x)
     return bytes;
 }
 
-/* Returns the size in bytes of an input's buffer. A chunk that is used as block is read as a whole and, at the end of the
+/* Returns the size in bytes of an input's buffer. A chunk that is used as a block is read as a whole and, at the end of the
  * array, packed in place. So the buffer then has the size of a chunk. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in)
 {
@@ -424,7 +424,7 @@ static void pack_rows(const cb_operand *x, const int64_t *strides, size_t item)
     } while (cb_odometer_next(&rows, idx));
 }
 
-/* Gets a block that is one whole chunk: uses the chunk where it is in memory, or reads it into the tile. */
+/* Gets a block that is one whole chunk: uses the chunk in place if it is in memory, otherwise reads it into the tile. */
 static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
 {
     const cb_task *t = r->t;

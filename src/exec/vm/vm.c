@@ -46,7 +46,7 @@ static void unravel(const cb_vm *vm, int64_t p, int64_t *idx)
     }
 }
 
-/* Advances `idx` to the next row: increments the index before the innermost axis, and carries into the axes before it. */
+/* Advances `idx` to the next row of the run: sets the innermost index to 0, and increments the others in C order. */
 static void next_row(const cb_vm *vm, int64_t *idx)
 {
     int d = vm->ndim - 1;
