@@ -78,7 +78,7 @@ cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_si
 {
     if (size == expected_size && version == expected_version) return CUBED_OK;
     return cb_fail(err, CUBED_E_ARG,
-                   "%s is of version %" PRIu32 " and %zu bytes, expected version %" PRIu32
+                   "%s has version %" PRIu32 " and %zu bytes, expected version %" PRIu32
                    " and %zu: compile it with the headers of libcubed %s",
                    what, version, size, expected_version, expected_size, CUBED_VERSION_STRING);
 }

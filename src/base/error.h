@@ -1,4 +1,4 @@
-/* Making and passing errors. */
+/* Functions that set errors and pass them to callers. */
 #ifndef CB_BASE_ERROR_H
 #define CB_BASE_ERROR_H
 

@@ -197,7 +197,7 @@ static int put_text(const char *text, size_t size, void *buf)
     return ((cb_buf *)buf)->failed ? -1 : 0;
 }
 
-/* Removes quotes and markers of marked integers in place, because the text becomes shorter. */
+/* Removes quotes and markers of marked integers. Works in place, because the text becomes shorter. */
 static size_t unquote_big(char *text, size_t size)
 {
     char *to = text;

@@ -266,7 +266,7 @@ static void test_what_cannot_be_is_refused(void **state)
     expect_refused(ctx, &vt, CUBED_E_ARG, "headers of libcubed");
     vt = good;
     vt.version = CUBED_CODEC_VERSION + 1;
-    expect_refused(ctx, &vt, CUBED_E_ARG, "is of version 3 and");
+    expect_refused(ctx, &vt, CUBED_E_ARG, "has version 3 and");
     expect_refused(ctx, &vt, CUBED_E_ARG, "expected version 2");
     vt = good;
     vt.version = 1;
