@@ -68,7 +68,7 @@ static cubed_status visit(void *ctx, int node, const cb_box *chunks, cubed_error
     return CUBED_OK;
 }
 
-/* Walks over the chunks until look() returns false, or to the end of the range. A search ends with the task that is running. */
+/* Walks over the chunks until look() returns false, or to the end of the range. A search stops at the end of the running task. */
 static void go(walk *w)
 {
     cb_ahead *a = w->a;

@@ -39,9 +39,9 @@ void cb_ahead_run(cb_ahead *a, int64_t task, cb_task_count *count);
 void cb_ahead_pass(cb_ahead *a, int node, const int64_t *idx, cb_task_count *count);
 /* Ends prefetching, and drops prefetched chunks that were not read. */
 void cb_ahead_end(cb_ahead *a);
-/* After the last chunk of the range of `a`, continue with the range of `next`, for which cb_ahead_begin was called. */
+/* Makes `a` continue with the range of `next` after the last chunk of its range. Call cb_ahead_begin for `next` before. */
 void cb_ahead_go_on(cb_ahead *a, cb_ahead *next);
-/* Returns true if the task is the running task of the range or a later task of it. */
+/* Returns true if the task is the running task of the range or a later task of the range. */
 bool cb_ahead_has(const cb_ahead *a, int stage, int64_t task);
 
 #endif

@@ -87,7 +87,7 @@ static void put_chunks(cb_buf *b, const cb_ir *ir, const bool *is_free)
 
 /* Hashes a request without the extents of its arrays, and serialises the extents. `p` needs only nodes, places and targets.
  *
- * states  the reductions of the request are those whose states are kept
+ * states  true if the states of all reductions are kept for updates
  * zone    owns out->axes */
 static cubed_status note_growth(const cubed_plan *p, bool states, cb_zone *zone, cb_growth *out,
                                 cubed_error *err)
