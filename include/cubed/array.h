@@ -90,7 +90,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_dim_names(cubed_array *
  * [NAME, TYPE, SHAPE] for each field, as in Zarr format 2. TYPE is a type string such as "<f4", or a list of fields. Fields
  * follow one another without padding.
  *
- * cubed_array_fields      returns the description of the elements; NULL for other types, and if the fields are not known
+ * cubed_array_fields      returns the description of the elements; NULL for other types, and if the fields are unknown
  * cubed_array_set_fields  sets the description of an array that no other array reads yet. CUBED_E_FORMAT if the description is
  *                         invalid, CUBED_E_TYPE if its size differs from the size of the elements
  * cubed_fields_dtype      gets the type of elements with these fields: CUBED_RECORD with their length
@@ -122,7 +122,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_save(cubed_array *x, void **
 CUBED_API void cubed_array_free_bytes(const cubed_array *x, void *data, size_t size);
 /* Creates an array from the bytes of cubed_array_save. Checks all bytes. Stores are opened when the array is computed.
  *
- * allow_code  accepts bytes that carry code: a user-defined function, which has all rights of this process
+ * allow_code  accepts bytes that contain code: a user-defined function, which has all rights of this process
  *
  * Errors: CUBED_E_FORMAT for bytes that are not an array; CUBED_E_UNSUPPORTED for bytes of another version, and for functions
  * that the context does not know; CUBED_E_ARG for code that is not allowed. */

@@ -130,7 +130,7 @@ typedef enum cubed_convolve_mode {
  * conjugate of v (correlate). A 0-d array is a vector of one element. The result has the type that both promote to.
  *
  * The longer vector is read once for each element of the shorter vector, which has at most 16,384 elements. If some elements of
- * the shorter vector are not known to be finite, products with the padding are left out of the sums, because 0 * infinity is
+ * the shorter vector are not known to be finite, products with the padding are excluded from the sums, because 0 * infinity is
  * NaN. The ends of the result then cost several times as much time. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_convolve(cubed_array *a, cubed_array *v,
                                                        cubed_convolve_mode mode, cubed_array **out,
@@ -852,7 +852,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
  * - `positions` must be an array of int64 in memory, and consist of at most 256 runs of equal steps (a step may be 0). More
  *   than 16 runs must have at least 4 positions on average.
  * - If x is computed, and there are more positions than elements along the axis, x is stored first.
- * - The chunks of the result are as long as those of x. A single run with a step of 1 or -1 has the chunks of a slice.
+ * - The chunks of the result are as long as those of x. If there is a single run with a step of 1 or -1, the result has the
+ *   chunks of a slice.
  *
  * For other positions, x is read once for every block of positions, in its own chunks. The result is stored in blocks of at
  * most 32 MiB. Blocks are as long as possible along the axis, and have x's chunks along the other axes. */
@@ -909,7 +910,8 @@ typedef struct cubed_key {
     /* true: the caller guarantees that all positions are in range, so the run does not check them */
     bool checked;
 } cubed_key;
-/* Selects x[key] in NumPy's order of axes. Axes without an entry are whole. Arrays of positions broadcast against each other.
+/* Selects x[key] in NumPy's order of axes. Axes without an entry are selected as a whole. Arrays of positions broadcast against
+ * each other.
  *
  * in_front  the axes of the position arrays are in front, as in the second case below
  *

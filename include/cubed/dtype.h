@@ -105,7 +105,7 @@ CUBED_API size_t cubed_dtype_size(cubed_dtype dtype);
 CUBED_API const char *cubed_dtype_name(cubed_dtype dtype);
 /* Returns the kind of a valid type. */
 CUBED_API cubed_kind cubed_dtype_kind(cubed_dtype dtype);
-/* Parses a full name, such as cubed_dtype_text writes. CUBED_E_TYPE if no type has this name. */
+/* Parses a full name in the form that cubed_dtype_text writes. CUBED_E_TYPE if no type has this name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_parse(const char *name, cubed_dtype *out,
                                                           cubed_error *err);
 /* Returns the type to which two types promote, by the rules of the Array API standard. CUBED_DTYPE_COUNT if the types have no

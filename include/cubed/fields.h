@@ -57,7 +57,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_area(cubed_array *lat, cubed_
 typedef struct cubed_fill_options {
     size_t struct_size;
     int neighbours; /* number of elements in a mean, 1 to 64; 1: the nearest element */
-    /* true: latitudes and longitudes of one dimension are those of cells; false: those of axes */
+    /* true: 1-D latitudes and longitudes describe cells; false: they describe axes */
     bool unstructured;
 } cubed_fill_options;
 #define CUBED_FILL_OPTIONS_INIT                                                                    \
@@ -73,8 +73,9 @@ typedef struct cubed_fill_options {
  *           for each cell
  * lat, lon  in degrees: axes of a regular grid, or coordinates of the cells, which have the shape of a field
  *
- * A field in which all elements are missing stays missing. So do cells whose coordinates are not finite, and no other cell uses
- * their elements. The result has the type of x; integers and bools stay as they are.
+ * A missing element stays missing if all elements of its field are missing, or if the coordinates of its cell are not finite.
+ * Elements of cells whose coordinates are not finite do not contribute to means. The result has the type of x; integers and
+ * bools stay as they are.
  *
  * Errors: CUBED_E_ARG if shapes do not fit or `neighbours` is out of range; CUBED_E_TYPE unless all arrays have real numbers. A
  * run fails with CUBED_E_ARG if a latitude is not from -90 to 90 or a longitude not from -3600 to 3600. */
@@ -114,8 +115,8 @@ typedef struct cubed_field_options {
 /* Reduces x along axes, in float64. The result has x's type if that is a floating-point type; MIN and MAX always keep x's type.
  * Otherwise the result is float64. VAR, VAR1, STD and STD1 read x twice.
  *
- * weights  one for each element along the axes, in the order of `axes`, or an array that broadcasts to x's shape; NULL: 1. A
- *          weight that is NaN leaves the element out. SUM, MIN, MAX and RANGE do not accept weights.
+ * weights  one for each element along the axes, in the order of `axes`, or an array that broadcasts to x's shape; NULL: 1. An
+ *          element whose weight is NaN is left out. SUM, MIN, MAX and RANGE do not accept weights.
  *
  * Errors: CUBED_E_TYPE unless x and weights have real numbers; CUBED_E_AXIS for an axis that x does not have; CUBED_E_ARG for
  * weights of another shape, and for weights of a statistic that does not accept them. */

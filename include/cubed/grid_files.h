@@ -97,7 +97,7 @@ CUBED_MUST_CHECK cubed_status cubed_weights_read(cubed_context *ctx,
 const char *cubed_weights_array_name(int i);
 /* Creates array number i of a file of weights, in memory, with names of dimensions and attributes.
  *
- * source, target  grids of the weights; NULL: not known
+ * source, target  grids of the weights; NULL: unknown
  * out             receives a reference for the caller; NULL for latitudes and longitudes of an unknown grid
  *
  * Errors: CUBED_E_ARG for an array of links if there are no weights, and if there is no array number i. */

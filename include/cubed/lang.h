@@ -28,7 +28,7 @@ typedef struct cubed_expr_host {
     bool raw;  /* packed arrays are not decoded: the values are the stored elements */
     bool
         named; /* operands that broadcast by position must have the same names of dimensions, else the build fails */
-    uint64_t task_mem; /* bytes that a task may use; 0: not known */
+    uint64_t task_mem; /* bytes that a task may use; 0: unknown */
     /* Computes the int64 elements of x, for a function whose result has a shape that depends on values. x has at most one
      * dimension. NULL: such functions are refused.
      *
@@ -100,7 +100,7 @@ const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 /* Creates the arrays of all statements. Results are the values of bare expressions and of names that do not start with '_', in
  * the order of the statements.
  *
- * ctx   context of the arrays that `host` finds
+ * ctx   context of the arrays that `host` supplies
  * out   receives the results, which cubed_expr_results_free frees; they do not refer to `expr` or `host`
  *
  * Errors: those of the functions that the text calls; the message shows the text, and marks the position of the error below

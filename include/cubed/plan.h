@@ -232,7 +232,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_save(const cubed_plan *plan, 
                                                         size_t *size, cubed_error *err);
 CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t size);
 /* Creates a plan from the bytes of cubed_plan_save. Checks all bytes. Opens the sources, which must still have their shapes and
- * types. Refuses a plan that carries code: a user-defined function, which has all rights of this process.
+ * types. Refuses a plan that contains code: a user-defined function, which has all rights of this process.
  *
  * Errors: CUBED_E_FORMAT for bytes that are not a plan; CUBED_E_UNSUPPORTED for bytes of another version, and for functions
  * that the context does not know; CUBED_E_ARG for code. */
@@ -284,7 +284,7 @@ typedef struct cubed_plan_info {
     uint64_t result_bytes;
     const char *work_dir; /* may be NULL */
     unsigned coop; /* maximum number of workers that share a task; 1 unless share_tasks is set */
-    bool code;     /* the plan carries code: see cubed_plan_load_code */
+    bool code;     /* the plan contains code: see cubed_plan_load_code */
     bool
         resumable; /* runs of the plan can be resumed: no source is a function, whose values may change between runs */
     bool
@@ -411,7 +411,7 @@ typedef struct cubed_store_traffic {
      *
      * get_rate, put_rate    highest number of gets, and of puts, copies and deletions, if all workers begin at once and run at
      *                       the assumed speeds
-     * get_limit, put_limit  limits of the service for a prefix; 0: not known
+     * get_limit, put_limit  limits of the service for a prefix; 0: unknown
      * limit_seconds         time that waiting for these limits adds to the run */
     double get_rate, put_rate, get_limit, put_limit, limit_seconds;
 } cubed_store_traffic;

@@ -147,7 +147,7 @@ typedef struct cubed_weights cubed_weights;
  * - Nearest and distance: distance weights are inverse straight-line distances, as in CDO; CDO rounds their squares to float32.
  * - Bilinear: the source must be regular or have two dimensions. Beyond the outermost latitudes of a regular source that goes
  *   around the earth, the weights are inverse great-circle distances to the four nearest centres, as in CDO.
- * - Bicubic: the grids are those of bilinear weights. Weights may be negative.
+ * - Bicubic: the grids have the same restrictions as for bilinear weights. Weights may be negative.
  * - Conservative and largest: both grids must have bounds.
  * - Conservative of second order: as conservative, with a gradient inside each cell that fits the differences to its
  *   neighbours. Weights may be negative.
@@ -161,8 +161,8 @@ typedef struct cubed_weights cubed_weights;
  * options  NULL: the defaults
  * out      freed with cubed_weights_unref
  *
- * Errors: CUBED_E_UNSUPPORTED if a grid lacks what the method needs. CUBED_E_BUDGET if options->memory is too little:
- * immediately if the sizes of the grids show this, otherwise when the weights exceed the limit. */
+ * Errors: CUBED_E_UNSUPPORTED if a grid does not have the properties that the method needs. CUBED_E_BUDGET if options->memory
+ * is too little: immediately if the sizes of the grids show this, otherwise when the weights exceed the limit. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_new(cubed_context *ctx,
                                                           const cubed_grid *source,
                                                           const cubed_grid *target,
@@ -223,7 +223,7 @@ typedef struct cubed_remap_options {
     /* With skipna: the largest part of a cell's weights, from 0 to 1, that may be missing. A cell without any value is always
      * NaN. A cell with a negative weight is NaN if any of its values is missing. */
     double na_threshold;
-    uint64_t task_mem; /* bytes that a task may use; 0: not known */
+    uint64_t task_mem; /* bytes that a task may use; 0: unknown */
     /* Copies a value instead of computing a mean: the value whose weights have the largest sum in the target cell; the first
      * one if several have this sum. For weights of CUBED_REMAP_LARGEST. */
     bool largest;

@@ -471,7 +471,7 @@ typedef struct cubed_driver_options {
     {                                                                                              \
         sizeof(cubed_driver_options), 0, 0, 2, NULL, NULL, NULL, 0, true                           \
     }
-/* Creates a driver for a run that has begun, and finds the tasks that are done.
+/* Creates a driver for a run that has begun, and determines which tasks are done.
  *
  * options  NULL: the defaults
  * stats    receives statistics during the run, so it must outlive the driver; may be NULL
