@@ -22,8 +22,8 @@ typedef struct cb_place {
     const char *user;  /* "USER:PASSWORD" of the URL, percent-encoded; NULL: the URL has no user */
     const char *path;  /* key of the array or group in the store; "" for the root */
     const char *text;  /* canonical form of store and path: equal for all spellings of a place */
-    /* For a local place: the deepest existing directory, its parents up to the root, and the parents of links followed on
-     * the way, which must not be removed either. Empty for other places. */
+    /* For a local place, the directories on which the place depends: the deepest existing directory, its parents up to the root,
+     * and the parents of the links on the way. Empty for other places. */
     const cb_place_id *ids;
     int nids;
     const char

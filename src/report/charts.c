@@ -154,7 +154,7 @@ static void memory_axis(FILE *f, const scale *s)
     }
 }
 
-/* Returns the first task of a bin. The inverse of the division into bins in record.c. */
+/* Returns the first task of a bin. This is the inverse of the division into bins in record.c. */
 static int64_t first_task(const record_stage *s, int64_t bin)
 {
     return (bin * s->info.num_tasks + s->nbins - 1) / s->nbins;

@@ -71,7 +71,7 @@ static void row_count(FILE *f, const char *name, const char *what, int64_t n, co
 
 static double elapsed_of(const report *r) { return (double)(r->end_ns - r->start_ns) * 1e-9; }
 
-/* Returns true if a stage makes a result, and does more than copy an array. */
+/* Returns true if a stage computes a result, and does more than copy an array. */
 static bool makes_result(const report *r, int stage)
 {
     cubed_stored_info x;

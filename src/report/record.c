@@ -178,7 +178,7 @@ static void keep_failure(report *r, const cubed_event *e)
     r->nfailures++;
 }
 
-/* Returns the index of the machine whose name is HOST in "HOST:PID". */
+/* Counts the event for the machine whose name is HOST in "HOST:PID". Returns the index of the machine. */
 static int count_host(report *r, const cubed_event *e)
 {
     const char *name = e->host ? e->host : "this machine", *end = strrchr(name, ':');

@@ -65,7 +65,8 @@ static void put_failures(const report *r, FILE *f)
     fputc(']', f);
 }
 
-/* Planned cost of requests in proportion to the tasks that have ended: engines do not report the requests of tasks. */
+/* Writes the planned cost of requests, in proportion to the tasks that have ended, because engines do not report the requests of
+ * tasks. */
 static void put_cost(const report *r, FILE *f)
 {
     double planned = 0;
