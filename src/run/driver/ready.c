@@ -237,10 +237,10 @@ static cubed_status has_remains(cb_ready *r, int stage, int64_t task, bool known
 
 /* --- Preparation before the run ----------------------------------------------------------------------- */
 
-/* Decides whether the driver finds a stage's unfinished tasks before the run starts, and sets *look. It must do so if tasks of
- * the stage wait for chunks of other stages, or if other tasks wait for chunks of this stage. Prepares the records of
- * existing chunks, so that only reads of unfinished tasks are counted. For other stages, the driver looks for unfinished
- * tasks when it reaches them. */
+/* Decides whether the driver finds a stage's unfinished tasks before the run starts, and sets *look. The driver must do this if
+ * tasks of the stage wait for chunks of other stages, or if other tasks wait for chunks of this stage. Prepares the records of
+ * existing chunks, so that only reads of unfinished tasks are counted. For other stages, the driver looks for unfinished tasks
+ * when it reaches them. */
 static cubed_status note_outputs(cb_ready *r, const cb_stage *s, bool *look, cubed_error *err)
 {
     *look = s->level > 0;

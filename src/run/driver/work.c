@@ -281,7 +281,7 @@ static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
 struct cubed_worker {
     cubed_context *ctx;
     bool allow_code;
-    bool has_plan; /* the worker was made for `plan` */
+    bool has_plan; /* the worker was created for `plan` */
     /* Plan, hash and run of the last message. A plan holds the state that its sources had when the run began. */
     cubed_plan *plan;
     XXH128_hash_t hash;
@@ -351,7 +351,7 @@ out:
     return st;
 }
 
-/* Performs the range of a message, and puts the reports (cubed_work). Requires a worker that was made for a plan, or a message
+/* Performs the range of a message, and puts the reports (cubed_work). Requires a worker that was created for a plan, or a message
  * with a plan. */
 static cubed_status work_planned(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
 {

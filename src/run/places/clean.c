@@ -89,8 +89,8 @@ static cubed_status sweep(const cleaning *c, cubed_store *s, const char *path, u
     return cb_store_sweep(s, path, flags | dry, tell_file, (void *)(uintptr_t)c, err);
 }
 
-/* Removes unfinished writes of a run that has ended. Without CUBED_SWEEP_ALONE, stores that do not know the writer would keep
- * them for a day. */
+/* Removes unfinished writes of a run that has ended. Without CUBED_SWEEP_ALONE, stores that cannot identify the writer would keep
+ * these writes for a day. */
 static cubed_status sweep_of_run(const cleaning *c, const char *path, cubed_error *err)
 {
     return c->store->vt->flags & CUBED_STORE_AT_ONCE
@@ -135,7 +135,7 @@ static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool 
     if (st == CUBED_OK) st = cb_claim_look(p.store, p.staged, c->zone, &moved, err);
     if (st == CUBED_OK && cb_version_equal(&moved.version, &claim->version))
         st = is_array ? cb_stage_discard(&p, err) : cb_store_clear(p.store, p.staged, err);
-    else if (st == CUBED_OK) /* the run that owns the folder continues */
+    else if (st == CUBED_OK) /* the run that owns the folder has not ended */
         st = cb_store_swap(p.store, p.staged, p.name, err);
     cb_store_close(p.store);
     return st;
