@@ -693,7 +693,7 @@ static void drop_transfer(cb_http *h, transfer *t)
     release(h, t);
 }
 
-/* Removes transfers that lost their call. */
+/* Removes transfers that were detached from their calls. */
 static void drop_lost(cb_http *h)
 {
     for (unsigned i = 0; i < h->nall; i++) {
@@ -868,7 +868,7 @@ static void read_messages(cb_http *h)
         if (m->msg != CURLMSG_DONE) continue;
         const CURLcode code = m->data.result;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
-        /* This removes the handle, after which libcurl drops its further messages. */
+        /* Each branch removes the handle of the transfer. libcurl then drops further messages about the handle. */
         if (t->lost)
             drop_transfer(h, t);
         else if (code == CURLE_OK || !leave_to_other(h, t))

@@ -269,8 +269,8 @@ static bool may_refer(const char *url)
     return cb_store_file_kind(url, n) == CUBED_FILE_REFERENCES;
 }
 
-/* Returns true if the setting's scope is a file that is read through the store at the URL: a file in this folder, or a
- * document whose references may lead there. References may lead to all of the document's host or bucket. */
+/* Returns true if the setting's scope is a file that is read through the store at the URL: a file in this folder, or a document
+ * that may refer to objects there. A document may refer to all objects of its host or bucket. */
 static bool is_of_file_in(const cb_setting *s, const char *url)
 {
     const char *host = s->scope ? strstr(s->scope, "://") : NULL;

@@ -157,7 +157,7 @@ static void put_block(const cb_remote_call *c, size_t part, cb_buf *out)
     cb_buf_puts(out, text);
 }
 
-/* Makes the list of blocks. "Latest" also finds blocks that an attempt with a lost reply has committed. */
+/* Creates the list of blocks. "Latest" also selects blocks that an attempt with a lost reply has committed. */
 static void put_blocks(cb_remote_call *c)
 {
     c->body.size = 0;

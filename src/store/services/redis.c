@@ -480,7 +480,7 @@ static cubed_status scan_on(cb_resp *c, const char *pattern, char cursor[32], li
     for (int64_t i = 0, n = r.number; i < n; i++) {
         CB_TRY(expect(c, '$', &r, err));
         const size_t size = (size_t)r.number;
-        if (size >= KEY_CAP) { /* the key is too long, so another program has made it */
+        if (size >= KEY_CAP) { /* the key is too long, so another program has created it */
             CB_TRY(cb_resp_take(c, &r, size, NULL, 0, err));
             continue;
         }

@@ -57,7 +57,7 @@ typedef struct cb_remote_call {
     char id[33]; /* identifies this put */
     uint32_t crc32c;
     char sha256[65]; /* hexadecimal digest of the body, or a word that replaces it in signatures */
-    cb_buf body;     /* body made by the dialect; for CB_REMOTE_CREATE the upload's ID */
+    cb_buf body;     /* body created by the dialect; for CB_REMOTE_CREATE the upload's ID */
     /* Used for the upload of parts and its completion: the call of CB_REMOTE_CREATE. In memory, the calls of the parts come
      * directly after it. */
     const struct cb_remote_call *upload;
