@@ -67,7 +67,7 @@ typedef enum cubed_failure {
     CUBED_FAILURE_TRANSIENT, /* input or output failed, but may succeed later */
     /* the machine has too little memory for the task, so a retry with the same memory is useless */
     CUBED_FAILURE_MEMORY,
-    /* the worker was asked to stop, for example because its machine was reclaimed; the attempt is not counted */
+    /* the worker was ordered to stop, for example because its machine was reclaimed; the attempt is not counted */
     CUBED_FAILURE_PREEMPTED,
     CUBED_FAILURE_LOST,     /* the worker died for an unknown reason */
     CUBED_FAILURE_TIMED_OUT /* the task exceeded task_timeout_ms */

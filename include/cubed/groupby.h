@@ -34,9 +34,9 @@ typedef struct cubed_group_options {
     size_t struct_size;
     bool skip_nan;     /* skip elements that are NaN or NaT; not accepted for any and all */
     double correction; /* divisor of var and std: N - correction */
-    /* Minimum number of elements of a group; groups with fewer elements have the result `fill`. Values below these limits are
-     * raised to them: 1, except for count, sum and prod; more than the correction for var and std. CUBED_E_ARG for values above
-     * 1 with first, last, argmin and argmax. */
+    /* Minimum number of elements of a group; groups with fewer elements have the result `fill`. A lower minimum is raised: to 0
+     * for count, sum and prod, to more than the correction for var and std, and to 1 otherwise. CUBED_E_ARG for values above 1
+     * with first, last, argmin and argmax. */
     int64_t min_count;
     /* An element of the result's type. NULL: NaN or NaT; -1 for argmin and argmax; false for any, true for all; 0
      * otherwise. */

@@ -23,12 +23,12 @@ typedef enum cubed_measurement {
     CUBED_MEASURE_MAXIMUM,
     /* Median of real numbers, in x's type if that is a floating-point type, else float64. NaN for an object without elements. */
     CUBED_MEASURE_MEDIAN,
-    /* As int64, the first position of the extreme along each axis of x. The last axis of the result numbers the axes of x. 0
-     * for an object without elements. */
+    /* As int64, the first position of the extreme along each axis of x. The last axis of the result has an element for each
+     * axis of x. 0 for an object without elements. */
     CUBED_MEASURE_MINIMUM_POSITION,
     CUBED_MEASURE_MAXIMUM_POSITION,
-    /* Mean position along each axis of x, weighted by the elements, as float64 or complex. The last axis of the result
-     * numbers the axes of x. */
+    /* Mean position along each axis of x, weighted by the elements, as float64 or complex. The last axis of the result has an
+     * element for each axis of x. */
     CUBED_MEASURE_CENTER_OF_MASS,
     CUBED_MEASUREMENTS
 } cubed_measurement;

@@ -47,7 +47,7 @@ typedef struct cubed_event {
     uint64_t stored_read;    /* TASK_END: encoded bytes read from stores */
     uint64_t stored_written; /* TASK_END: encoded bytes written to stores */
     /* TASK_END: peak bytes of the task's arena (its buffers) and of memory that libraries allocated. For a cooperative task:
-     * the peak of the worker that used most. */
+     * the peak of the worker that used the most memory. */
     uint64_t measured_mem;
     uint64_t projected_mem; /* TASK_END: bound on measured_mem */
     /* TASK_END, for user-defined functions. function_mem: bytes that a function reported as its own memory. function_projected:

@@ -6,20 +6,21 @@
  *
  * Requests. The library passes any number of requests to `submit`, which need not wait for them. The store completes each
  * request exactly once, in any order: it sets status, *err, got and info, and then calls request->complete(request), within
- * submit or from a thread of its own. The library collects completions in a queue for each waiting thread. So a store has no
- * function that waits for requests: several threads have requests in one store, and one thread may wait for requests in several
- * stores.
+ * submit or from one of the store's threads. The library collects completions in a queue for each waiting thread. So a store
+ * has no function that waits for requests: several threads have requests in one store, and one thread may wait for requests in
+ * several stores.
  *
- * Threads. submit and cancel are called from several threads at once. The store must not hold a lock of its own when it calls
+ * Threads. submit and cancel are called from several threads at once. The store must not hold any of its locks when it calls
  * `complete`, which does not block and does not call the store.
  *
  * Lifetimes. A request, its keys, ranges and buffers, and the target of `err` belong to the caller of submit. They do not
  * change until the request is completed; afterwards the store does not access them. Between submit and complete, `next` and
  * `store_data` belong to the store.
  *
- * Cancelling. `cancel` asks the store to complete a request early. Until the request is completed, the store may use its
- * buffers. The request completes with CUBED_E_CANCELLED, or with its result. A cancelled put may have taken effect. `close`
- * cancels the requests in flight, and returns when all are completed; no thread submits or cancels requests during `close`.
+ * Cancelling. After `cancel`, the store completes a request as early as possible. Until the request is completed, the store may
+ * use its buffers. The request completes with CUBED_E_CANCELLED, or with its result. A cancelled put may have taken effect.
+ * `close` cancels the requests in flight, and returns when all are completed; no thread submits or cancels requests during
+ * `close`.
  *
  * Errors. status and err->status are equal. If err->transient is set, the same request may succeed later, but not before
  * err->retry_after_ms. All other errors are permanent: no permission, no space, no such bucket. A store may retry by itself;
@@ -94,7 +95,7 @@ typedef struct cubed_store_entry {
 
 /* Receives an entry of a listing. Never called concurrently for one request. A status other than CUBED_OK ends the listing,
  * which has that status. The function may submit requests to the store, such as a delete of keys that were listed. So the store
- * must not hold a lock of its own when it calls the function. */
+ * must not hold any of its locks when it calls the function. */
 typedef cubed_status (*cubed_store_entry_fn)(void *ctx, const cubed_store_entry *entry,
                                              cubed_error *err);
 
