@@ -88,7 +88,7 @@ bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scal
     const cubed_kind kind = cubed_dtype_kind(dtype);
     if (cb_cf_is_float(n->dtype) && !cb_cf_is_float(dtype)) {
         cb_scalar_cast(n->dtype, &n->value, CUBED_FLOAT64, &back);
-        /* A cast of numbers outside of these limits to an integer would be undefined. */
+        /* Casting a number outside these limits to an integer is undefined. */
         const double most = kind == CUBED_KIND_UINT ? 0x1p64 : 0x1p63;
         if (!(back.f64 >= (kind == CUBED_KIND_UINT ? 0 : -most) && back.f64 < most)) return false;
     }

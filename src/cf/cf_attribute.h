@@ -35,9 +35,9 @@ cb_cf_numbers cb_cf_get_numbers(const cb_cf_attrs *attrs, const char *name);
 /* Gets element i of the list, or the value itself if the attribute is not a list. Returns false if there is no such element, or
  * if it is not a number of a supported type. */
 bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out);
-/* Reads element i as a number. Numbers of unknown type are weak: float64, int64 or uint64. Some strings are numbers: "NaN",
- * "Infinity" and the base64 that Xarray writes for floats in Zarr format 3. Booleans are numbers for bool arrays. Returns
- * false for other values, and beyond the end. */
+/* Reads element i as a number. Numbers without a recorded type are weak (cubed_cf_number): float64, int64 or uint64. Some strings
+ * are numbers: "NaN", "Infinity" and the base64 that Xarray writes for floats in Zarr format 3. Booleans are numbers for bool
+ * arrays. Returns false for other values, and for an index beyond the end. */
 bool cb_cf_get_number(const cb_cf_attrs *attrs, const char *name, size_t i, cubed_cf_number *out);
 /* Converts a number to the element of `dtype` that equals it. Returns false if no element equals it. */
 bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scalar *out);

@@ -17,9 +17,9 @@ static bool is_exact(cubed_dtype from, cubed_dtype to)
     return cb_cf_is_float(to) && cubed_dtype_size(to) > cubed_dtype_size(from);
 }
 
-/* Returns a mask of the missing elements, or NULL if no element can be missing. `raw` has the stored elements, `y` their values
- * in the result's type. Compares stored elements, which is faster, if the result equals the result of Xarray, which compares
- * values. */
+/* Returns a mask of the missing elements, or NULL if no element can be missing. `raw` has the stored elements; `y` has their
+ * values in the result's type. Xarray compares values. This function compares stored elements, which is faster, if both
+ * comparisons have the same result. */
 static cubed_array *is_missing(cb_steps *s, const cubed_cf_packing *p, cubed_array *raw,
                                cubed_array *y)
 {

@@ -114,7 +114,7 @@ static cubed_dtype masked_type(cubed_dtype stored)
 
 /* --- Missing values ----------------------------------------------------------------------------------- */
 
-/* Converts a missing value if integers of one signedness are read as the other: keeps the bits. Like Xarray, converts only
+/* Reinterprets the bits of a missing value if signed integers are read as unsigned, or vice versa. Like Xarray, converts only
  * `_FillValue`. */
 static void convert_missing(cubed_dtype from, cubed_dtype to, cubed_cf_number *n)
 {
@@ -122,7 +122,8 @@ static void convert_missing(cubed_dtype from, cubed_dtype to, cubed_cf_number *n
     cb_scalar_cast(n->dtype, &n->value, from, &n->value);
     cb_scalar_cast(from, &n->value, to, &n->value);
     n->dtype = to;
-    n->weak = cubed_dtype_kind(to) == CUBED_KIND_UINT; /* Xarray converts it to a Python number */
+    /* Xarray converts an unsigned value to a Python number */
+    n->weak = cubed_dtype_kind(to) == CUBED_KIND_UINT;
 }
 
 /* Adds a missing value. If an element of the stored type is equal, adds that element, so that equal packings compare equal
