@@ -18,10 +18,10 @@ typedef struct stored_array {
     bool given; /* a result or a coordinate extends the array, or was compared with it */
 } stored_array;
 
-/* An array of the results that does not have the dimension, and must equal the stored array of its name. */
+/* A result array without the dimension. It must equal the stored array of the same name. */
 typedef struct same {
     char *name;
-    /* 0-d bool, which is computed before the results: whether an element differs */
+    /* 0-d bool array, computed before the results: true if any element differs */
     cubed_array *differs;
 } same;
 
@@ -101,7 +101,7 @@ static void forget_arrays(append *a)
 static stored_array *find_array(append *a, const char *name)
 {
     for (int i = 0; i < a->narrays; i++) {
-        /* a store that is a single array has no name */
+        /* an array that is the whole store has no name */
         if (!a->is_group || strcmp(a->array[i].name, name) == 0) return &a->array[i];
     }
     return NULL;
@@ -185,7 +185,7 @@ static cubed_status hold_all(append *a, cubed_error *err)
     return st == CUBED_OK ? read_store(a, err) : st;
 }
 
-/* Truncates arrays that are longer than the coordinate, because a command that was killed had extended them. */
+/* Truncates arrays that are longer than the coordinate, because a killed command had extended them. */
 static cubed_status cut_all(append *a, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -373,7 +373,7 @@ static cubed_status name_like(const cubed_array *like, cubed_array **x, cubed_er
     return CUBED_OK;
 }
 
-/* Returns codecs with the same level of deflation as an array of the file, or NULL for the default codecs. */
+/* Returns codecs with the deflate level of an array of the file, or NULL for the default codecs. */
 static const char *deflation(append *a, const char *codecs)
 {
     json_t *list = codecs ? json_loads(codecs, 0, NULL) : NULL;

@@ -6,9 +6,9 @@
 
 typedef struct append append;
 
-/* Reads the arrays of the store or file at `out`, which must exist. Unless the command only plans, holds each array of a store
- * that becomes longer, so that no other process extends it. Also removes chunks after the end of the array, which a killed
- * command left. */
+/* Reads the arrays of the store or file at `out`, which must exist. Unless the command only plans, claims each array of a store
+ * that becomes longer, so that no other process extends it. Also removes chunks beyond the end of an array, which a killed
+ * command has left. */
 CUBED_MUST_CHECK cubed_status append_begin(cubed_context *ctx, const cli_common *common,
                                            const char *out, const char *dim, append **a,
                                            cubed_error *err);
@@ -27,7 +27,7 @@ CUBED_MUST_CHECK cubed_status append_add(append *a, const char *name, cubed_arra
  * `a`. */
 CUBED_MUST_CHECK cubed_status append_targets(append *a, const cubed_target **targets, int *n,
                                              cubed_error *err);
-/* Properties of the store or file that is extended: its attributes or NULL, its Zarr format, and true if it is a group. */
+/* Properties of the extended store or file: its attributes (may be NULL), its Zarr format, and whether it is a group. */
 const char *append_attrs(const append *a);
 int append_format(const append *a);
 bool append_is_group(const append *a);

@@ -38,8 +38,8 @@ static bool is_along(const content *c, const variable *v, int kind, bool on_eart
     return false;
 }
 
-/* Returns true if the expression needs quotes around argument k of `o`: a date, or a label of a coordinate of strings or
- * dates. */
+/* Returns true if the expression needs quotes around argument k of `o`, because it is a date, or a label of a coordinate of
+ * strings or dates. */
 static bool takes_strings(const content *c, const operation *o, int k)
 {
     const char *key = o->argument[k].key;
@@ -92,9 +92,10 @@ static void add_input(apply *a, const char *name, const char *url, const char *a
 typedef struct term {
     const content *content;
     const variable *variable;
-    const char *name; /* of the variable in the expression */
+    const char *name; /* name of the variable in the expression */
     char *value;      /* the expression */
-    /* The lazy array of `value`, which owns the names of `axes`. NULL if the axes are not known, or are the variable's own. */
+    /* The lazy array of `value`, which owns the names of `axes`. NULL if the axes are unknown, or are the axes of the
+     * variable. */
     cubed_array *built;
     operator_axes axes;
 } term;
@@ -118,8 +119,8 @@ static void set_value(term *t, char *value)
     t->built = NULL;
 }
 
-/* Finds the axes of the expression. Functions may have changed the variable's axes. If the input is several files and `joined`
- * is set, the axes of the variable itself are also found, because they are longer than in the first file. */
+/* Finds the axes of the expression. Functions may have changed the variable's axes. If the input consists of several files and
+ * `joined` is set, finds even unchanged axes, because they are longer than in the first file. */
 static void find_axes(apply *a, term *t, bool joined)
 {
     const bool changed = strcmp(t->value, t->name) != 0,
@@ -189,7 +190,7 @@ char **apply_eval_words(const apply *a, const char *out, int *count)
     return argv;
 }
 
-/* Returns true if a variable has different values in the files that are joined. */
+/* Returns true if the variable is joined from all files. Other variables are read from the first file. */
 static bool is_joined(const apply *a, const variable *v)
 {
     if (a->of_inputs == OPERATOR_ENSEMBLE) return v->is_numeric;
@@ -206,7 +207,7 @@ static void add_own_input(apply *a, const variable *v, const char *name)
         add_input(a, v->name, a->first_file, v->name);
 }
 
-/* Builds `value`, an expression of one variable that it calls `name`. If `dim` is not NULL, builds the coordinate of that
+/* Builds `value`, an expression in which the variable v is called `name`. If `dim` is not NULL, builds the coordinate of that
  * dimension instead. */
 int apply_build_value(apply *a, const variable *v, const char *name, const char *value,
                       const char *dim, cubed_array **built)
@@ -268,7 +269,8 @@ static bool add_operation(apply *a, term *t, const operation *o, const char *sec
     return true;
 }
 
-/* Returns true if a result has the dimension of pieces. Functions before the selection may have removed the dimension. */
+/* Returns true if a result has the dimension along which it is split into pieces. Functions before the selection may have removed
+ * the dimension. */
 static bool has_pieces(apply *a, term *t)
 {
     bool has = false;
@@ -327,7 +329,7 @@ static bool is_masked(const apply *a)
            expr_mask_arrays(a->operations[0].name) > 0;
 }
 
-/* Adds the statement for variable v of the second input, whose mask is in the first input. Further functions make the mask.
+/* Adds the statement for variable v of the second input, whose mask is in the first input. Further functions compute the mask.
  * Returns the number of operations, or -1 if there are too many variables. */
 static int add_masked_statement(apply *a, const variable *v)
 {

@@ -12,7 +12,7 @@ typedef struct apply {
     operation operations[APPLY_MAX_OPERATIONS]; /* operations from the outermost to the innermost */
     int noperations;
     const char **in;
-    /* nin: number of inputs; owned: number of those strings that belong to this structure */
+    /* nin: number of inputs; owned: number of strings in `in` that this structure owns */
     int nin, owned;
     const char *out;
     const char *along; /* dimension along which several input files are joined */
@@ -27,10 +27,10 @@ typedef struct apply {
     int ncontents;
     const operation *piece; /* selection of a piece, applied last; may be NULL */
     const char *piece_dim;  /* dimension of the pieces; may be NULL */
-    int npieces;            /* number of variables of which a->text selects a piece */
-    const char *only;       /* the only variable of the result; NULL if it has all */
+    int npieces;            /* number of variables from which a->text selects a piece */
+    const char *only;       /* the only variable of the result; NULL: all variables */
     char *wrong;            /* first error in an operator's arguments */
-    int code;               /* not EXIT_SUCCESS after a reported error in an operator */
+    int code;               /* exit code: not EXIT_SUCCESS after a reported error */
     char **options;         /* options of the command line */
     int noptions;
     char *command; /* the command line, for the attribute history */

@@ -63,8 +63,8 @@ static const char *suffix_of(const char *name)
     return strspn(dot + 1, letters) > 0 ? dot + 1 : "";
 }
 
-/* Returns the directory of a path if it does not exist. The caller frees the string. Returns NULL if the directory exists.
- * Also returns NULL if its name contains "..", because the library resolves names such as "none/.." without the disk. */
+/* Returns the directory of a path if it does not exist. The caller frees the string. Returns NULL if the directory exists. Also
+ * returns NULL if its name contains "..", because the library resolves names such as "none/.." without accessing the disk. */
 static char *missing_directory(const char *name)
 {
     size_t n = strlen(name);

@@ -5,7 +5,7 @@
 #include "cli.h"
 
 typedef struct archive {
-    char *path, *staging; /* path of the file, and of the store that becomes it */
+    char *path, *staging; /* paths of the file, and of the store from which it is written */
     cubed_new_file *file; /* the archive; NULL until writing begins */
     cubed_target *targets;
     cubed_plan_group *groups;
@@ -14,7 +14,8 @@ typedef struct archive {
     const cli_picture *picture; /* NULL if the result is not drawn */
 } archive;
 
-/* Return true if the result becomes a single local file, by the suffix of its path: a ZIP archive or a NetCDF file. */
+/* Return true if `url` is a local path with the suffix of a single file. archive_is_wanted: a ZIP archive or a NetCDF file;
+ * archive_is_netcdf: a NetCDF file. */
 bool archive_is_wanted(const char *url);
 bool archive_is_netcdf(const char *url);
 /* Returns true if `url` has the suffix of a single file, but is not a local path. */
@@ -23,8 +24,9 @@ bool archive_is_elsewhere(const char *url);
 bool archive_is_picture(const char *url);
 /* Returns true if `url` is a local path with the suffix of a file that can only be read. */
 bool archive_is_unknown(const char *url);
-/* Returns why no result can be written to that URL: its suffix is unknown, or its directory is missing. `elsewhere`:
- * another machine, whose directories are unknown, may write it. NULL if results can be written; the caller frees the string. */
+/* Returns the reason why no result can be written to that URL: its suffix is unknown, or its directory is missing. Returns NULL
+ * if results can be written. The caller frees the string. `elsewhere`: another machine may write the result, so the directory is
+ * not checked. */
 char *archive_refuse(const char *url, bool elsewhere);
 /* Creates targets and groups in the store. Returns NULL, or an error message, which the caller frees. `picture` is NULL if the
  * result is not drawn. */

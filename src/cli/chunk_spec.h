@@ -30,7 +30,8 @@ void chunk_spec_free(chunk_spec *s);
 cubed_status chunk_spec_apply(chunk_spec *s, const char *option, bool group, const cubed_array *x,
                               const char *url, int64_t *lengths, cubed_chunk_list *lists,
                               cubed_error *err);
-/* Returns the first dimension of the specification that no array had; NULL if each was used. Call it after all arrays. */
+/* Returns the first dimension of the specification that no array had; NULL if each dimension was used. Call it after all
+ * arrays. */
 const char *chunk_spec_unused(const chunk_spec *s);
 
 #endif

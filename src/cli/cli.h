@@ -56,15 +56,15 @@ int cli_build_result(int argc, char **argv, const char *dim, cubed_array **out);
 /* Returns true if FUNCTION[,ARGUMENT...] names a function of expressions (operation.c). */
 bool cli_is_function(const char *spec);
 
-/* cli_is_generator returns true if GENERATOR,GRID has CDO's form of making a file of weights, such as gencon,r360x180.
- * cmd_generate is the command that makes the file (cmd_remap.c). */
+/* cli_is_generator returns true if GENERATOR,GRID has the form of CDO's operators that create a file of weights, such as
+ * gencon,r360x180. cmd_generate is the command that creates the file (cmd_remap.c). */
 bool cli_is_generator(const char *spec);
 int cmd_generate(int argc, char **argv);
 
 /* --- Regions -------------------------------------------------------------------------------------------- */
 
-/* Sets *target to write x into a part of the existing array at `url` (cubed_region_target). `text` is the part as the user has
- * given it. */
+/* Sets *target to write x into a part of the existing array at `url` (cubed_region_target). `text` is the user's specification of
+ * the part. */
 cubed_status cli_region_target(cubed_context *ctx, const char *text, cubed_array *x,
                                const char *url, cubed_target *target, cubed_error *err);
 
@@ -102,7 +102,7 @@ typedef struct cli_common {
     bool overwrite, durable, resume, update, take_over, optimize, plan_only, explain, json,
         through_bytes;
     cli_progress_mode progress;
-    const char *partials; /* STORE of a group for partial results; NULL: none are kept */
+    const char *partials; /* STORE of a group for partial results; NULL: not kept */
     const char *plan_svg, *prices, *save_plan, *events, *report, *status, *isa;
     const cli_picture *picture; /* how results are drawn; NULL: results are not drawn */
     /* Recreates the targets' arrays for another allowed_mem: cubed_plan_options.remake. NULL: not possible. */
@@ -150,7 +150,8 @@ struct cli_usage {
     const char *repeats;
 };
 
-/* Special `words`: the subcommands; the subcommands, functions and categories of functions; an expression. */
+/* Special `words`. VERBS: the subcommands. TOPICS: the subcommands, functions and categories of functions. EXPRESSION: an
+ * expression. */
 #define CLI_WORDS_VERBS      "VERB"
 #define CLI_WORDS_TOPICS     "TOPIC"
 #define CLI_WORDS_EXPRESSION "EXPRESSION"
@@ -226,7 +227,8 @@ void cli_add_reference(cli_common *c, const char *prefix);
     "(default 600)"
 #define CLI_SILENCE "seconds, a whole number from 1 to 1000000"
 bool cli_parse_silence(const char *text, uint32_t *seconds);
-/* Sets tasks *first to *last - 1 of `n`: part number `index` of `of` nearly equal parts. */
+/* Divides `n` tasks into `of` nearly equal parts. Sets *first and *last to the range of part number `index`: tasks *first to
+ * *last - 1. */
 static inline void cli_part_of(int64_t n, int64_t index, int64_t of, int64_t *first, int64_t *last)
 {
     const int64_t each = n / of, more = n % of;
@@ -246,7 +248,7 @@ int cli_report(const char *verb, const cubed_error *err);
 
 /* Returns p, or ends the command if p is NULL. */
 void *cli_must(void *p);
-/* Makes Jansson end the command if out of memory. */
+/* Makes Jansson end the command if memory is exhausted. */
 void cli_set_json_memory(void);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);

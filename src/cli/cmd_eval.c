@@ -288,9 +288,9 @@ static cubed_status array_of_numbers(const eval *e, const cubed_array *x, int64_
     return st;
 }
 
-/* Computes x: int64 numbers of which the last one is the length of a later result, for functions such as unique_values. Sets
- * *last to it. If the command only makes a plan, nothing is computed: the numbers are zeros, and *last is the length from an
- * earlier evaluation, or else `most`, the maximum. */
+/* Computes x, an int64 array whose last element is the length of a later result, for functions such as unique_values. Sets *last
+ * to this length. If the command only plans, computes nothing: *numbers has zeros, and *last is the length from an earlier
+ * evaluation, or else `most`, the maximum. */
 static cubed_status count_now(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                               int64_t *last, cubed_error *err)
 {
@@ -451,9 +451,9 @@ static cubed_status check_all(eval *e, const eval_targets *results, cubed_error 
     return st;
 }
 
-/* Improves the error if numbers that shapes depend on do not fit in memory. Adds the memory that suffices for these numbers, for
- * later ones, and for the results. Unknown lengths count as their maximum. If shapes do not fit such lengths, the error says that
- * its advice covers only these numbers. */
+/* Improves the error if numbers that determine shapes do not fit in memory: advises memory for these numbers, for later numbers
+ * and for the results, with the maximum of each unknown length. If the results cannot be planned with such lengths, the error
+ * says that its advice covers only these numbers. */
 static void advise_for_all(eval *e, cubed_error *err)
 {
     cubed_error other = CUBED_ERROR_INIT;

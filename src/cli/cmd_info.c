@@ -38,7 +38,7 @@ typedef struct info_state {
     table_row *row;
     int nrows, narrays;
     double logical, stored;
-    cubed_validator validator; /* the weakest kind of version that any listed array has */
+    cubed_validator validator; /* the weakest kind of version among the listed arrays */
     /* name of the file's format; NULL for a Zarr store or an unknown format */
     const char *file_format;
     info_details details;
@@ -68,7 +68,7 @@ static const char *type_name(const cubed_attribute *a)
     }
 }
 
-/* Adds to `o` the attributes of x and their types. Attributes whose stated type is wrong have no type. */
+/* Adds to `o` the attributes of x and their types. Omits types that do not match their attributes. */
 static cubed_status add_attributes(json_t *o, const cubed_zarr_info *x, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -236,7 +236,7 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
     char *chunks = row->cell[3], *shards = x->shards ? extents(x->ndim, x->shards, NULL) : NULL;
-    /* If chunk_shapes is set, the chunks or shards have different shapes, up to the one shown. */
+    /* If chunk_shapes is set, the chunks or shards have different shapes. Then the maximum length along each axis is shown. */
     const char *up_to = x->chunk_shapes ? "up to " : "";
     row->cell[3] = shards ? cli_printf("%s in %s%s", chunks, up_to, shards)
                           : cli_printf("%s%s", up_to, chunks);

@@ -1,7 +1,7 @@
-/* Runs as job arrays of batch systems: a folder with the plan, the job descriptions, and scripts that start, list and cancel
- * jobs.
+/* Runs plans as job arrays of batch systems, from a folder with the plan, the job descriptions, and scripts that start, list and
+ * cancel jobs.
  *
- * Workers write notes about completed tasks in the work directory. So no process must run all the time, and restarted jobs
+ * Workers write notes about completed tasks in the work directory. So no process has to run all the time, and restarted jobs
  * continue with the missing tasks. */
 #define _GNU_SOURCE
 #include "lang/lang_memory.h"
@@ -316,7 +316,7 @@ static cubed_status look(followed *f, cubed_error *err)
     if (st == CUBED_OK) {
         cubed_task_range one;
         int n;
-        /* The driver examines a stage that no other stage waits for only when its ranges are requested. So all ready ranges are
+        /* If no other stage waits for a stage, the driver examines it only when its ranges are requested. So all ready ranges are
          * requested here. */
         while (cubed_run_ready(driver, &one, 1, &n, NULL) == CUBED_OK && n == 1) continue;
         f->all_done = cubed_run_is_over(driver);

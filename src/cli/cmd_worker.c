@@ -125,7 +125,7 @@ static bool parse_range(const char *text, int64_t *first, int64_t *last)
     return lang_parse_int(&text, last) && *text == 0 && *last >= *first;
 }
 
-/* Parses a nonnegative integer that fits int. */
+/* Parses a nonnegative integer that fits in an int. */
 static bool parse_number(const char *text, int *out)
 {
     int64_t v;

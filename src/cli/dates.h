@@ -9,8 +9,8 @@
  * false if the numbers are not times that this library can show. */
 bool dates_axis(const char *attrs, cubed_dtype dtype, cubed_time_axis *out);
 
-/* Returns "2020-01-05T12:00:00" for element i of numbers with this meaning, or NULL if it is not a time. The caller frees
- * the string. */
+/* Returns element i of `data` as a date such as "2020-01-05T12:00:00", or NULL if it is not a time. The caller frees the
+ * string. */
 char *dates_element(const cubed_time_axis *axis, cubed_dtype dtype, const void *data, int64_t i);
 
 #endif

@@ -57,14 +57,14 @@ typedef enum carried {
     AUXILIARY   /* an array that an attribute of a result names */
 } carried;
 
-/* Records an error of an array that describes results, unless the array is missing or of another type. */
+/* Records an error in opening an array that describes results, unless the array is missing or has another type. */
 static void note_loss(eval *e, cubed_status st, const cubed_error *err)
 {
     if (inputs_must_report(st) && e->lost.status == CUBED_OK) e->lost = *err;
 }
 
-/* Finds array `name` for item i. It is the array that the item's expression made. If there is none, it is the array of the input.
- * Sets *c to NULL if there is no such array. */
+/* Finds array `name` for item i: the array that the item's expression created, or else the array of the input. Sets *c to NULL if
+ * neither exists. */
 static void find_carried(eval *e, int i, const char *name, carried what, cubed_array **c)
 {
     const cubed_expr_coord *made = cubed_expr_result_coord(e->item[i].result, name);

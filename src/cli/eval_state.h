@@ -34,9 +34,8 @@ typedef struct eval {
     chunk_spec chunks;
     cubed_expr *expr;
     cubed_expr_results *built;
-    eval_item *item; /* items to store or print: results, then coordinates */
-    cubed_error
-        lost; /* why an array that describes results cannot be read; CUBED_OK: no such array */
+    eval_item *item;  /* items to store or print: results, then coordinates */
+    cubed_error lost; /* first error in reading an array that describes results, or CUBED_OK */
     int nitems;
     /* The same results, built again for another allowed_mem, to find out how much memory a plan needs. They are planned, but
      * never run. `region` owns the arrays of results that are written to a region of an existing array. */
@@ -48,8 +47,8 @@ typedef struct eval {
         cubed_array **count;
         int ncounts;
     } again;
-    /* Some lengths are counted (computed) while the expressions are built. These are the counted lengths, in order. They are used
-     * again when the same expressions are built only to be planned. */
+    /* The lengths that were counted (computed) while the expressions were built, in order. They are used again when the same
+     * expressions are built only to be planned. */
     int64_t *length;
     int nlengths;
     bool is_planned; /* nothing is computed while expressions are built */

@@ -62,7 +62,7 @@ static const struct row {
     const char *name, *expected;
     const char *executors; /* executors that have the option, as "a|b"; NULL for all */
     bool (*set)(cli_common *c, const char *value);
-    /* if `set` is NULL: environment variable with the value, which the context reads when it is made */
+    /* if `set` is NULL: environment variable with the value, which the context reads when it is created */
     const char *variable;
 } rows[] = {
     {"max_workers", "a whole number from 1 to 100000", NULL, set_workers, NULL},

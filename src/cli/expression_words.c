@@ -58,7 +58,7 @@ static bool ends_value(const char *text, const char *end)
     return end > text && (strchr(name_characters, end[-1]) || strchr(")]'\"", end[-1]));
 }
 
-/* State of completing the name `last` at the end of a text, for functions outside the catalogue. */
+/* State of the completion of `last`, the name at the end of a text, for functions outside the catalogue. */
 typedef struct completed {
     FILE *f;
     const char *text;

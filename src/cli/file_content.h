@@ -19,7 +19,7 @@ typedef struct variable {
     bool has_words;  /* elements of the variable (dates or strings) are selected by strings */
 } variable;
 
-/* A coordinate that the file describes as one of latitudes, longitudes, levels or times. */
+/* A dimension whose coordinate the file describes as latitudes, longitudes, levels or times. */
 typedef struct content_axis {
     char *dim;
     operator_axis kind;
@@ -36,7 +36,7 @@ typedef struct content {
     char *unsupported; /* names of variables whose type is not supported, for a message */
 } content;
 
-/* Reads the root of a store, of the first of several files. Free the content even after an error. */
+/* Reads the root of a store, or of the first file if there are several. Free the content even after an error. */
 CUBED_MUST_CHECK cubed_status content_read(cubed_context *ctx, const char *url, content *c,
                                            cubed_error *err);
 void content_free(content *c);

@@ -10,7 +10,7 @@
 typedef struct info_detail {
     char *path, *attrs;
     bool is_coordinate; /* the array has one axis, which has the array's name */
-    bool has_attrs;     /* an array with attributes, which may pack its values */
+    bool has_attrs;     /* the array has attributes, which may describe a packing */
     json_t *json;       /* borrowed: receives "fill_value" and "range"; NULL: print text */
 } info_detail;
 

@@ -29,8 +29,8 @@ typedef struct inputs {
     struct {
         char *name;
         cubed_array *array; /* NULL if the inputs have no such coordinate */
-    } * coordinate;         /* coordinates that were looked for, so that each is looked for once */
-    char *known;            /* names of all arrays, for messages; NULL until first needed */
+    } * coordinate; /* coordinates that were searched for, so that each is searched for once */
+    char *known;    /* names of all arrays, for messages; NULL until first needed */
 } inputs;
 
 /* Adds an input from an argument of --in. Returns NULL, or an error message, which the caller frees. */
@@ -39,9 +39,9 @@ char *inputs_add(inputs *in, const char *spec);
  * NULL if all are used. The caller frees the string. */
 char *inputs_unused(const inputs *in, const char *but);
 void inputs_free(inputs *in);
-/* Finds the array that a name in an expression means (an expr_lookup_fn). Searches, in this order: inputs NAME=STORE, arrays of
- * the given groups, and arrays that were given without a name, by the last part of their paths. If several groups or paths
- * contain the name, it is an error. If `known` is NULL (for coordinates), the first of them is used. */
+/* Finds the array that a name in an expression refers to (an expr_lookup_fn). Searches, in this order: inputs NAME=STORE, arrays
+ * of the given groups, and arrays that were given without a name, by the last part of their paths. If several groups or paths
+ * contain the name, uses the first one if `known` is NULL (for coordinates), otherwise fails. */
 cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
 /* Finds a coordinate, or another array that describes arrays, in the groups of the inputs. *out receives a new reference to

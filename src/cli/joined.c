@@ -285,7 +285,7 @@ static bool is_exact(const cubed_time_axis *from, const cubed_time_axis *to, int
     return unit % per == 0 && offset % to->unit == 0;
 }
 
-/* Returns true if the times of a file fit int64 in units of `to`, with room for bounds. */
+/* Returns true if the times of a file fit in int64 in units of `to`, with a margin for bounds. */
 static bool fits(const joined_file *f, const cubed_time_axis *to)
 {
     for (int64_t i = 0; f->has_units && i < f->n; i++) {
@@ -386,7 +386,7 @@ static bool are_times(const json_t *attrs)
     return units && cubed_time_units_since(units);
 }
 
-/* Checks parts that changed: all extents except the one along the axis must be equal. */
+/* Checks that all extents except the one along the axis are equal (axis -1: all extents). */
 static cubed_status check_shapes(const parts *p, int axis, cubed_error *err)
 {
     const int ndim = cubed_array_ndim(p->x[0]);
@@ -458,7 +458,7 @@ static cubed_status describe(const cubed_array *like, const char *attrs, cubed_a
 
 static void release(void *owner) { cli_free(owner); }
 
-/* If files overlap, selects the elements of *x that remain. */
+/* If files overlap, selects the elements of *x that the result keeps. */
 static cubed_status select_remaining(const joined_order *order, int axis, cubed_array **x,
                                      cubed_error *err)
 {

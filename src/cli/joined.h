@@ -11,7 +11,7 @@ typedef enum joined_overlap { JOINED_ERROR, JOINED_FIRST, JOINED_LAST } joined_o
 typedef enum joined_values {
     JOINED_DECODED, /* arrays whose packing differs are decoded; equally packed ones stay packed */
     JOINED_STORED,  /* packing, units and calendar must agree */
-    JOINED_TIMES /* as JOINED_STORED, for a coordinate, but times are converted to the units of the first file */
+    JOINED_TIMES /* like JOINED_STORED, but for a coordinate: times are converted to the units of the first file */
 } joined_values;
 
 /* How files are joined. The caller sets the fields up to `overlap`. */
@@ -25,7 +25,7 @@ typedef struct joined_inputs {
      * files are joined along a dimension that they have. */
     const char *stack;
     bool has_along;            /* an array that was opened has the dimension `along` */
-    struct joined_order *list; /* orders of files found so far */
+    struct joined_order *list; /* orders of files determined so far */
 } joined_inputs;
 
 /* Parses "error", "first" or "last"; returns false for other strings. */
@@ -43,9 +43,9 @@ void joined_free_urls(char **urls, int n);
 
 /* Opens the array of every file of the pattern `url` (STORE::PATH), as one array.
  *
- * The files are in the order of the coordinate of the dimension, which is read now; without a coordinate in the order of
- * joined_expand. Times are converted to the units of the first file, unless `values` is JOINED_STORED. If `describes` is set,
- * an array without the dimension is taken from the first file; otherwise it is an error.
+ * The files are in the order of the dimension's coordinate, which is read now. Without a coordinate, they are in the order of
+ * joined_expand. Times are converted to the units of the first file, unless `values` is JOINED_STORED. If `describes` is set, an
+ * array without the dimension is taken from the first file; otherwise it is an error.
  *
  * Errors: CUBED_E_NOT_FOUND if no file has the array; CUBED_E_ARG, with the names of the files, if some lack the array, if they
  * overlap, or if their calendars, types, shapes or other coordinates differ. */

@@ -22,7 +22,7 @@ typedef struct operation {
     /* The function is `sel`: keys of its arguments are dimensions. Arguments whose dimension a variable does not have are
      * skipped. */
     bool selects;
-    bool by_calendar; /* the function works along time, unless an argument is dim= */
+    bool by_calendar; /* the function works along time, unless it has an argument dim= */
     bool regrids;     /* the function changes the horizontal grid */
     unsigned kinds; /* bit k: the function works along the dimensions of the coordinate of kind k */
 } operation;

@@ -12,8 +12,8 @@
 
 enum { MOST_ARGUMENTS = 4096, MOST_POSITIONS = 1 << 20 };
 
-/* An operator. In the body, %V stands for the value, %D for the quoted dimension, %P for the argument, and %1, %2 and %3 for one
- * of several arguments. */
+/* An operator. In the body, %V stands for the value, %D for the quoted dimension, %P for all arguments as text, and %1, %2 and %3
+ * for single arguments. */
 typedef struct operator_row {
     const char *name;
     operator_kind kind;
@@ -83,7 +83,7 @@ static const operator_row rows[] = {
     {"ensstd1", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanstd(%V, dim=%D, correction=1)"},
     {"ensvar", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanvar(%V, dim=%D)"},
     {"ensvar1", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanvar(%V, dim=%D, correction=1)"},
-    /* by the sample standard deviation, as in CDO */
+    /* divides by the sample standard deviation, as in CDO */
     {"ensskew", OPERATOR_ENSEMBLE, 0, 0, "no arguments",
      "(nanmean((%V - nanmean(%V, dim=%D, keepdims=True)) ** 3, dim=%D) / "
      "nanvar(%V, dim=%D, correction=1) ** 1.5)"},

@@ -72,8 +72,8 @@ void outputs_free(outputs *o);
 /* Changes the name and the attributes of a result, and names of its dimensions. *name is replaced. */
 CUBED_MUST_CHECK cubed_status outputs_edit_array(outputs *o, char **name, cubed_array **x,
                                                  cubed_error *err);
-/* Returns attributes of the group around results: edited, with history and conventions. `attrs` NULL: it has none. The caller
- * frees the string, which is NULL if there are no attributes. */
+/* Returns the attributes of the group around results: `attrs` (NULL: no attributes), edited, with history and conventions. The
+ * caller frees the string, which is NULL if there are no attributes. */
 char *outputs_group_attrs(outputs *o, const char *attrs, bool conventions);
 /* Returns why an option was not used by any array or group; NULL if all options were used. Call it when all arrays and groups
  * are edited. The caller frees the string. */

@@ -14,7 +14,7 @@ typedef struct cli_status {
     int64_t written_ns;
 } cli_status;
 
-/* Creates the status file of a run. `r` records the run. Call cli_status_close, also after an error. */
+/* Creates the status file of a run. `r` is the report of the run. Call cli_status_close, also after an error. */
 CUBED_MUST_CHECK cubed_status cli_status_open(cli_status *s, const char *path, const char *executor,
                                               const report *r, cubed_error *err);
 /* Writes the status of the run, unless the previous status was written less than a second ago. Errors are ignored, because a
@@ -26,13 +26,13 @@ void cli_status_close(cli_status *s, const report *r, const char *error);
 /* Returns the nanoseconds of a monotonic clock. */
 int64_t cli_clock_ns(void);
 
-/* Reads a status file, and adds its age in seconds. A run whose process has ended on this machine has the state "gone".
- * Returns NULL after a message on `why`, which the caller frees with cli_free. */
+/* Reads a status file, and adds its age in seconds. A run whose process has ended on this machine has the state "gone". On
+ * failure, returns NULL and sets *why to a message, which the caller frees with cli_free. */
 json_t *cli_status_read(const char *path, char **why);
 /* Prints a status. */
 void cli_status_print(const json_t *status);
 
-/* Returns a status, which the server releases, or NULL after a message on `why`. */
+/* Returns a status, which the server releases. On failure, returns NULL and sets *why to a message. */
 typedef json_t *(*cli_status_fn)(void *ctx, char **why);
 /* Shows a status on a page at http://127.0.0.1:PORT/ until the command is interrupted. Only this machine can connect. `port` 0: a
  * free port. Returns an exit code. */
