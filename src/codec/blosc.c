@@ -125,8 +125,8 @@ static size_t block_bound(const void *conf, const cubed_codec_ctx *ctx, size_t r
     return cb_min_size(cb_max_size(raw_size, 256), cb_max_size(most, 256));
 }
 
-/* Returns the memory that c-blosc allocates per block: two buffers of a block, and one of a block and 4 bytes for each
- * byte of an element (serial_blosc). */
+/* Returns the memory that c-blosc allocates per block: two buffers of the block size, and one of the block size plus 4 bytes for
+ * each byte of an element (serial_blosc). */
 static size_t block_memory(size_t block) { return cb_sat_add(cb_sat_mul(3, block), 8192); }
 
 /* Returns the heap memory of the inner codecs' decoders. lz4 and blosclz use the stack; snappy decodes without a state. */
@@ -337,7 +337,7 @@ static cubed_status copy_runs(const located_chunk *x, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Decodes whole blocks to the cursor's place. */
+/* Decodes whole blocks to the cursor's destination. */
 static cubed_status decode_whole(const located_chunk *x, const blocks *some, cb_blosc_cursor *c,
                                  cubed_error *err)
 {

@@ -48,15 +48,16 @@ static plane plane_of(const cb_blosc_block *b, size_t s, size_t j)
     return (plane){b->streams == 1 ? j : s, b->elem, b->size / b->elem};
 }
 
-/* Returns the index in the plane of its first byte that is not in front of byte `at` of the block; its size if there is none. */
+/* Returns the index of the plane's first byte that is at or after byte `at` of the block; the plane's size if there is no such
+ * byte. */
 static size_t index_in(const plane *p, size_t at)
 {
     const size_t i = at <= p->first ? 0 : (at - p->first + p->step - 1) / p->step;
     return cb_min_size(i, p->size);
 }
 
-/* Returns the end of the bytes of the plane that the parts need, and their start in *least. Parts ascend, so the first and the
- * last part with bytes of the plane decide. */
+/* Returns the end of the bytes of the plane that the parts need, and their start in *least. Parts are in ascending order, so the
+ * first and the last part with bytes of the plane determine this range. */
 static size_t needed(const cb_blosc_block *b, const plane *p, cb_blosc_cursor parts, size_t *least)
 {
     size_t most = 0;
@@ -101,7 +102,7 @@ static bool decode_run(const unsigned char *src, size_t encoded, unsigned char *
     enum { OFFSET = 2, LEAST_MATCH = 4, LEAST_LAST = 5, LONG = 15 };
     const unsigned char *const end = src + encoded, *const literals = src + 1;
     const size_t nfirst = *src >> 4;
-    size_t run = nfirst + LEAST_MATCH + (*src & LONG); /* bytes in front of the last literals */
+    size_t run = nfirst + LEAST_MATCH + (*src & LONG); /* bytes before the last literals */
     if (nfirst == 0 || nfirst == LONG || encoded < 1 + nfirst + OFFSET) return false;
     const unsigned char *at = literals + nfirst + OFFSET;
     if (cb_le_get(at - OFFSET, OFFSET) != 1) return false;

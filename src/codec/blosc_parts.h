@@ -8,7 +8,7 @@
 
 #include <cubed/sys/store.h>
 
-/* An encoded block. It consists of streams, one after another. In front of each stream is its encoded size (32 bits,
+/* An encoded block. It consists of streams, one after another. Each stream is preceded by its encoded size (32 bits,
  * little-endian). A stream whose encoded size equals its decoded size is stored unencoded. */
 typedef struct cb_blosc_block {
     const unsigned char *src;
@@ -33,8 +33,8 @@ typedef struct cb_blosc_cursor {
 cubed_range cb_blosc_next_part(cb_blosc_cursor *c, size_t from, size_t end, unsigned char **to);
 
 /* Returns true if cb_blosc_copy_parts can decode the block: the inner codec must be LZ4, and the block must not be bit-shuffled.
- * The block must consist of whole elements, and of one stream or one for each byte of an element. `flags` are those of the
- * chunk's header. */
+ * The block must consist of whole elements, and of one stream, or of one stream for each byte of an element. `flags` are those of
+ * the chunk's header. */
 bool cb_blosc_has_parts(const cb_blosc_block *b, unsigned flags);
 
 /* Decodes the parts of the cursor's runs within a block, and moves the cursor past them. Each LZ4 stream is decoded at least up

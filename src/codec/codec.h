@@ -110,12 +110,12 @@ typedef struct cb_codec_layout {
      * on; 0 if the chain has no such step. */
     size_t shuffled;
 } cb_codec_layout;
-/* Finds the layout of the elements after those first steps of a part of the chain that only move bytes (transpose, bytes,
- * shuffle). Returns the number of the next step, which *out does not include; part.first + part.n if *out includes all steps. For
- * a whole chunk, `part` is c->all. */
+/* A part of the chain may begin with steps that only move bytes (transpose, bytes, shuffle). Finds the layout of the elements
+ * after these steps. Returns the number of the next step, which *out does not include; part.first + part.n if *out includes all
+ * steps. For a whole chunk, `part` is c->all. */
 int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_codec_layout *out);
 
-/* Decodes a chunk to `dst`, which has c->chunk_bytes bytes. CUBED_E_FORMAT if the decoded size is another one. */
+/* Decodes a chunk to `dst`, which has c->chunk_bytes bytes. CUBED_E_FORMAT if the decoded size differs. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src,
                                                     size_t src_size, void *dst, cb_arena *scratch,
                                                     cubed_error *err);

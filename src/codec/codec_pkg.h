@@ -95,7 +95,7 @@ size_t cb_zstd_encode_memory(int level, size_t most);
 typedef struct cb_sum_stream {
     bool in_front;   /* the checksum precedes the data */
     uint32_t sum[3]; /* state of the checksum, which `add` and `end` define */
-    /* the checksum if it is in front; otherwise the last bytes read, which may be the checksum */
+    /* the checksum if it precedes the data; otherwise the last bytes read, which may be the checksum */
     uint8_t stored[4];
     size_t n;                                                         /* bytes in `stored` */
     void (*add)(struct cb_sum_stream *s, const void *data, size_t n); /* adds data to the sum */

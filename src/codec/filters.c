@@ -395,7 +395,7 @@ static double scale_exactly(const filter_conf *conf, cubed_dtype type, const cub
     return decode ? v->f64 / scale + offset : (v->f64 - offset) * scale;
 }
 
-/* Returns the power of two to quantize to, which keeps the requested number of decimal digits. */
+/* Returns the scale of `quantize`, a power of two that keeps the requested number of decimal digits. */
 static double quantum(const filter_conf *conf)
 {
     double exponent = log10(pow(10, (double)-conf->digits));

@@ -6,9 +6,8 @@
 
 /* Size in bytes of the buffer for encoded bytes, and of each buffer between two codecs. */
 enum { CB_STREAM_SOURCE = 1 << 20, CB_STREAM_BETWEEN = 64 << 10 };
-/* Size in bytes of the zstd window for which the projection (the memory bound of a task) has room. RFC 8878, 3.1.1.1.2,
- * recommends that decoders support it. If the level in the metadata has a longer window, the projection has room for that
- * window. */
+/* Size in bytes of the zstd window that the projection (the memory bound of a task) allows for. RFC 8878, 3.1.1.1.2, recommends
+ * that decoders support it. If the level in the metadata has a longer window, the projection allows for that window. */
 enum { CB_STREAM_ZSTD_WINDOW = 8 << 20 };
 
 /* Input and output of one call of a stream decoder. The call advances `in` and `out`, and decreases `left` and `room`. */

@@ -13,7 +13,7 @@
 #define WORD    ((size_t)8)
 #define LIBRARY ((size_t)1024)
 
-/* Parameters, of which negative numbers mean "not given". Compression is exact if none is given. */
+/* Parameters; a negative number means "not given". Compression is exact if no parameter is given. */
 typedef struct zfp_conf {
     int64_t mode; /* a value of zfp's enumeration zfp_mode */
     double tolerance, rate;
@@ -138,8 +138,8 @@ static cubed_codec_need need(const void *conf, const cubed_codec_ctx *ctx, size_
     return (cubed_codec_need){cb_sat_add(bound(conf, ctx, raw_size), WORD), LIBRARY};
 }
 
-/* Reads the header and checks type and shape against this chunk. Any mode is accepted unless its blocks exceed the
- * available room. */
+/* Reads the header and checks type and shape against this chunk. Any mode is accepted unless its blocks exceed the available
+ * space. */
 static cubed_status read_header(zfp_stream *z, const cubed_codec_ctx *ctx, size_t room, void *dst,
                                 zfp_field *f, cubed_error *err)
 {

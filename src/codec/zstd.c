@@ -63,7 +63,7 @@ static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx
 size_t cb_zstd_encode_memory(int level, size_t most)
 {
     /* zstd has one table of parameters for each of these ranges of sizes. A shorter input may be in another range and need more
-     * memory, so the maximum over all ranges counts. */
+     * memory, so the maximum over all ranges is used. */
     const size_t ranges[] = {(size_t)16 << 10, (size_t)128 << 10, (size_t)256 << 10, SIZE_MAX};
     size_t need = 0;
     for (int k = 0; k < 4; k++) {
