@@ -263,7 +263,7 @@ static size_t chunk_shape(const cb_netcdf_entry *e, size_t *chunk)
     return n * (e->width ? e->width : cubed_dtype_size(m->dtype));
 }
 
-/* Gets the level of deflation: the level of a gzip or zlib codec, 0 if the array is not compressed, otherwise 1. */
+/* Gets the deflate level: the level of a gzip or zlib codec, 0 if the array is not compressed, otherwise 1. */
 static cubed_status deflate_level(const cb_zarr_meta *m, int *level, cubed_error *err)
 {
     json_t *codecs = NULL;
@@ -311,8 +311,8 @@ static cubed_status define_storage(cb_netcdf_writer *w, int group, cb_netcdf_ent
     return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
 }
 
-/* Returns true if elements are single characters, as in NetCDF files. This is so if the last dimension has a name used for
- * characters, or if the only dimension has no coordinate. */
+/* Returns true if elements are single characters, as in NetCDF files: the name of the last dimension begins with "str", or the
+ * array has several dimensions and the last one has no coordinate. */
 static bool is_characters(const cb_netcdf_writer *w, const cb_netcdf_entry *e)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
