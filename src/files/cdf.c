@@ -123,8 +123,8 @@ static cubed_status get_attribute(cdf *c, json_t *attrs, int of, cubed_error *er
     return cb_attribute_json_set(attrs, name, v, typestr) ? CUBED_OK : cb_file_no_memory(c->f, err);
 }
 
-/* Reads attributes to a JSON string. `of` is the type of the variable, or 0 if it is not known yet. Without the type, _FillValue
- * is not converted. */
+/* Reads attributes into a JSON string. `of` is the type of the variable, or 0 if it is not known yet. Without the type,
+ * _FillValue is not converted. */
 static cubed_status get_attributes(cdf *c, bool is_array, int of, const char **out,
                                    cubed_error *err)
 {

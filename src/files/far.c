@@ -68,7 +68,7 @@ bool cb_file_pass(cb_file *f, cubed_store_request *r)
     if (r->op != CUBED_STORE_GET) return false;
     passed *p = cb_alloc_zero(f->head.alloc, sizeof *p);
     if (!p) return false;
-    /* Return false: the caller then performs the request synchronously. If there is an error, it finds and reports it again. */
+    /* Return false: the caller then performs the request synchronously, and reports an error of cb_file_find. */
     if (cb_file_find(f, r, &p->e, NULL) != CUBED_OK || !can_pass(p, r)) {
         cb_free(f->head.alloc, p, sizeof *p);
         return false;

@@ -226,8 +226,8 @@ static const cubed_store_vtable file_vtable = {
     .close = file_close,
 };
 
-/* Sets the vtable of a file in a store with latency. Each vtable of an underlying store has one vtable of files, with the limits
- * of that store. All files in such stores share it. */
+/* Sets the vtable of a file in a store with latency. There is one vtable of files for each vtable of an underlying store, with
+ * the limits of that store. All files in such stores share it. */
 static cubed_status choose_vtable(cb_file *f, cubed_error *err)
 {
     const cubed_store_vtable *below = f->within->vt;

@@ -21,7 +21,7 @@ typedef struct cb_object {
     const char *etag;
     size_t netag;
     int64_t modified;
-    /* Hash of the version in the first read, which all later reads must have; 0: not read yet. NULL: not checked. */
+    /* Hash of the version at the first read, which all later reads must find; 0: not read yet. NULL: versions are not checked. */
     _Atomic(uint64_t) *seen;
 } cb_object;
 

@@ -129,7 +129,8 @@ static cubed_status each_field1(const cb_grib_source *s, cb_grib_field *f, cb_gr
 }
 
 /* Reads the first bytes of section 3 or 6 of edition 2, whose position is in f->section. Section 3 has the number of points. If
- * section 6 has a bitmap, *bitmap receives its position; if it refers to an earlier bitmap, it gets the position of that one. */
+ * section 6 has a bitmap, *bitmap receives its position. If section 6 refers to the earlier bitmap, f->section receives the
+ * position of that bitmap, *bitmap. */
 static cubed_status note_section2(const cb_grib_source *s, cb_grib_field *f, int number,
                                   cb_grib_section *bitmap, cubed_error *err)
 {

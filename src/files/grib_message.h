@@ -59,7 +59,7 @@ CUBED_MUST_CHECK cubed_status cb_grib_alone(const cb_grib_source *s, const cb_gr
 /* How values are packed. */
 typedef struct cb_grib_packing {
     bool simple; /* cb_grib_unpack can unpack the values */
-    int bits;    /* bits per value, of floating point the bits of its mantissa; 0 if unknown */
+    int bits;    /* bits per value; for floating point, bits of the mantissa; 0 if unknown */
 } cb_grib_packing;
 CUBED_MUST_CHECK cubed_status cb_grib_packing_of(const cb_grib_source *s, const cb_grib_field *f,
                                                  cb_grib_packing *out, cubed_error *err);
