@@ -49,7 +49,8 @@ static named_rule find_rule(const char *name)
 
 /* --- Attributes --------------------------------------------------------------------------------------- */
 
-/* Attributes that describe how elements are stored, or single elements. They are removed from results that are computed. */
+/* Attributes that describe how elements are stored, and attributes that describe individual elements. They are removed from
+ * computed results. */
 static const char *const of_values[] = {"_FillValue",
                                         "missing_value",
                                         "valid_min",
@@ -142,8 +143,8 @@ static json_t *shared(expr_builder *b, json_t *attrs, const json_t *other,
 {
     const char *name;
     json_t *value, *both = attrs ? expr_json_object(b) : NULL;
-    /* Two files with equal packings may have different valid ranges in packed units. `unscaled` does not describe valid ranges,
-     * so their values are compared. */
+    /* Two files with equal packings may have different valid ranges in packed units. With `unscaled`, attributes of valid ranges
+     * do not describe the packing, so their values are compared. */
     const cubed_cf_packing unscaled = {.is_bool = kept && kept->is_bool};
     json_object_foreach(attrs, name, value)
     {

@@ -14,7 +14,7 @@ json_t *expr_value_attrs(expr_builder *b, const expr_about *about, const cubed_c
                          cubed_dtype dtype);
 void expr_coord_free(cubed_expr_coord *c);
 cubed_expr_coord expr_coord_copy(expr_builder *b, const cubed_expr_coord *c);
-/* After a slice of an array: narrows c->part, the part of the coordinate that describes the array, to the slice `s` of that
+/* Call it after slicing an array. Narrows c->part, the part of the coordinate that describes the array, to the slice `s` of that
  * part. */
 void expr_coord_cut(cubed_expr_coord *c, const cubed_slice *s);
 /* Records that a dimension of the result of call e has the coordinate `coord`, instead of the coordinate of the operands. Takes

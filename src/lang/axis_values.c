@@ -48,7 +48,8 @@ static cubed_status open_input(expr_builder *b, const expr *e, const char *dim, 
     return host->coordinate ? host->coordinate(host->ctx, dim, out, b->err) : CUBED_OK;
 }
 
-/* Opens the coordinate along axis d of x, the array built from e: the input's coordinate, or one made by the expression. */
+/* Opens the coordinate along axis d of x, the array built from e: the input's coordinate, or a coordinate that the expression
+ * created. */
 static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_array *x, int d,
                                     cubed_expr_coord *had, cubed_array **out)
 {

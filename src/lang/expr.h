@@ -59,7 +59,7 @@ typedef struct expr_about {
 /* Returns the coordinate of a dimension, or NULL if it is the coordinate of the input. */
 cubed_expr_coord *expr_find_coord(const expr_about *about, const char *dim);
 
-/* The inputs that a statement reads, directly or through names; coordinates and bounds do not count. */
+/* The inputs that a statement reads, directly or through names, except coordinates and bounds. */
 typedef struct expr_source {
     char *name; /* name of the first input; owned; NULL if there is no input */
     bool several;

@@ -118,7 +118,7 @@ static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
         goto out;
     }
     size_t row = 0;
-    while (table[row].op != e->op) row++; /* the table has all operators that the parser makes */
+    while (table[row].op != e->op) row++; /* the table has all operators that the parser produces */
     if (is_mistaken(b, e, table[row].number, v)) st = CUBED_E_TYPE;
     if (st == CUBED_OK) st = make_operands(b, e, table[row].number, v);
     if (st == CUBED_OK) st = apply(b, e, table[row].number, v, 2, out);
@@ -205,7 +205,7 @@ static int greatest_number(const expr *e)
     return most;
 }
 
-/* Makes argument i of a call of a definition a variable, to which the body refers. */
+/* Turns argument i of a call of a definition into a variable, to which the body refers. */
 static cubed_status name_argument(expr_builder *b, const expr *e, int i)
 {
     expr_var var = {.of = {.array = NULL}};

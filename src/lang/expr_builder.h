@@ -39,8 +39,7 @@ struct expr_builder {
         /* expression that replaces a call of a definition; NULL: the node does not call a definition */
         const expr *body;
     } * built;
-    bool
-        no_memory; /* memory for a string or a note ran out: the expression fails with CUBED_E_NOMEM */
+    bool no_memory; /* no memory for a string or a note: the expression fails with CUBED_E_NOMEM */
     /* number for the next node of a definition; nodes of the text have lower numbers */
     int fresh;
     int nbodies;
@@ -53,7 +52,7 @@ struct expr_builder {
     expr_source source; /* inputs that the current statement has read so far */
     expr_weights *
         weights; /* weights between two grids, kept for the next call with the same grids; may be NULL */
-    /* Coordinates that calls changed or made; `number` is the number of the call. */
+    /* Coordinates that calls changed or created; `number` is the number of the call. */
     int nnoted;
     struct {
         int number;

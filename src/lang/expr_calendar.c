@@ -584,7 +584,7 @@ static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **
     return expr_reject(b, e, "expected resample(x, \"1D\", \"mean\", dim=\"time\")");
 }
 
-/* Ends of summaries: the effect of missing values on a statistic, and the divisor of a sample variance. */
+/* Last sentences of summaries: the effect of missing values on a statistic, and the divisor of a sample variance. */
 #define SKIPPED     " Missing values are skipped."
 #define NOT_SKIPPED " Missing values make the result missing."
 #define OF_SAMPLE   SKIPPED " The divisor is n - 1."

@@ -34,7 +34,7 @@ static bool accepts(const cubed_param *p, cubed_value_kind kind)
     return (p->accepts >> kind & 1) != 0;
 }
 
-/* Allocates room for the arguments of the call and `more` additional ones. The caller frees them with `end`, even after an
+/* Allocates memory for the arguments of the call and `more` additional ones. The caller frees them with `end`, even after an
  * error. */
 static cubed_status start(expr_builder *b, arguments *a, const cubed_function *f, const expr *call,
                           int more)
@@ -98,9 +98,9 @@ static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_
 
 static const cubed_param *param_of(const arguments *a, int i);
 
-/* Converts waiting values to arrays. A number gets the type that it has in an operation with the first array. If the
- * parameter also accepts lists (CUBED_PARAM_LIKE), the number gets its default type. A string gets the kind of strings of
- * the first array. */
+/* Converts the values in `waiting` to arrays. A number gets the type that it has in an operation with the first array. If the
+ * parameter also accepts lists (CUBED_PARAM_LIKE), the number gets its default type. A string gets the kind of strings of the
+ * first array. */
 static cubed_status put_waiting(expr_builder *b, arguments *a)
 {
     for (int k = 0; k < a->nwaiting; k++) {
@@ -477,7 +477,7 @@ static void mark_arrays(const arguments *a, int first, bool marked[CUBED_MAX_NDI
         marked[i - first] = a->list[i].value.kind == CUBED_VALUE_ARRAY;
 }
 
-/* Records which elements along axis d of the first array the result has. The result has `left` elements along the axis. */
+/* Records which elements of the first array along axis d are in the result. The result has `left` elements along the axis. */
 static void note_axis(expr_builder *b, const arguments *a, int d, int64_t left)
 {
     const int64_t extent = cubed_array_shape(a->like)[d];

@@ -44,8 +44,8 @@ void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cub
 
 /* --- Arrays of coordinates ---------------------------------------------------------------------------- */
 
-/* Returns true if a coordinate was made. A failure is not an error of the call: its result has no coordinate. Only lack of memory
- * is recorded. */
+/* Returns true if a coordinate was created. A failure is not an error of the call: the result of the call then has no coordinate.
+ * Only lack of memory is recorded. */
 static bool is_made(expr_builder *b, cubed_status st)
 {
     if (st == CUBED_E_NOMEM) b->no_memory = true;

@@ -17,7 +17,7 @@
     "{p}o = ({x} == {x}) & ({y} == {y}); {p}a = where({p}o, {x}, nan); "                           \
     "{p}b = where({p}o, {y}, nan); {p}u = {p}a - " MEAN("{p}a") "; {p}v = {p}b - " MEAN(           \
         "{p}b") "; "
-/* Ends of summaries: the effect of missing values on a statistic, and the divisor of a sample variance. */
+/* Last sentences of summaries: the effect of missing values on a statistic, and the divisor of a sample variance. */
 #define SKIPPED      " Missing values are skipped."
 #define NOT_SKIPPED  " Missing values make the result missing."
 #define OF_SAMPLE    SKIPPED " The divisor is n - 1."
@@ -143,10 +143,11 @@
         .body = (BODY), .rule = CUBED_ATTRS_##RULE, .method = (METHOD)                             \
     }
 
-/* Code for growing seasons. In the north a season is a year, in the south it begins in July. {p}n is true in the north, and
- * {p}b in the second half of a season. {p}s and {p}r are the first time steps of each year, in the first and in the second half,
- * up to which {0} days in a row were warm. {p}z is the last time step of the second half, {p}o the difference between days of
- * the year and time steps, and {p}k is false where the result is missing. Counts of warm days begin at 0 with each season. */
+/* Code for growing seasons. In the north a season is a year, in the south it begins in July. {p}n is true in the north, and {p}b
+ * in the second half of a season. {p}s and {p}r are the first time step of each year at the end of {0} warm days in a row: {p}s
+ * in the first half of a season, {p}r in the second half. {p}z is the last time step of the second half, {p}o the difference
+ * between days of the year and time steps, and {p}k is false where the result is missing. Counts of warm days begin at 0 with
+ * each season. */
 #define SEASONS                                                                                    \
     "{p}n = latitudes({x}) >= 0; {p}t = time_steps({x}, dim={d}); "                                \
     "{p}b = {p}n != (date_part({x}, \"month\", dim={d}) < 7); "                                    \
@@ -172,13 +173,13 @@
 #define OF_GRID(NAME, BODY, RULE, SUMMARY)                                                         \
     .name = (NAME), .summary = (SUMMARY), .body = (BODY), .rule = CUBED_ATTRS_##RULE,              \
     .keeps_coords = true, .of_grid = true
-/* Code that sets {p}b to whether cells are in a box. The numbers of the box begin with number I. N is I + 2. The tolerance of
- * 1e-5 degrees, about a metre, takes cells on the edge of the box whose coordinates have single precision. */
+/* Code that sets {p}b to true for cells in a box. The numbers of the box begin with number I. N is I + 2. The tolerance of 1e-5
+ * degrees, about a metre, includes cells on the edge of the box whose coordinates have single precision. */
 #define LON_LAT_BOX(I, N)                                                                          \
     "{p}t = latitudes({x}); {p}l = remainder(longitudes({x}) - {" I "} + 1e-5, 360); "             \
     "{p}b = ({p}l <= {W" I "} + 2e-5) & ({p}t >= {L" N "} - 1e-5) & ({p}t <= {H" N "} + 1e-5); "
-/* Code that sets {p}b to whether cells are in a box of numbers of cells. Boxes whose first column is beyond the last one wrap
- * around: then a column meets one of the two conditions, not both. */
+/* Code that sets {p}b to true for cells in a box of cell numbers. A box whose first column is beyond its last column wraps
+ * around: then one of the two conditions on columns suffices. */
 #define INDEX_BOX(I, J, K, N)                                                                      \
     "{p}c = time_steps({x}, dim={X}) + 1; {p}r = time_steps({x}, dim={Y}) + 1; "                   \
     "{p}n = where({p}c >= {X" I "}, 1, 0) + where({p}c <= {X" J "}, 1, 0); "                       \
@@ -191,7 +192,8 @@
         .body = "where(({x} == {x}) & ({y} == {y}), where({x} " SIGN " {y}, 1.0, 0.0), nan)",      \
         .rule = CUBED_ATTRS_SAME, .units = "1", .of_grid = true                                    \
     }
-/* Functions of a mask. An element of the mask is true if it is not 0. Where it is missing, so is the result. */
+/* Functions of a mask. An element of the mask is true if it is not 0. If an element of the mask is missing, the result is
+ * missing. */
 #define WITH_MASK(NAME, BODY, ABOUT, SUMMARY)                                                      \
     .name = (NAME), .summary = (SUMMARY), .body = (BODY), .rule = CUBED_ATTRS_SAME,                \
     .about = (ABOUT), .of_grid = true
@@ -646,8 +648,8 @@ static const expr_definition definitions[] = {
           "days of spells below a percentile of the calendar day",
           "Number of days in spells of at least `days` days below c, a percentile of each calendar "
           "day."),
-    /* {p}e and {p}f are the first time steps up to which {0} days were cold, after {p}s and after {p}r. Without such days, the
-     * season ends with its last time step. */
+    /* {p}e and {p}f are the first time steps at the end of {0} cold days in a row, after {p}s and after {p}r. Without such days,
+     * the season ends with its last time step. */
     OF_SEASONS(
         "eca_gsl", "growing_season_length",
         "{p}c = minimum(consecsum({x} < {K1}, dim={d}), minimum({p}j, {p}u)) >= {0}; "

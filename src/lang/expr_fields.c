@@ -256,7 +256,7 @@ static cubed_status reject_moved(const field *f)
 
 static bool has_grid(const field *f) { return f->name[FIELD_LAT] && f->name[FIELD_LON]; }
 
-/* Finds areas from cell_measures, or from coordinates. *said becomes their origin, for cell_methods. */
+/* Finds areas from cell_measures, or from coordinates. *said receives the origin of the areas, for cell_methods. */
 static cubed_status find_areas(field *f, cubed_array **out, const char **said)
 {
     EXPR_TRY(measured(f, out));

@@ -134,7 +134,7 @@ void expr_free(expr **list, int n)
     lang_free(list);
 }
 
-/* Makes room for one more pointer in a list of n. Doubles the list when it is full. */
+/* Ensures that a list of n pointers has space for one more. Doubles the list when it is full. */
 static bool grow(expr ***list, int n)
 {
     if (n & (n - 1)) return true;

@@ -366,7 +366,7 @@ static cubed_status make_part(const remap_call *c, cubed_array **out)
 
 /* --- The call ----------------------------------------------------------------------------------------- */
 
-/* Creates the grid of the target: of a name, of a grid description, or of a file or store. */
+/* Creates the target grid from a name, a grid description, or a file or store. */
 static cubed_status parse_target(remap_call *c)
 {
     cubed_error why = CUBED_ERROR_INIT;
@@ -375,7 +375,7 @@ static cubed_status parse_target(remap_call *c)
     if (st != CUBED_E_ARG || strstr(c->target, "gridtype") || !c->b->host->coordinate)
         return expr_located(c->b, c->at, st);
     const cubed_status found = cubed_grid_open(c->b->ctx, c->target, &c->to, &c->names, &why);
-    /* if no file has this name, reports the error of the misspelled grid name */
+    /* if no file has this name, report the error of cubed_grid_parse, because the name of a grid may be misspelled */
     if (found == CUBED_E_NOT_FOUND) return expr_located(c->b, c->at, st);
     if (found != CUBED_OK) *c->b->err = why;
     return expr_located(c->b, c->at, found);

@@ -23,7 +23,7 @@ typedef struct wanted {
     const char *text[2];
 } wanted;
 
-/* The elements to take along an axis. */
+/* The elements to select along an axis. */
 typedef struct choice {
     cubed_slice slice;
     int64_t n, *at; /* positions, used instead of the slice unless NULL */

@@ -45,8 +45,8 @@ static bool is_in(double x, double west, double east, double circles, int digits
            x <= longitudes_round(east - off, digits) + close;
 }
 
-/* Adds a multiple of 360 to x so that it is in a range. If two are possible, *out is the western one. Returns false if none
- * is. */
+/* Adds a multiple of 360 to x so that it is in a range. If two such numbers exist, *out is the western one. Returns false if
+ * there is none. */
 static bool place_in(double x, double west, double east, int digits, double *out)
 {
     const double least = ceil((west - x) / CIRCLE) - 1;

@@ -32,7 +32,7 @@ double longitudes_round(double x, int digits);
 
 /* Finds the elements of `v` from longitude `west` eastwards to `east`, both included.
  *
- * west, east  may differ from the elements by whole circles
+ * west, east  may differ from the elements by multiples of 360 degrees
  * digits      number of bits of the significand of the floating-point type in which longitudes are compared */
 longitudes_result longitudes_find(const double *v, int64_t n, double west, double east, int digits,
                                   longitudes_range *out);
@@ -43,7 +43,7 @@ longitudes_result longitudes_find(const double *v, int64_t n, double west, doubl
 int64_t longitudes_place(const double *v, int64_t n, const longitudes_range *range, int64_t *at,
                          double *label);
 
-/* Returns the distance of two meridians in degrees, 0 to 180. */
+/* Returns the distance between two meridians in degrees, 0 to 180. */
 double longitudes_apart(double a, double b);
 
 #endif

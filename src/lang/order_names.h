@@ -8,8 +8,7 @@ enum { ORDER_SKIP_NAN = 1, ORDER_PERCENT = 2, ORDER_MEDIAN = 4 };
 
 /* Returns the flags of a name such as "median" or "nanquantile", or -1 for other names. */
 int order_name_flags(const char *name);
-/* Returns true if the function with this name has the parameter q (quantiles). This is so for all order statistics except
- * medians. */
+/* Returns true if the function with this name has the parameter q (quantiles). All order statistics except medians have it. */
 bool order_name_takes_q(const char *name);
 
 #endif
