@@ -7,7 +7,7 @@
 /* Size of the first read of a chunk, which usually contains the table of blocks. */
 enum { FIRST_BYTES = 4096 };
 /* MOST_AT_ONCE: maximum encoded bytes read at once, if the chunk has more. LEAST_BLOCK: minimum decoded block size for which the
- * buffer has room for the table of blocks. */
+ * table of blocks fits in the buffer. */
 #define MOST_AT_ONCE ((size_t)8 << 20)
 #define LEAST_BLOCK  ((size_t)1 << 10)
 /* Maximum number of runs decoded at once. If a block has more, it is decoded once and kept (cb_zarr_keeps_block),
@@ -130,7 +130,7 @@ static cubed_status decode(encoded_chunk *x, const cubed_codec_extent *at, const
                            size_t n, char *dst, cb_arena *scratch, uint64_t *stored,
                            cubed_error *err)
 {
-    /* Usually more first bytes have been read than needed, so some of the block is there already. */
+    /* The first read usually loads more than the table of blocks, so a part of the block is often in memory already. */
     const size_t size = at->hi - at->lo, from = cb_min_size(at->lo, x->head);
     const size_t there = cb_min_size(x->head - from, size);
     memmove(x->bytes + at->head, x->bytes + from, there);
@@ -197,8 +197,7 @@ typedef struct run_list {
     size_t n;
 } run_list;
 
-/* Decodes the first runs of the list, as many as the buffer has room for, and sets *done to their number and *bytes to their
- * total size. */
+/* Decodes the first runs of the list, as many as fit in the buffer. Sets *done to their number and *bytes to their total size. */
 static cubed_status decode_list(encoded_chunk *x, const run_list *l, char *dst, size_t *done,
                                 size_t *bytes, cb_arena *scratch, uint64_t *stored,
                                 cubed_error *err)

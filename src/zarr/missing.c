@@ -47,7 +47,7 @@ static json_t *plain_real(const json_t *v)
 }
 
 /* Converts a fill value to its spelling in metadata. Applies plain_real to real numbers and to both parts of complex numbers.
- * Other values stay unchanged, except real numbers in base64. Returns a new reference, or NULL if plain_real does. */
+ * Other values stay unchanged, except real numbers in base64. Returns a new reference, or NULL if plain_real returns NULL. */
 static json_t *plain(const json_t *v, cubed_dtype dtype)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);

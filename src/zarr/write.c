@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "zarr/zarr_pkg.h"
 
-/* A merge fails only if another merge succeeds, so all writers of a chunk finish. The limit is for a store whose conditions never
- * hold. */
+/* A merge fails only if another merge succeeds, so all writers of a chunk finish. The limit is for a store whose conditions
+ * always fail. */
 #define MERGE_TRIES    100
 #define FIRST_PAUSE_NS ((int64_t)500000)
 #define MOST_PAUSE_NS  ((int64_t)250000000)
@@ -96,8 +96,8 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
     size_t size;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    /* If the fill value is null, a missing chunk has no defined contents: each reader chooses. This also holds for chunks that
-     * were computed from such missing chunks. */
+    /* If the fill value is null, a missing chunk has no defined contents: each reader chooses a value. This also holds for chunks
+     * that were computed from such missing chunks. */
     if (z->meta.skip_empty && (!z->meta.fill_is_null || missing) &&
         is_empty(&z->meta, src, shape, used)) {
         bool needed;

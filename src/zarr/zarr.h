@@ -97,12 +97,13 @@ CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *pat
                                              const cb_zarr_meta *meta, cb_zarr_array **out,
                                              cubed_error *err);
 /* A fence prevents late requests of a run from changing the result of another run, which has taken over its place (the location
- * of the array). For stores in which a place is only a name, such as object stores: late requests still reach the same keys. */
+ * of the array). Stores in which a place is only a name, such as object stores, need it, because late requests still reach the
+ * same keys. */
 typedef struct cb_zarr_fence {
     /* Fails with CUBED_E_EXISTS if the place no longer belongs to the caller's run. Called from any thread. */
     cubed_status (*check)(const void *ctx, cubed_error *err);
     const void *ctx;
-    /* Call `check` before each put of a chunk, and put the chunk without conditions. For chunks that are uploaded in parts, if
+    /* Call `check` before each put of a chunk, and put the chunk without conditions. Set for chunks that are uploaded in parts if
      * the store supports no conditions for such uploads. */
     bool in_parts;
     /* Also put chunks that contain only the fill value, because processes of the previous run may still put chunks. */
@@ -380,9 +381,9 @@ CUBED_MUST_CHECK cubed_status cb_zarr_end_pieces(const cb_zarr_array *z, const i
                                                  uint64_t *stored, cubed_error *err);
 /* Frees the pieces. Discards them if the chunk was not completed. */
 void cb_zarr_free_pieces(const cb_zarr_array *z, cubed_store_pieces *pieces);
-/* Sets *found to true if the stored chunk exists and is complete, because an interrupted run may have left an incomplete one.
- * Checks the size of the object and the sizes in headers, trailers and indices; decodes the chunk if its codecs state no sizes.
- * Deletes a damaged chunk. Allocates memory outside the arenas: at most a decoded chunk and cb_zarr_read_need. */
+/* Sets *found to true if the stored chunk exists and is complete. An interrupted run may have left an incomplete chunk. Checks
+ * the size of the object and the sizes in headers, trailers and indices; decodes the chunk if its codecs state no sizes. Deletes
+ * a damaged chunk. Allocates memory outside the arenas: at most a decoded chunk and cb_zarr_read_need. */
 CUBED_MUST_CHECK cubed_status cb_zarr_find_whole(const cb_zarr_array *z, const int64_t *idx,
                                                  bool *found, cubed_error *err);
 /* Gets the key of chunk idx[ndim] of the array at `path`. */
@@ -416,7 +417,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *z
 /* Creates a group at `path`, and its parent groups. If a group exists there, its contents are kept, and only its attributes are
  * replaced.
  *
- * fence      NULL, or the metadata are put only if they have not changed since fence->check succeeded
+ * fence      if not NULL, the metadata are put only if they have not changed since fence->check succeeded
  * attrs      attributes as a JSON object; NULL: none for a new group, and those of an existing group are kept. The attributes of
  *            an existing group of the other format are also kept
  * overwrite  remove everything at the path first; otherwise an array at the path is CUBED_E_EXISTS */
@@ -436,7 +437,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_set_length(cubed_store *store, const char 
                                                  cubed_error *err);
 /* A group or an array that a listing has found. */
 typedef struct cb_zarr_entry {
-    /* Relative to the store's root, in cb_zarr_members relative to the group. Valid during the callback. */
+    /* Relative to the store's root, or in cb_zarr_members to the group. Valid during the callback. */
     const char *path;
     bool is_array;
     int format;
