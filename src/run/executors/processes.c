@@ -31,7 +31,8 @@
 
 /* Descriptor of the connection in a worker; descriptors of shared memory follow. */
 #define WORKER_FD 3
-/* Descriptors that a worker inherits are created above this, so that they do not collide with their final numbers. */
+/* Descriptors that a worker inherits are created above this number, so that none of them has a number that another descriptor
+ * will get in the worker. */
 #define SPAWN_FD 100
 /* Maximum nanoseconds until a worker has ended: an idle worker, a worker that was requested to end, and a worker that was killed.
  * The last limit includes the time that the system needs to free its memory. */

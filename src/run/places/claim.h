@@ -188,9 +188,9 @@ CUBED_MUST_CHECK cubed_status cb_stage_move_chunks(cubed_store *store, const cha
 /* Copies all chunks below prefix `from` to prefix `to`, for stores without renames. */
 CUBED_MUST_CHECK cubed_status cb_stage_copy_chunks(cubed_store *store, const char *from,
                                                    const char *to, cubed_error *err);
-/* Replaces an array by a copy of the staged array, in stores that cannot exchange arrays. Also finishes such a copy of a run that
- * ended during it (state CB_RUN_COPYING): all objects are copied again. The record is kept. CUBED_E_EXISTS if the claim `c` has
- * been taken before the old array is deleted. */
+/* Replaces an array by a copy of the staged array, in stores that cannot exchange arrays. Also finishes the copy of a run that
+ * ended while it copied (state CB_RUN_COPYING): all objects are copied again. The record is kept. CUBED_E_EXISTS if the claim `c`
+ * has been taken before the old array is deleted. */
 CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c,
                                             cubed_error *err);
 /* Removes the array at p->staged, which is unfinished or was replaced. Moves files in it that do not belong to Zarr to the array

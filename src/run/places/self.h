@@ -15,11 +15,11 @@ CUBED_MUST_CHECK cubed_status cb_run_self_init(const cubed_plan *p, const char *
                                                bool resumable, cb_zone *zone, cb_run_self *out,
                                                cubed_error *err);
 /* Fails with CUBED_E_FORMAT if the metadata of a source was rewritten since the plan was made; the message names the source.
- * Contents of files are not checked: each read of a file is of the version that was opened. */
+ * Contents of files are not checked, because every read of a file gets the version that was opened. */
 CUBED_MUST_CHECK cubed_status cb_run_check_unchanged(const cubed_plan *p, cubed_error *err);
-/* Returns true if the record's run found the sources in the same versions as this run. */
+/* Returns true if the record has the same versions of the sources as this run. */
 bool cb_run_saw_sources(const cb_run_self *self, const cb_run_record *r);
-/* Fails with CUBED_E_EXISTS if the record's run found a source in another version than this run; the message names the source. */
+/* Fails with CUBED_E_EXISTS if the record has another version of a source than this run; the message names the source. */
 CUBED_MUST_CHECK cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
                                                    const cb_run_record *r, cubed_error *err);
 /* Returns true if an earlier run of the same plan wrote the record and may be resumed. */

@@ -30,7 +30,7 @@ typedef struct cb_sources_record {
     const char *growth; /* hash of the requested computation without extents of axes; "": unknown */
     const void *axes;   /* serialised extents of the requested computation (cb_growth.axes) */
     size_t axes_size;
-    /* The same for the nodes at and below kept states of reductions (cubed_plan.states_growth). */
+    /* `growth` and `axes` for the nodes at and below kept states of reductions (cubed_plan.states_growth). */
     const char *states;
     const void *states_axes;
     size_t states_size;
