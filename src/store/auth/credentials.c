@@ -159,7 +159,8 @@ cb_http_ready cb_credentials_put_token(cb_credentials *c, cb_http_call *call)
 bool cb_credentials_renew(cb_credentials *c, const cb_http_call *call)
 {
     cb_mutex_lock(&c->fetcher->lock);
-    /* Many calls with the old keys may be in flight when a server begins to reject them. The first one renews the keys. */
+    /* Many calls with the old keys may be in flight when a server begins to reject them. The first rejected call renews the
+     * keys. */
     const bool can = c->fetch && c->ends != INT64_MAX;
     if (can && call->keys_fetched == c->fetched) c->ends = 0;
     cb_mutex_unlock(&c->fetcher->lock);
