@@ -163,8 +163,8 @@ class Array(Methods, Operators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         """Computes the values into new memory; ``copy=False`` raises ValueError.
 
-        Raises TypeError in functions of dask.array, which would hold the values of a list of
-        arrays.
+        Raises TypeError in functions of dask.array, because they would hold the values of all
+        arrays in a list.
         """
         message = _dask.refusal()
         if message is not None:
@@ -181,8 +181,8 @@ class Array(Methods, Operators):
         return self._element().reshape(())[()]
 
     def _element(self) -> NDArray:
-        """Computes the only element. If the plan is refused, the error says that later results may
-        need more memory than the element."""
+        """Computes the only element. If the plan is refused, the error message states that later
+        results may need more memory than the element."""
         try:
             return self.compute()
         except PlanTooLargeError as refused:
@@ -207,8 +207,8 @@ class Array(Methods, Operators):
         return int(self._scalar())
 
     def __format__(self, format_spec: str) -> str:
-        """Formats the only element, which is computed. An empty format gives ``str`` and computes
-        nothing."""
+        """Formats the only element, which is computed. An empty format returns ``str(self)``, which
+        computes nothing."""
         return format(self.item(), format_spec) if format_spec else str(self)
 
     def __divmod__(self, other: Any) -> tuple[Array, Array]:
@@ -287,7 +287,7 @@ class Array(Methods, Operators):
             raise ValueError("the device 'cpu' has no streams")
         if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"arrays are exported to the CPU, not to device {dl_device}")
-        values = self.compute()  # new memory in any case: nothing is copied
+        values = self.compute()  # new memory, so no copy is necessary
         try:
             return values.__dlpack__(max_version=max_version)
         except TypeError:  # NumPy 1
@@ -306,16 +306,16 @@ class Array(Methods, Operators):
     def __setitem__(self, key: Any, value: Any, /) -> None:
         """Assigns to a part: the object gets a new lazy value of the same type.
 
-        Arrays that were created from this object earlier do not change. The number of elements of a
-        mask is computed immediately if the key has other parts, or if the value has one element for
-        each selected row.
+        Arrays that were created from this object earlier do not change. The true elements of a mask
+        are counted immediately if the key has other parts, or if the value has one element for each
+        selected row.
 
         Raises
         ------
         ValueError
             The value's shape does not broadcast to that of the part.
         TypeError
-            A complex value for real elements.
+            The value is complex, and the elements are real.
         """
         self._rebind(setitem(self, key, value)._x)
 
@@ -372,19 +372,19 @@ class Array(Methods, Operators):
         return _above.map_blocks(func, self, *args, **kwargs)
 
     def map_overlap(self, func: Any, *args: Any, **kwargs: Any) -> Array:
-        """Applies a function to each chunk with elements around it; see
+        """Applies a function to each chunk and the elements around it; see
         :func:`cubed.map_overlap`."""
         return _above.map_overlap(func, self, *args, **kwargs)
 
     # --- Stores ----------------------------------------------------------------------------------
 
     def persist(self, **kwargs: Any) -> Array:
-        """Computes the values and returns an array of them in memory; see :meth:`compute`."""
+        """Computes the values and returns a lazy array over them in memory; see :meth:`compute`."""
         return _above._create.persist(self, **kwargs)
 
     def store(self, target: Any, regions: Any = None, compute: bool = True, **kwargs: Any) -> Any:
         """Writes the array into an array or a store; see :func:`cubed.store`."""
-        if not kwargs.keys().isdisjoint(("lock", "return_stored")):  # Dask's to_zarr also has them
+        if not kwargs.keys().isdisjoint(("lock", "return_stored")):  # Dask's to_zarr passes them
             raise TypeError(
                 "store has no options lock and return_stored, as each chunk is written by one task:"
                 " leave them out, or call cubed.to_zarr instead of Dask's function"

@@ -183,6 +183,6 @@ def _meet_xarray() -> None:
     """Registers lazy arrays with Xarray, once, if a program has imported it."""
     global _xarray_met
     if not all(hasattr(sys.modules["xarray"], name) for name in ("__all__", "DataArray")):
-        return  # the import of Xarray has not ended
+        return  # the import of Xarray has not finished
     importlib.import_module("cubed.xarray._patches").install()
     _xarray_met = True

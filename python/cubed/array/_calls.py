@@ -1,5 +1,4 @@
-"""Calls of Python functions on blocks: how arrays are split into blocks, and what the results
-are."""
+"""Calls of Python functions on blocks: how arrays and results are split into blocks."""
 
 from __future__ import annotations
 

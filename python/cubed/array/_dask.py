@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-#: Functions of dask.array that make an array. The functions of this package with these names make
-#: none of Dask's.
+#: Functions of dask.array that create an array. Functions of the same names in this package do not
+#: create Dask arrays.
 _CONVERSIONS = frozenset(("array", "asanyarray", "asarray", "from_array"))
 
 
@@ -24,7 +24,7 @@ def refusal() -> str | None:
         module = frame.f_globals.get("__name__", "")
         if module.partition(".")[0] != "dask":
             break
-        if module.startswith("dask.array"):  # the outermost one, which the program called
+        if module.startswith("dask.array"):  # the outermost function: the program called it
             wrapped = frame.f_locals.get("fft_func", wrapped)
             function = module, getattr(wrapped, "__name__", frame.f_code.co_name)
     if function is None:

@@ -51,10 +51,11 @@ def elemwise(
     *args : array_like
         Lazy arrays, NumPy arrays and scalars.
     dtype : dtype or None
-        Data type of the result. None: found by calling the function with blocks of one element.
+        Data type of the result. None: determined by calling the function with blocks of one
+        element.
     extra_projected_mem : int or None, default 0
         Bytes that a call allocates in addition to its result; the task's projection includes them.
-        None estimates them: twice the bytes of its blocks, and 1 MiB.
+        None: an estimate of twice the bytes of the call's blocks, plus 1 MiB.
     name : str or None
         Name of the operation in plans and messages.
     **kwargs : object

@@ -67,11 +67,11 @@ def numbers_before() -> list[tuple[Any, ...]] | None:
 
 def computes_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorates a function that computes numbers: if a plan is refused, the advice holds for all
-    its plans.
+    plans of the function.
 
-    If one of its plans is refused, the function is called a second time, and in this call only
-    makes plans: numbers that are not known yet are guessed. The plans for the numbers and for the
-    results are then checked together.
+    If a plan is refused, the function is called a second time. This call only makes plans, and
+    guesses the numbers that have not been computed. The plans for the numbers and for the results
+    are then checked together.
     """
 
     @functools.wraps(function)

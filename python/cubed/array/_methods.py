@@ -254,7 +254,7 @@ class Methods(ArrayBase):
         return _api().repeat(self, repeats, axis=axis)
 
     def shuffle(self, indexer: Sequence[Sequence[int]], axis: int) -> Array:
-        """Groups of elements along an axis, one after another; see :func:`cubed.shuffle`."""
+        """The elements of an axis in groups, one after another; see :func:`cubed.shuffle`."""
         return _api().shuffle(self, indexer, axis)
 
     def take(self, indices: Any, axis: int | None = None, mode: Any = "raise") -> Array:
@@ -273,7 +273,7 @@ class Methods(ArrayBase):
         return _api().choose(self, choices, mode)
 
     def clip(self, min: Any = None, max: Any = None) -> Array:
-        """The elements within limits; see :func:`cubed.array_api.clip`."""
+        """The elements, limited to a range; see :func:`cubed.array_api.clip`."""
         return _api().clip(self, min, max)
 
     def conj(self) -> Array:
@@ -310,10 +310,10 @@ class Methods(ArrayBase):
     def view(self, dtype: DTypeLike = None, order: str | None = "C") -> Array:
         """Reinterprets the bytes of the elements as another type of numbers, dates, bools or bytes.
 
-        If its elements have another size, the last axis gets more or fewer elements. Unlike in
+        If the new type has another size, the last axis gets more or fewer elements. Unlike in
         NumPy, the result is an independent array: an assignment to one does not change the other.
         """
-        from cubed.array._bits import view  # lazy: imports code that calls users' functions
+        from cubed.array._bits import view  # lazy: imports code for user-defined functions
 
         return view(self, dtype, order)  # type: ignore[arg-type]
 
@@ -332,8 +332,7 @@ class Methods(ArrayBase):
         return _api().reshape(self, _extents(shape), order=order, **chunks)
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Array:
-        """The array without its axes of extent 1: without all of them, or without the given
-        ones."""
+        """The array without all axes of extent 1, or without the given ones."""
         return _api().squeeze(self, axis)
 
     def swapaxes(self, axis1: int, axis2: int) -> Array:

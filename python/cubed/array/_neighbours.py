@@ -115,7 +115,7 @@ def refusal(other: Any, what: str = "") -> str:
 
 
 def held(other: Any) -> str | None:
-    """Returns the name of an attribute of a foreign object that is a lazy array, or None."""
+    """Returns the attribute in which an object of another library holds a lazy array, or None."""
     if getattr(other, "chunks", None) is None:  # reading `data` could load the elements
         return None
     for name in ("magnitude", "data"):
@@ -193,7 +193,8 @@ def _is_like(value: Any) -> bool:
 
 
 def ask_ufunc(ufunc: np.ufunc, method: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Calls a ufunc of other classes (NEP 13); TypeError if all return NotImplemented."""
+    """Calls ``__array_ufunc__`` of other classes (NEP 13); TypeError if all return
+    NotImplemented."""
     others = [v for v in _flat((args, kwargs.get("out") or ())) if has_ufunc(type(v))]
     for other in _one_of_each(others):
         result = type(other).__array_ufunc__(other, ufunc, method, *args, **kwargs)
@@ -203,13 +204,14 @@ def ask_ufunc(ufunc: np.ufunc, method: str, args: Any, kwargs: dict[str, Any]) -
 
 
 def ask_function(func: Any, types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Calls a function of other classes (NEP 18); TypeError if all return NotImplemented."""
+    """Calls ``__array_function__`` of other classes (NEP 18); raises TypeError if all return
+    NotImplemented."""
     others = [v for v in _flat((args, kwargs)) if is_foreign(type(v)) and type(v) in types]
     for other in _one_of_each(others):
         result = type(other).__array_function__(other, func, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    if not others:  # NumPy found such objects in its own containers, so NumPy raises the error
+    if not others:  # only NumPy finds such objects, so NumPy raises the error
         return NotImplemented
     raise TypeError(refusal(others[0], f"{func.__module__}.{func.__name__}"))
 

@@ -34,8 +34,8 @@ def rechunk(
         An extent for all axes, -1 for a whole axis; ``"auto"`` or a size such as ``"64MB"``; a
         sequence or a mapping with an entry for each axis, where None (or no entry) leaves the axis
         as it is. An entry may be a tuple with the extents of all chunks, which may differ:
-        ``x.rechunk(((31, 28, 31), -1))``. They are stored in Zarr arrays of format 3; see
-        :func:`cubed.store` for chunks of stores.
+        ``x.rechunk(((31, 28, 31), -1))``. Such irregular chunks are stored in Zarr arrays of format
+        3; see :func:`cubed.store` for chunks of stores.
     threshold : object or None
         Ignored: the planner chooses the passes.
     block_size_limit : int, str or None

@@ -20,8 +20,8 @@ def flatten(x: _core.Array) -> _core.Array:
 
 
 def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, int]:
-    """Computes offsets or one number immediately. Also returns the last value, for which plans
-    assume the maximum `most`."""
+    """Computes offsets, or one number, immediately. Returns them and the last value. In a call that
+    only makes plans, an unknown last value is replaced by the maximum `most`."""
     (found,) = computed_first([Array._new(offsets, spec)], [None])
 
     def known(lazy: _core.Array) -> _core.Array:
@@ -34,8 +34,8 @@ def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, in
 
 
 def counted_call(name: str, spec: Any, *values: Any) -> Any:
-    """Calls a function of the catalogue that counts elements. It computes their number
-    immediately."""
+    """Calls a function of the catalogue whose result has a counted number of elements. Counts the
+    elements immediately."""
     task_mem = (spec or DEFAULT).task_mem
     offsets, most = _core.call_offsets(name, *values, -1, None, task_mem)
     if offsets is None:
