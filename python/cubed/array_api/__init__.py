@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cubed.base._loading import exports
 
-if TYPE_CHECKING:  # names for type checkers; others get them when they first use them
+if TYPE_CHECKING:  # for type checkers; at run time, a name is loaded when it is first used
     from cubed.array_api import fft as fft
     from cubed.array_api import lib as lib
     from cubed.array_api import linalg as linalg

@@ -59,7 +59,7 @@ def einsum(
     TypeError
         Operands cannot be cast to `dtype`.
     ValueError
-        Subscripts do not fit the operands, or the path does not lead to one.
+        Subscripts do not fit the operands, or the path does not end with a single operand.
 
     Notes
     -----

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cubed._core import Operation
 
-#: NumPy's names of operations, if they differ. NumPy 2.0 has the others as ufuncs.
+#: NumPy's names of operations, if they differ. All other names are those of NumPy 2.0.
 _UFUNCS = {"abs": "absolute", "bitwise_invert": "invert"}
 
 
@@ -45,7 +45,7 @@ def truth(x: Any) -> Any:
 
 def elemwise(function: Any, *args: Any, **options: Any) -> Array:
     """Applies a function to blocks; see :func:`cubed.core.ops.elemwise`."""
-    from cubed.array import _elements  # lazy: imports the code that calls users' functions
+    from cubed.array import _elements  # lazy: imports code for user-defined functions
 
     return _elements.elemwise(function, *args, **options)
 

@@ -150,8 +150,8 @@ def histogram(
         ``"sturges"``, for which statistics of the elements are computed immediately. Lazy arrays
         and delayed values of Dask, also in `range`, are computed immediately.
     range : tuple of float or None
-        The first and the last edge of a number of bins. None: the smallest and the largest element,
-        which are computed immediately.
+        The first and the last edge, if `bins` is a number. None: the smallest and the largest
+        element, which are computed immediately.
     density : bool, default False
         Divide by the sum and by the widths of bins: the integral is 1.
     weights : array_like or None

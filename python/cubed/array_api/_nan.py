@@ -207,7 +207,8 @@ def nanmean(
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order; None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`;
+        None: 1.
 
     Returns
     -------
@@ -242,8 +243,8 @@ def nanvar(
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
-        Degrees of freedom, subtracted from the number of elements in the divisor; with weights
-        times the sum of their squares divided by their sum.
+        Degrees of freedom. The divisor is the number of elements minus `correction`; with weights
+        w, it is ``sum(w) - correction * sum(w**2) / sum(w)``.
     ddof : float or None
         NumPy's name of `correction`.
     keepdims : bool, default False
@@ -253,7 +254,8 @@ def nanvar(
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order; None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`;
+        None: 1.
 
     Returns
     -------
@@ -289,8 +291,8 @@ def nanstd(
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
-        Degrees of freedom, subtracted from the number of elements in the divisor; with weights
-        times the sum of their squares divided by their sum.
+        Degrees of freedom. The divisor is the number of elements minus `correction`; with weights
+        w, it is ``sum(w) - correction * sum(w**2) / sum(w)``.
     ddof : float or None
         NumPy's name of `correction`.
     keepdims : bool, default False
@@ -300,7 +302,8 @@ def nanstd(
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order; None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`;
+        None: 1.
 
     Returns
     -------

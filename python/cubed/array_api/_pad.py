@@ -43,7 +43,7 @@ def pad(
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     stat_length : int, pair, sequence of pairs or None
-        Number of elements at an end that the statistic of a mode is computed of; None: all.
+        Number of elements at each end from which a mode such as ``"mean"`` is computed; None: all.
     reflect_type : {"even", "odd"}, default "even"
         ``"even"``: mirrored elements are unchanged. ``"odd"``: twice the last element minus the
         mirrored element.
@@ -67,7 +67,7 @@ def pad(
     x = lazy(x)
     if reflect_type != "even":
         raise NotImplementedError(f"pad with reflect_type {reflect_type!r}")
-    named = str(mode)  # NumPy also accepts a function, which is refused by its name
+    named = str(mode)  # a function, which NumPy accepts, is an unknown mode here
     constants = _constants(constant_values, x) if named == "constant" else [""] * (2 * x.ndim)
     if x.dtype.kind in "SU" and named in ("constant", "empty"):
         made = _with_strings(x, _pairs("pad_width", pad_width, x.ndim), constants)

@@ -18,7 +18,8 @@ _DAY = np.dtype("datetime64[D]")
 
 
 def _dates(name: str, what: str, dates: Any) -> Array:
-    """Converts dates to a lazy array of type datetime64[D]. Errors name function and parameter."""
+    """Converts dates to a lazy array of type datetime64[D]. Errors name the function and the
+    parameter."""
     refuse_foreign(dates, what=what)
     given = dates if isinstance(dates, Array) else to_numpy(dates)
     if given.dtype.kind not in ("M" if isinstance(given, Array) else "MOSU"):
@@ -59,7 +60,7 @@ def is_busday(
     weekmask : str or sequence, default "1111100"
         Business days of a week from Monday on, in NumPy's notation.
     holidays : array_like of datetime64 or None
-        Dates that are not business days; they are in memory.
+        Dates that are not business days, in memory.
     busdaycal : numpy.busdaycalendar or None
         A calendar, in place of `weekmask` and `holidays`.
 
@@ -99,7 +100,7 @@ def busday_count(
     weekmask : str or sequence, default "1111100"
         Business days of a week from Monday on, in NumPy's notation.
     holidays : array_like of datetime64 or None
-        Dates that are not business days; they are in memory.
+        Dates that are not business days, in memory.
     busdaycal : numpy.busdaycalendar or None
         A calendar, in place of `weekmask` and `holidays`.
 
@@ -147,7 +148,7 @@ def busday_offset(
     weekmask : str or sequence, default "1111100"
         Business days of a week from Monday on, in NumPy's notation.
     holidays : array_like of datetime64 or None
-        Dates that are not business days; they are in memory.
+        Dates that are not business days, in memory.
     busdaycal : numpy.busdaycalendar or None
         A calendar, in place of `weekmask` and `holidays`.
 

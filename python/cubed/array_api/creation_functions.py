@@ -349,7 +349,7 @@ def eye(
     n_rows : int
         Number of rows.
     n_cols : int or None
-        Number of columns; None: as many as rows.
+        Number of columns; None: the number of rows.
     k : int, default 0
         Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     dtype : dtype or None
@@ -632,7 +632,7 @@ def linspace(
     dtype : dtype or None
         Data type of the result's elements.
     axis : int, default 0
-        Axis of the result along which the numbers are, if `start` or `stop` is an array.
+        Axis of the numbers in the result, if `start` or `stop` is an array.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
     chunks : int, tuple, str or None, default "auto"
@@ -643,10 +643,10 @@ def linspace(
     Returns
     -------
     Array or tuple
-        Shape ``(num,)``, with the axes of `start` and `stop` in addition. float64 or complex128 by
-        default; numbers of integer types are rounded down. Lazy. With `retstep`, a pair of this
-        array and the difference. The difference is lazy if `start` or `stop` is lazy, and NaN if
-        there are fewer than two numbers.
+        Shape ``(num,)``, plus the axes of `start` and `stop`. float64 or complex128 by default;
+        numbers of integer types are rounded down. Lazy. With `retstep`, a pair of this array and
+        the difference. The difference is lazy if `start` or `stop` is lazy, and NaN if there are
+        fewer than two numbers.
 
     Examples
     --------

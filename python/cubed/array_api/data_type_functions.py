@@ -100,7 +100,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
     Returns
     -------
     bool
-        Computes nothing.
+        True if the cast is allowed.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     Returns
     -------
     bool
-        Computes nothing.
+        True if the type matches.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     Returns
     -------
     dtype
-        Computes nothing.
+        The promoted type.
 
     Examples
     --------

@@ -40,8 +40,8 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     -------
     Array
         The broadcast shape and promoted type of all arguments. Python scalars take the type of `x`.
-        If a limit is a Python integer outside of the range of that type, and all elements must be
-        within it, the limit has no effect. Lazy.
+        A limit that is a Python integer has no effect if all values of that type are within the
+        limit. Lazy.
 
     Raises
     ------

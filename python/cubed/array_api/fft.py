@@ -1,9 +1,9 @@
 """Fourier transforms. A task holds whole transformed axes in memory. An axis that does not fit is
 transformed in parts, with a few stored intermediates.
 
-`norm` selects the direction that is divided by the number of elements: the inverse
-(``"backward"``), both directions by its square root (``"ortho"``), or the forward direction
-(``"forward"``). Results in single precision are computed in double precision.
+`norm` selects the transforms that divide by the number of elements: the inverse transform
+(``"backward"``), both, by its square root (``"ortho"``), or the forward transform (``"forward"``).
+Results in single precision are computed in double precision.
 """
 
 from cubed.functions import fft as _made

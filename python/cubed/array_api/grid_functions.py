@@ -70,7 +70,7 @@ def logspace(
     dtype : dtype or None
         Data type of the result's elements.
     axis : int, default 0
-        Axis of the result along which the numbers are, if an argument is an array.
+        Axis of the numbers in the result, if an argument is an array.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -116,7 +116,7 @@ def geomspace(
     dtype : dtype or None
         Data type of the result's elements.
     axis : int, default 0
-        Axis of the result along which the numbers are, if an argument is an array.
+        Axis of the numbers in the result, if an argument is an array.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -256,7 +256,7 @@ def tri(
     N : int
         Number of rows.
     M : int or None
-        Number of columns; None: as many as rows.
+        Number of columns; None: the number of rows.
     k : int, default 0
         Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     dtype : dtype or None, default float
@@ -304,7 +304,7 @@ def tril_indices(
     k : int, default 0
         Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     m : int or None
-        Number of columns; None: as many as rows.
+        Number of columns; None: the number of rows.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -313,7 +313,7 @@ def tril_indices(
     Returns
     -------
     tuple[Array, Array]
-        Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+        Two int64 arrays of one axis. Lazy; a task holds one number per row.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def triu_indices(
     k : int, default 0
         Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     m : int or None
-        Number of columns; None: as many as rows.
+        Number of columns; None: the number of rows.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -347,7 +347,7 @@ def triu_indices(
     Returns
     -------
     tuple[Array, Array]
-        Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+        Two int64 arrays of one axis. Lazy; a task holds one number per row.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def take(
 
 
 def shuffle(x: Array, indexer: Sequence[Sequence[int]], axis: int) -> Array:
-    """Groups of elements along an axis, one after another. No group is split between chunks.
+    """Arranges an axis in groups of elements. No group is split between chunks.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def shuffle(x: Array, indexer: Sequence[Sequence[int]], axis: int) -> Array:
     Returns
     -------
     Array
-        The type of `x`. Chunks along the axis have whole groups, and at most 1.25 times the mean
+        The type of `x`. Chunks along the axis contain whole groups, and at most 1.25 times the mean
         extent of chunks of `x`, except for longer groups. If there are longer groups, chunks along
         the other axes are shorter. Lazy.
 

@@ -1,8 +1,9 @@
 """Linear algebra. Stacks of matrices may be of any length.
 
 A matrix that is larger than a task's memory is factored in panels of columns by `cholesky`, `det`,
-`inv`, `qr`, `slogdet` and `solve`. `eigvalsh` and `svdvals` reduce it to a band matrix, which a
-task must hold; its width is at least 16 and a 128th of the matrix. The other functions refuse it.
+`inv`, `qr`, `slogdet` and `solve`. `eigvalsh` and `svdvals` reduce such a matrix to a band matrix,
+which a task must hold. The band is at least 16 columns wide, and at least a 128th of the width of
+the matrix. The other functions refuse matrices that a task cannot hold.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def cholesky(  # type: ignore[no-redef]
     Raises
     ------
     ValueError
-        If both parameters are true.
+        If `upper` and `lower` are both true.
     MemoryError
         If a task cannot hold even one column.
 
@@ -144,8 +145,8 @@ def tsqr(data: Array, /, compute_svd: bool = False) -> Any:
     Returns
     -------
     QRResult or SVDResult
-        ``(m, k)`` and ``(k, n)`` with k the smaller extent; with `compute_svd` ``(m, k)``, ``(k,)``
-        and ``(k, n)``. Lazy.
+        Shapes ``(m, k)`` and ``(k, n)``, where k is the smaller extent; with `compute_svd`, shapes
+        ``(m, k)``, ``(k,)`` and ``(k, n)``. Lazy.
 
     Raises
     ------
@@ -175,7 +176,7 @@ def sfqr(data: Array, /) -> QRResult:
     Returns
     -------
     QRResult
-        ``(m, k)`` and ``(k, n)`` with k the smaller extent. Lazy.
+        Shapes ``(m, k)`` and ``(k, n)``, where k is the smaller extent. Lazy.
 
     Raises
     ------

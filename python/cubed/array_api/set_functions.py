@@ -99,11 +99,11 @@ def unique(
         Input array.
     return_index, return_inverse, return_counts : bool, default False
         Whether to return, in a tuple, also the position of each element's first occurrence in the
-        flattened array; the number of each element of `x` among the results, in x's shape; and the
-        number of occurrences of each element.
+        flattened array; for each element of `x`, its index among the distinct elements, in x's
+        shape; and the number of occurrences of each element.
     axis : int or None
-        Axis along which parts are compared, by the order of their elements. All NaN in parts count
-        as different. Positions are those along the axis. None: compare elements.
+        Axis along which parts are compared, element by element. All NaN in parts count as
+        different. Positions are those along the axis. None: compare elements.
     equal_nan : bool, default True
         Whether all NaN count as one element.
 

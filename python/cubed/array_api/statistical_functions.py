@@ -141,7 +141,8 @@ def mean(
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order; None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`;
+        None: 1.
 
     Returns
     -------
@@ -285,8 +286,8 @@ def std(
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
-        Degrees of freedom, subtracted from the number of elements in the divisor; with weights
-        times the sum of their squares divided by their sum.
+        Degrees of freedom. The divisor is the number of elements minus `correction`; with weights
+        w, it is ``sum(w) - correction * sum(w**2) / sum(w)``.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     ddof : float or None
@@ -296,7 +297,8 @@ def std(
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order; None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`;
+        None: 1.
 
     Returns
     -------
@@ -394,8 +396,8 @@ def var(
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
-        Degrees of freedom, subtracted from the number of elements in the divisor; with weights
-        times the sum of their squares divided by their sum.
+        Degrees of freedom. The divisor is the number of elements minus `correction`; with weights
+        w, it is ``sum(w) - correction * sum(w**2) / sum(w)``.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     ddof : float or None
@@ -405,7 +407,8 @@ def var(
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order; None: 1.
+        Weight of each element, or of each position along the reduced axes in the order of `axis`;
+        None: 1.
 
     Returns
     -------

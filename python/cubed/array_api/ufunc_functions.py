@@ -74,7 +74,7 @@ def cbrt(x: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x : array_like
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def float_power(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The exponent.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def fmod(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The divisor.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def ldexp(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         Integers: the powers of 2.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def logaddexp2(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second exponent.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def spacing(x: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x : array_like
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------

@@ -84,7 +84,7 @@ def putmask(a: Array, mask: Any, values: Any) -> None:
     Raises
     ------
     TypeError
-        The type of the values is not cast safely to that of `a`.
+        The type of the values cannot be cast safely to that of `a`.
     ValueError
         The mask has another number of elements.
 
@@ -119,7 +119,7 @@ def place(arr: Array, mask: Any, vals: Any) -> None:
     Raises
     ------
     TypeError
-        The type of the values is not cast safely to that of `arr`.
+        The type of the values cannot be cast safely to that of `arr`.
     ValueError
         The mask has another number of elements, or there is no value.
 
@@ -155,13 +155,13 @@ def put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
     v : array_like
         Values, which are repeated.
     mode : {"raise", "wrap", "clip"}, default "raise"
-        Positions beyond the end: an error, the remainder, or the last element. With "clip",
-        negative positions are the first element.
+        Treatment of positions beyond the end: an error, counting from the start again, or the last
+        element. With "clip", negative positions select the first element.
 
     Raises
     ------
     IndexError
-        A position is beyond the end. For lazy positions, when the array is computed.
+        A position is beyond the end. Lazy positions raise the error when the array is computed.
     TypeError
         Positions are not integers.
 
@@ -197,7 +197,7 @@ def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1)
     Raises
     ------
     IndexError
-        A position is beyond the end. For lazy positions, when the array is computed.
+        A position is beyond the end. Lazy positions raise the error when the array is computed.
     ValueError
         The indices have another number of axes.
 
@@ -240,7 +240,7 @@ def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
     Raises
     ------
     ValueError
-        The array has fewer axes, or more than two of different extents.
+        The array has fewer than two axes, or more than two axes of different extents.
 
     Examples
     --------

@@ -32,11 +32,11 @@ def sliding_window_view(
     axis : int, tuple of int or None
         One axis or several, possibly with repetitions; None: all axes of x.
     subok : bool, default False
-        For compatibility: windows have chunks of extent 1 along their own axes.
+        Ignored: the result is a lazy array.
     writeable : bool, default False
-        For compatibility: windows have chunks of extent 1 along their own axes.
+        Ignored: assigning to a part of the result does not change `x`.
     automatic_rechunk : bool, default True
-        For compatibility: windows have chunks of extent 1 along their own axes.
+        Ignored: windows have chunks of extent 1 along their own axes.
 
     Returns
     -------
