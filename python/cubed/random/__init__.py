@@ -91,7 +91,7 @@ def random(
 
 
     With `key`, chunk number b has the numbers of NumPy's ``Generator(Philox(key=key + b))``, which
-    depend on the chunks: those of Cubed 0.28 with that root seed.
+    depend on the chunks. They equal the numbers of Cubed 0.28 with this root seed.
 
     Parameters
     ----------

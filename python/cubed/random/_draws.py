@@ -411,7 +411,7 @@ class Draws:
         dtype : dtype or None, default np.float64
             Data type of the result's elements.
         method : str, default "zig"
-            Ignored: NumPy's name for the method of drawing.
+            Ignored: the algorithm in NumPy.
         out : Array or None
             Lazy array that gets the result as its new lazy value.
         chunks : int, tuple, str or None, default "auto"
@@ -445,13 +445,13 @@ class Draws:
         Parameters
         ----------
         shape : array_like
-            Shape of the distribution.
+            Shape parameter of the distribution.
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         dtype : dtype or None, default np.float64
             Data type of the result's elements.
-        out : Array or None
-            Lazy array that gets the result as its new lazy value.
+        out : None
+            Not supported.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -593,7 +593,7 @@ class Draws:
         Parameters
         ----------
         mean : array_like, default 0.0
-            Mean; for `lognormal`, the mean of the logarithms.
+            Mean of the logarithms.
         sigma : array_like, default 1.0
             Standard deviation of the logarithms.
         size : int or tuple of int or None
@@ -769,7 +769,7 @@ class Draws:
         Parameters
         ----------
         a : array_like
-            Shape parameter of the distribution; for power laws, the exponent.
+            Shape parameter of the distribution.
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
@@ -801,7 +801,7 @@ class Draws:
         Parameters
         ----------
         a : array_like
-            Shape parameter of the distribution; for power laws, the exponent.
+            Shape parameter of the distribution.
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
@@ -833,7 +833,7 @@ class Draws:
         Parameters
         ----------
         a : array_like
-            Shape parameter of the distribution; for power laws, the exponent.
+            Shape parameter of the distribution: the exponent plus 1.
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"

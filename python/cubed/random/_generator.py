@@ -45,9 +45,9 @@ class Generator(Draws):
         Parameters
         ----------
         a : array_like
-            Shape parameter of the distribution; for power laws, the exponent.
+            The first shape parameter.
         b : array_like
-            The second shape of the distribution.
+            The second shape parameter.
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
@@ -73,7 +73,7 @@ class Generator(Draws):
         Parameters
         ----------
         n : array_like of int
-            Number of trials or successes.
+            Number of trials.
         p : array_like
             Probability of success.
         size : int or tuple of int or None
@@ -157,7 +157,7 @@ class Generator(Draws):
         Parameters
         ----------
         shape : array_like
-            Shape of the distribution.
+            Shape parameter of the distribution.
         scale : array_like, default 1.0
             Scale of the distribution.
         size : int or tuple of int or None
@@ -243,7 +243,7 @@ class Generator(Draws):
         Parameters
         ----------
         p : array_like
-            Probability of success.
+            Parameter of the distribution, from 0 to less than 1.
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
@@ -271,7 +271,7 @@ class Generator(Draws):
         Parameters
         ----------
         n : array_like of int
-            Number of trials or successes.
+            Number of successes.
         p : array_like
             Probability of success.
         size : int or tuple of int or None
@@ -445,7 +445,7 @@ class Generator(Draws):
         Parameters
         ----------
         mean : array_like
-            Mean; for `lognormal`, the mean of the logarithms.
+            The mean.
         scale : array_like
             Scale of the distribution.
         size : int or tuple of int or None
@@ -473,7 +473,7 @@ class Generator(Draws):
         Parameters
         ----------
         a : array_like
-            Shape parameter of the distribution; for power laws, the exponent.
+            Exponent of the distribution, greater than 1.
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
@@ -529,7 +529,7 @@ class Generator(Draws):
         Parameters
         ----------
         n : array_like of int
-            Number of trials or successes.
+            Number of trials.
         pvals : array_like
             Probabilities of the outcomes, in memory.
         size : int or tuple of int or None
@@ -573,7 +573,7 @@ class Generator(Draws):
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         method : str, default "marginals"
-            Ignored: NumPy's name for the method of drawing.
+            Ignored: the algorithm in NumPy.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -611,7 +611,7 @@ class Generator(Draws):
         Parameters
         ----------
         mean : array_like
-            Mean; for `lognormal`, the mean of the logarithms.
+            Means of the elements of a vector, in memory.
         cov : array_like
             Covariances, in memory.
         size : int or tuple of int or None
@@ -621,7 +621,7 @@ class Generator(Draws):
         tol : float, default 1e-08
             Tolerance of the check of `cov`.
         method : Literal['svd', 'eigh', 'cholesky'], default "svd"
-            Ignored: NumPy's name for the method of drawing.
+            Ignored: the algorithm in NumPy.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -666,12 +666,12 @@ class Generator(Draws):
         x : array_like or int
             Input array, or the number of integers.
         axis : int, default 0
-            Axis along which to move.
+            Axis of the slices.
 
         Returns
         -------
         Array
-            The array's shape and type, or int64. Lazy.
+            Same shape and type as `x`, or int64 if `x` is a number. Lazy.
 
         Examples
         --------
@@ -723,8 +723,8 @@ class Generator(Draws):
             Input array.
         axis : int or None
             Axis along which to compute. None: the flattened array.
-        out : Array or None
-            Lazy array to replace with the result.
+        out : None
+            Not supported.
 
         Returns
         -------
@@ -765,7 +765,7 @@ class Generator(Draws):
     ) -> Array:
         """Chooses random slices of an array along an axis, or numbers of ``0, 1, ..., a - 1``.
 
-        Parts are chosen with or without replacement, with the probabilities `p`; None: all equal.
+        Slices are chosen with or without replacement, with the probabilities `p`; None: all equal.
 
         Parameters
         ----------
@@ -787,7 +787,7 @@ class Generator(Draws):
         Returns
         -------
         Array
-            `size` replaces the axis in the shape of the result. Lazy.
+            The shape of `a`, with `size` in place of the axis. Lazy.
 
         Raises
         ------
@@ -815,7 +815,7 @@ class Generator(Draws):
             raise ValueError(f"choice: {np.count_nonzero(shares)} have a probability, not {count}")
         if not replace:
             keys = self._plain("random" if shares is None else "exponential", (n,), "auto")
-            if shares is not None:  # the first one of elements with the same count
+            if shares is not None:  # exponential numbers with rates `shares`
                 keys = keys / shares
             at = xp.reshape(xp.argsort(keys)[:count], shape)
         elif shares is None:

@@ -201,7 +201,7 @@ class RandomState(Generator):
         return self.random(size, chunks=chunks)
 
 
-#: Methods that are also functions of the module, which defines its own functions for the others.
+#: Methods that are also functions of the module. It defines functions for all other methods.
 FUNCTIONS = """
 beta binomial chisquare choice dirichlet f gamma geometric gumbel hypergeometric laplace logistic
 lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare
