@@ -115,7 +115,8 @@ def generic_filter(
     extra_keywords : Mapping or None
         Passed to the function by name.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes that are filtered, in increasing order. Lists in other arguments have one item for each
+        of these axes. None: all.
 
     Returns
     -------
@@ -403,7 +404,7 @@ class _Mapped:
     mapping: Callable[..., Sequence[float]]
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
-    chunks: tuple[int, ...]  # of the result, without shorter last ones
+    chunks: tuple[int, ...]  # extents, except of shorter last chunks
     ndim: int
 
     def __call__(self, block: NDArray, block_id: tuple[int, ...]) -> NDArray:

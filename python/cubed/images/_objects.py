@@ -1,4 +1,4 @@
-"""Connected objects of images: SciPy labels blocks, and objects are joined across blocks."""
+"""Connected objects of images: SciPy labels blocks, and objects are merged across blocks."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class _Numbered:
 def label(input: Any, structure: Any = None) -> tuple[Array, int]:
     """Labels the connected objects of an image with numbers.
 
-    The call computes: it labels each block separately, and joins objects that touch across blocks.
-    It holds the numbers of objects and the faces of all blocks in memory.
+    The call computes immediately: it labels each block separately, and merges objects that touch
+    across blocks. It holds the numbers of objects and the faces of all blocks in memory.
 
     Parameters
     ----------

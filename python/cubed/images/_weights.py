@@ -45,7 +45,8 @@ def correlate(
         Real factors of neighbouring elements, with an axis for each axis that is filtered.
         Weights of at most 2**-52 count as 0.
     output : dtype or None
-        Type of the result. None: the type of `input`. Integers are truncated, as by SciPy.
+        Type of the result. None: the type of `input`. Values are truncated to an integer type, as
+        in SciPy.
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends: elements mirrored about the edge (``"reflect"``) or about the
         last element (``"mirror"``), the nearest element (``"nearest"``), elements of the other end
@@ -102,7 +103,8 @@ def convolve(
         Real factors of neighbouring elements, with an axis for each axis that is filtered.
         Weights of at most 2**-52 count as 0.
     output : dtype or None
-        Type of the result. None: the type of `input`. Integers are truncated, as by SciPy.
+        Type of the result. None: the type of `input`. Values are truncated to an integer type, as
+        in SciPy.
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends: elements mirrored about the edge (``"reflect"``) or about the
         last element (``"mirror"``), the nearest element (``"nearest"``), elements of the other end
