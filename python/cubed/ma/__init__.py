@@ -115,7 +115,7 @@ _AS_METHODS = """
 clip compress conjugate diagonal dot nonzero repeat resize round sort swapaxes take trace
 """.split()
 
-#: Constants of NumPy's module, and its functions of types.
+#: Constants of numpy.ma, and its functions of types.
 _NUMPYS = """
 MAError MaskError MaskType bool_ default_fill_value masked masked_singleton maximum_fill_value
 minimum_fill_value nomask

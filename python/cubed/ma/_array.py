@@ -206,7 +206,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         fill_value : scalar or None
-            Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
+            Value in place of masked elements; None: the array's `fill_value`.
 
         Returns
         -------
@@ -753,7 +753,7 @@ class MaskedArray(Operators):
         axis : int or None
             Axis along which to compute. None: the flattened array.
         fill_value : scalar or None
-            Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
+            Value in place of masked elements; None: the smallest value of the type.
         keepdims : bool, default False
             Whether to keep reduced axes, with extent 1.
 
@@ -784,7 +784,7 @@ class MaskedArray(Operators):
         axis : int or None
             Axis along which to compute. None: the flattened array.
         fill_value : scalar or None
-            Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
+            Value in place of masked elements; None: the largest value of the type.
         keepdims : bool, default False
             Whether to keep reduced axes, with extent 1.
 

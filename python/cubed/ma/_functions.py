@@ -54,7 +54,7 @@ def masked_array(
     Parameters
     ----------
     data : array_like
-        An array, lazy or not, also a masked one of NumPy's.
+        An array, lazy or not, which may be a masked array of NumPy.
     mask : array_like of bool, default False
         True for elements to mask; broadcast. Elements that are already masked stay masked.
     dtype : dtype or None
@@ -114,7 +114,7 @@ def array(
     Parameters
     ----------
     data : array_like
-        An array, lazy or not, also a masked one of NumPy's.
+        An array, lazy or not, which may be a masked array of NumPy.
     dtype : dtype or None
         Data type of the result's elements.
     mask : array_like of bool, default False
@@ -178,7 +178,7 @@ def _lazy(value: Any, chunks: ChunksLike, spec: Spec | None) -> Array:
 
 
 def masked_where(condition: Any, a: Any) -> MaskedArray:
-    """Masks an array also where a condition is true.
+    """Masks the elements for which a condition is true.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def filled(a: Any, fill_value: Any = None) -> Array:
     a : array_like
         An array that may be masked.
     fill_value : scalar or None
-        Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
+        Value in place of masked elements; None: the array's `fill_value`.
 
     Returns
     -------
@@ -733,7 +733,7 @@ def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
     arrays : sequence of array_like
         Arrays that may be masked.
     axis : int, default 0
-        Axis along which they are joined.
+        Axis along which the arrays are joined.
 
     Returns
     -------
@@ -769,8 +769,7 @@ def count_masked(a: Any, axis: Axis = None) -> Array:
     Returns
     -------
     Array
-        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        int64. Lazy.
+        int64, without the reduced axes. Lazy.
 
     Examples
     --------
@@ -782,7 +781,7 @@ def count_masked(a: Any, axis: Axis = None) -> Array:
 
 
 def is_masked(x: Any) -> Array:
-    """Whether an element is masked.
+    """Whether any element is masked.
 
     Parameters
     ----------
@@ -903,7 +902,7 @@ def allequal(a: Any, b: Any, fill_value: bool = True) -> Array:
     a : array_like
         The first array, which may be masked.
     b : array_like
-        The second.
+        The second array, which may be masked.
     fill_value : bool, default True
         Whether masked elements count as equal.
 
@@ -932,7 +931,7 @@ def allclose(
     a : array_like
         The first array, which may be masked.
     b : array_like
-        The second.
+        The second array, which may be masked.
     masked_equal : bool, default True
         Whether masked elements count as equal.
     rtol : float, default 1e-05
