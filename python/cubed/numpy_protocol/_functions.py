@@ -40,7 +40,7 @@ def _array_equal(x1: Any, x2: Any, equal_nan: bool = False) -> bool:
     if a.shape != b.shape:
         return False
     same: Any = a == b
-    if equal_nan:  # integers are compared as integers
+    if equal_nan:  # separately, so integers are not cast to floats
         same = xp.logical_or(same, xp.logical_and(xp.isnan(a), xp.isnan(b)))
     return bool(xp.all(same))
 
