@@ -207,7 +207,9 @@ def type_of(p: Param) -> tuple[str, str]:
         return "Shape | None", "int, tuple of int or None"
     if p.accepts == {"ARRAY"} and p.flags & {"POSITION_ONLY", "LIKE"} == {"POSITION_ONLY"}:
         annotation, said = "Array", "Array"
-    if is_listed_below(p) and not said:
+    if p.name == "names":
+        said = "sequence of str"
+    elif is_listed_below(p) and not said:
         said = "str"
     elif p.choices and not said:
         said = "{" + ", ".join(f'"{c}"' for c in p.choices) + "}"

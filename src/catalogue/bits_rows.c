@@ -74,7 +74,7 @@ static cubed_array *align(cb_steps *s, cubed_array *x, int axis)
     return cb_step(s, cubed_rechunk(x, chunks, &out, s->err), &out);
 }
 
-/* Splits an axis into two axes with `outer` and `inner` elements, or, if `inner` is 0, joins two axes to one with `outer`
+/* Splits an axis into two axes with `outer` and `inner` elements, or, if `inner` is 0, merges two axes into one with `outer`
  * elements. */
 static cubed_array *regroup(cb_steps *s, cubed_array *x, int axis, int64_t outer, int64_t inner)
 {

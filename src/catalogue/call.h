@@ -24,7 +24,7 @@ typedef struct cb_row {
     cubed_function function;
     cubed_status (*call)(const cb_call *c);
     int which; /* number of this function among those that share one body; 0 if the body is not shared */
-    /* For functions whose results have an extent that depends on values: makes the array of offsets, from which the extent is
+    /* For functions whose results have an extent that depends on values: creates the array of offsets, from which the extent is
      * computed before the call, as c->out[0], or leaves c->out[0] NULL. *most receives the maximum number of elements of the
      * results. NULL for other functions. */
     cubed_status (*count)(const cb_call *c, int64_t *most);

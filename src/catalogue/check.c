@@ -214,7 +214,7 @@ static cubed_status check(const argument_at *at, const cubed_param *p, cubed_val
 
 /* --- Places ------------------------------------------------------------------------------------------- */
 
-/* Combines the positional arguments from number `first` on to one list of arrays. */
+/* Combines the positional arguments from number `first` on into one list of arrays. */
 static cubed_status gather(cubed_context *ctx, argument_at at, const cubed_param *p, int first,
                            int n, cb_bound *out)
 {

@@ -1,4 +1,4 @@
-/* Rows of the elementwise functions, made from the rows of cubed/ops.def. */
+/* Rows of the elementwise functions, generated from the rows of cubed/ops.def. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "literal.h"

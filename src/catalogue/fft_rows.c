@@ -14,8 +14,8 @@ static const cubed_choice norms[] = {{"backward", CUBED_FFT_BACKWARD},
     {                                                                                              \
         PARAM("norm", ACCEPTS(CHOICE) | ACCEPTS(NONE), 0,                                          \
               "Where to divide by the number of elements: in the inverse transform "               \
-              "(``\"backward\"``), in both by its square root (``\"ortho\"``), or in this one "    \
-              "(``\"forward\"``)."),                                                               \
+              "(``\"backward\"``), in both transforms by its square root (``\"ortho\"``), or in "  \
+              "the forward transform (``\"forward\"``)."),                                         \
             CHOICE_DEFAULT(CUBED_FFT_BACKWARD), .choices = norms                                   \
     }
 

@@ -1,4 +1,4 @@
-/* Formats values and parameters as strings for people. */
+/* Formats values and parameters as human-readable strings. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Rows of functions that make positions on grids. */
+/* Rows of functions that create positions on grids. */
 #include <string.h>
 
 #include "base/error.h"

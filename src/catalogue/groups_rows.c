@@ -10,7 +10,8 @@
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
-/* Values of choices of functions: a cubed_group_reduction with SKIP_NAN, or ORDER with the flags of an order statistic. */
+/* Values of choices: a cubed_group_reduction, combined with SKIP_NAN if it skips NaN, or ORDER with the flags of an order
+ * statistic. */
 enum { SKIP_NAN = 1 << 8, ORDER = 1 << 9, PERCENT = 1 << 10, MEDIAN = 1 << 11 };
 
 #define NAMED_ALIKE(NAME, WHICH)                                                                   \
@@ -62,13 +63,14 @@ enum {
 static const cubed_param groupby_params[] = {
     [X] = PARAM_NAMED_ARRAY("x", "Input array."),
     [LABELS] = PARAM_NAMED_ARRAY(
-        "labels", "Group number of each element, from 0; a negative number is in no group. "
-                  "Expressions also take labels of other types, and find `ngroups` themselves."),
+        "labels",
+        "Group number of each element, from 0; a negative number is in no group. "
+        "Expressions also accept labels of other types, and determine `ngroups` from the labels."),
     [REDUCTION] = {PARAM("reduction", ACCEPTS(CHOICE), CUBED_PARAM_REQUIRED | CUBED_PARAM_RULE,
                          "The reduction of each group."),
                    .choices = reductions},
-    [AXIS] =
-        PARAM_AXES("axis", NAMED, "Axes of `x` along which the labels are. None: the first axes."),
+    [AXIS] = PARAM_AXES("axis", NAMED,
+                        "Axes of `x` that the axes of the labels belong to. None: the first axes."),
     [NGROUPS] = {PARAM_IN("ngroups", ACCEPTS(INT), NAMED | CUBED_PARAM_REQUIRED, 0, INFINITY,
                           "Number of groups.")},
     [SKIPNA] = OPTIONAL("skipna", ACCEPTS(BOOL),
@@ -80,7 +82,7 @@ static const cubed_param groupby_params[] = {
     [DDOF] = OPTIONAL("ddof", ACCEPTS(FLOAT), "NumPy's name of `correction`."),
     [MIN_COUNT] = OPTIONAL("min_count", ACCEPTS(INT),
                            "Minimum number of elements; smaller groups become `fill_value`. None: "
-                           "as many as the reduction needs."),
+                           "the number that the reduction needs."),
     [Q] = OPTIONAL("q", ACCEPTS(FLOAT) | ACCEPTS(FLOATS),
                    "For quantiles from 0 to 1, for percentiles from 0 to 100. A list becomes the "
                    "first axis of the result."),
@@ -135,7 +137,7 @@ static cubed_status check_options(const cb_call *c)
     return CUBED_OK;
 }
 
-/* Reads the axes of the labels, as positions from 0 on. Each axis may occur once. */
+/* Reads the axes of the labels, as nonnegative numbers. Each axis may occur once. */
 static cubed_status take_axes(const cb_call *c, int axes[CUBED_MAX_NDIM], int *n)
 {
     const int ndim = cubed_array_ndim(cb_call_array(c, X));
@@ -378,7 +380,7 @@ static const cb_row rows[] = {
       PARAMS(groupby_params)},
      .call = call_groupby},
     {{"rolling", CATEGORY, .summary = "Reduces a window of elements for each element.",
-      .returns = "In the shape of `x`: floats, or int64 for counts.", PARAMS(rolling_params),
+      .returns = "The shape of `x`: floats, or int64 for counts.", PARAMS(rolling_params),
       .coords = CUBED_COORDS_WINDOWS},
      .call = call_rolling},
 };

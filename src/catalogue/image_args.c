@@ -1,4 +1,4 @@
-/* Reads arguments that several functions of images have. */
+/* Reads arguments that several image functions share. */
 #include "image_args.h"
 
 #include <string.h>

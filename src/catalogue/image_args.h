@@ -33,7 +33,7 @@
 #define AXES                                                                                       \
     PARAM_AXES("axes", NAMED,                                                                      \
                "Axes to filter, in increasing order. Lists in other arguments have one item for "  \
-               "each. None: all axes.")
+               "each of these axes. None: all axes.")
 #define BOX(NAME, NOTES)                                                                           \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(LIST) | ACCEPTS(NONE), 0, NOTES)                                       \
@@ -75,8 +75,8 @@ CUBED_MUST_CHECK cubed_status cb_image_reals(const cb_call *c, int i, const cb_i
 CUBED_MUST_CHECK cubed_status cb_image_check_origin(const cb_call *c, int i, int64_t extent,
                                                     int64_t origin);
 
-/* Gets the shape of a value that is a nested list, and returns its number of axes; 0 if the value is not a list of values. Looks
- * only at the first item of each list. */
+/* Gets the shape of a value that is a nested list, and returns its number of axes; 0 if the value is not a list of values.
+ * Inspects only the first item of each list. */
 int cb_image_extents(const cubed_value *v, int64_t extents[CUBED_MAX_NDIM]);
 
 /* An array of numbers from a nested list in an argument, with an axis for each axis of the image; axes that are not filtered

@@ -36,8 +36,8 @@ static const cubed_choice boundaries[] = {{"reflect", CUBED_SPLINE_REFLECT},
                "The element beyond the ends for ``\"constant\"`` and ``\"grid-constant\"``."),     \
          FLOAT_DEFAULT(0)},                                                                        \
         PARAM_BOOL("prefilter", 0, true,                                                           \
-                   "Whether to compute coefficients of splines. False: `input` has them, as "      \
-                   "`spline_filter` makes them.")
+                   "Whether to compute coefficients of splines. False: `input` consists of "       \
+                   "coefficients from `spline_filter`.")
 
 static cubed_spline_options take_spline(const cb_call *c, int output)
 {
@@ -149,9 +149,8 @@ static cubed_status call_zoom(const cb_call *c)
 static const cubed_param shift_params[] = {
     IMAGE,
     {PARAM("shift", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
-           "Number of elements by which the image moves, so that element 0 moves to this position: "
-           "one "
-           "number, or one for each axis.")},
+           "Number of elements by which the image moves: one number, or one for each axis. Element "
+           "0 moves to this position.")},
     SPLINE,
 };
 
@@ -440,15 +439,15 @@ static cubed_status call_coordinates(const cb_call *c)
 
 static const cb_row rows[] = {
     ROW("affine_transform", affine_params, call_affine,
-        "`output_shape`, and the type of `input` unless `output` names another.", CUBED_ATTRS_SAME,
-        0, "Transforms an image by an affine map."),
+        "`output_shape`, and the type of `input` unless `output` is another type.",
+        CUBED_ATTRS_SAME, 0, "Transforms an image by an affine map."),
     ROW("map_coordinates", coordinates_params, call_coordinates,
         "The shape of `coordinates` without its first axis, and the type of `input` unless "
-        "`output` names another.",
+        "`output` is another type.",
         CUBED_ATTRS_SAME, 0, "Interpolates an image at given coordinates."),
     ROW("rotate", rotate_params, call_rotate,
         "The shape of the rotated image, or with `reshape=False` the shape of `input`; the type of "
-        "`input` unless `output` names another.",
+        "`input` unless `output` is another type.",
         CUBED_ATTRS_SAME, 0, "Rotates an image in a plane."),
     ROW("shift", shift_params, call_shift, SAME, CUBED_ATTRS_SAME, 0, "Shifts an image."),
     ROW("spline_filter", filter_params, call_filter, "The shape of `input`.", CUBED_ATTRS_NONE,
@@ -456,7 +455,7 @@ static const cb_row rows[] = {
     ROW("spline_filter1d", filter1d_params, call_filter, "The shape of `input`.", CUBED_ATTRS_NONE,
         ONE_AXIS, "Coefficients of the splines through the elements of an image along an axis."),
     ROW("zoom", zoom_params, call_zoom,
-        "The shape of `input` times `zoom`, rounded, and its type unless `output` names another.",
+        "The shape of `input` times `zoom`, rounded, and its type unless `output` is another type.",
         CUBED_ATTRS_SAME, 0, "Scales an image."),
 };
 const cb_rows cb_interpolation_rows = ROWS(rows);

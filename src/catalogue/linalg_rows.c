@@ -193,8 +193,8 @@ static const cubed_param svd_compressed_params[] = {
     PARAM_NAMED_ARRAY("a", "A matrix, of any size."),
     PARAM_REQUIRED_INT("k", 0, "Number of singular values."),
     PARAM_INT("n_power_iter", 0, 0,
-              "Number of power iterations, each two passes over the matrix. More are needed if "
-              "singular values decrease slowly."),
+              "Number of power iterations. Each iteration reads the matrix twice. More are needed "
+              "if singular values decrease slowly."),
     PARAM_INT("n_oversamples", 0, 10, "Number of random vectors in addition to k."),
     PARAM_REQUIRED_INT("seed", NAMED, "Seed of the random vectors."),
     PARAM_BOOL("coerce_signs", NAMED, true,
@@ -295,7 +295,7 @@ static cubed_status call_solve_triangular(const cb_call *c)
 static const cubed_param tensorsolve_params[] = {
     PARAM_NAMED_ARRAY("a", "Coefficients."),
     PARAM_NAMED_ARRAY("b", "Right-hand side."),
-    PARAM_AXES("axes", 0, "Axes of `a` that are moved to its end first. None: no axes."),
+    PARAM_AXES("axes", 0, "Axes of `a` to move to its end before solving. None: no axes."),
     PARAM_TASK_MEM,
 };
 
@@ -486,8 +486,8 @@ static const cubed_param norm_params[] = {
            "squares."),
      .choices = matrix_norms},
     PARAM_AXES("axis", 0,
-               "One axis for vectors, two for matrices. None: all elements as a vector; with an "
-               "`ord` and two axes, the matrix."),
+               "One axis for vectors, two for matrices. None: the matrix if `ord` is given and the "
+               "array has two axes, otherwise all elements as one vector."),
     PARAM_BOOL("keepdims", 0, false, "Whether to keep the reduced axes, with one element."),
     PARAM_TASK_MEM,
 };
@@ -537,7 +537,7 @@ static const cb_row rows[] = {
       PARAMS(along_params)},
      .call = call_cross},
     {{"det", CATEGORY, .summary = "Determinants.",
-      .returns = "``(...)`` of ``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params)},
+      .returns = "``(...)`` for ``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params)},
      .call = call_det},
     {{"diagonal", CATEGORY, .summary = "Diagonals of matrices.",
       .returns = "The type of `x`. The diagonals are the last axis, which replaces the last two.",
@@ -599,12 +599,12 @@ static const cb_row rows[] = {
     {{"multi_dot", CATEGORY,
       .summary =
           "The product of several matrices, in the order that needs the fewest multiplications.",
-      .returns = "The type that they promote to.", PARAMS(multi_dot_params)},
+      .returns = "The type that the matrices promote to.", PARAMS(multi_dot_params)},
      .call = call_multi_dot},
     {{"norm", CATEGORY, .summary = "Norms of vectors along an axis, or of matrices in two axes.",
       .returns = "Real, without the axes.", PARAMS(norm_params)},
      .call = call_norm},
-    {{"outer", CATEGORY, .summary = "Products of all elements of two vectors.",
+    {{"outer", CATEGORY, .summary = "Products of all pairs of elements of two vectors.",
       .returns = "``(n, m)``, the type that both promote to.", PARAMS(pair_params)},
      .call = call_outer},
     {{"pinv", CATEGORY, .summary = "Moore-Penrose inverses of matrices.",
@@ -618,7 +618,7 @@ static const cb_row rows[] = {
      .call = call_qr},
     {{"slogdet", CATEGORY,
       .summary = "Signs of determinants, and logarithms of their absolute values.",
-      .returns = "``(...)`` of ``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params),
+      .returns = "``(...)`` for ``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params),
       .results = {"sign", "logabsdet"}},
      .call = call_slogdet},
     {{"solve", CATEGORY, .summary = "Solutions of linear equations.",
@@ -630,8 +630,8 @@ static const cb_row rows[] = {
       .returns = "The shape of `b`, with broadcast stacks.", PARAMS(solve_triangular_params)},
      .call = call_solve_triangular},
     {{"svd", CATEGORY, .summary = "Singular values in descending order, and singular vectors.",
-      .returns = "``(..., n, k)``, ``(..., k)`` and ``(..., k, m)``; k is the smaller extent. "
-                 "Square matrices with `full_matrices`.",
+      .returns = "``(..., n, k)``, ``(..., k)`` and ``(..., k, m)``; k is the smaller extent. `U` "
+                 "and `Vh` are square with `full_matrices`.",
       PARAMS(svd_params), .results = {"U", "S", "Vh"}},
      .call = call_svd},
     {{"svd_compressed", CATEGORY,
@@ -647,13 +647,13 @@ static const cb_row rows[] = {
       PARAMS(tensordot_params)},
      .call = call_tensordot},
     {{"tensorinv", CATEGORY,
-      .summary = "The inverse of an array as a matrix whose rows are its first `ind` axes.",
+      .summary =
+          "The inverse of an array, treated as a matrix whose rows are the first `ind` axes.",
       .returns = "The other axes, then the first `ind` axes.", PARAMS(tensorinv_params)},
      .call = call_tensorinv},
     {{"tensorsolve", CATEGORY,
       .summary = "Solves linear equations whose sums run over the last axes of `a`.",
-      .returns = "The last axes of `a`, after as many axes as `b` has.",
-      PARAMS(tensorsolve_params)},
+      .returns = "The axes of `a` after the first ``b.ndim`` axes.", PARAMS(tensorsolve_params)},
      .call = call_tensorsolve},
     {{"trace", CATEGORY, .summary = "Sums of diagonals of matrices.",
       .returns = "Without the last two axes; integers become int64 or uint64.",

@@ -340,8 +340,8 @@ static const cubed_param reshape_params[] = {
         "False: axes of `x` that are merged, except the last of them, first get chunks of extent "
         "1. Chunks of the result are then no larger than those of `x`."),
     {PARAM_IN("limit", ACCEPTS(INT) | ACCEPTS(NONE), NAMED, 1, INFINITY,
-              "Maximum size of a chunk of the result in bytes. None: chunks are as large as "
-              "elements that are read together.")},
+              "Maximum size of a chunk of the result in bytes. None: the size depends on the "
+              "chunks of `x`.")},
 };
 
 /* Rechunks x before a reshape to `to`. If several axes become one, all except the last of them get chunks of extent 1. */
@@ -471,7 +471,7 @@ static const cubed_param repeat_params[] = {
 };
 
 /* If repeats are an array, the extent of the result is the sum of the repeats of all positions along the axis, which must be
- * computed first. *most is the number of elements of x, although the sum may be larger. */
+ * computed first. *most receives the number of elements of x; the sum may exceed it. */
 static cubed_status count_repeat(const cb_call *c, int64_t *most)
 {
     cubed_array *x = cb_call_array(c, 0), *repeats = cb_call_array(c, REPEATS);
@@ -733,7 +733,7 @@ static const cb_row rows[] = {
      .call = call_permute_dims},
     {{"ravel", CATEGORY,
       .summary = "The flattened array: all elements in one dimension, in C order.",
-      .returns = "The type of `x`. Chunks may have to be stored again.", PARAMS(ravel_params),
+      .returns = "The type of `x`. A run may have to rechunk `x` first.", PARAMS(ravel_params),
       MOVES},
      .call = call_ravel},
     {{"rechunk", CATEGORY, .summary = "The elements in other chunks.",
@@ -746,7 +746,7 @@ static const cb_row rows[] = {
      .count = count_repeat},
     {{"reshape", CATEGORY, .summary = "The elements in another shape.",
       .returns =
-          "An array of this `shape`, with the type of `x`. Chunks may have to be stored again.",
+          "An array of this `shape`, with the type of `x`. A run may have to rechunk `x` first.",
       PARAMS(reshape_params), MOVES},
      .call = call_reshape},
     {{"roll", CATEGORY,

@@ -395,7 +395,7 @@ static cubed_status call_polyfit(const cb_call *c)
 #define PROMOTED "The type that both promote to."
 
 static const cb_row rows[] = {
-    {{"dot", CATEGORY, .summary = "Products of vectors, matrices and numbers, as numpy.dot.",
+    {{"dot", CATEGORY, .summary = "Products of vectors, matrices and numbers, like numpy.dot.",
       .returns = PROMOTED, PARAMS(pair_params)},
      .call = call_dot,
      .which = DOT},

@@ -1,4 +1,4 @@
-/* Rows of functions that make random numbers, which depend only on a seed or a key. */
+/* Rows of functions that generate random numbers, which depend only on a seed or a key. */
 #include <string.h>
 
 #include "base/error.h"

@@ -195,7 +195,7 @@ static cubed_status call_nan_reduce(const cb_call *c) { return reduce(c, true); 
         {TEXT, CATEGORY, .summary = SUMMARY, .returns = RETURNS, PARAMS(LIST), __VA_ARGS__},       \
             .call = CALL, .which = CUBED_REDUCE_##NAME                                             \
     }
-/* Rows of a reduction, and of the one that skips NaN. */
+/* Rows of a reduction, and of its variant that skips NaN. */
 #define BOTH(NAME, TEXT, SUMMARY, RETURNS, LIST, ...)                                              \
     ROW(NAME, TEXT, SUMMARY ".", RETURNS, LIST, call_reduce, __VA_ARGS__),                         \
         ROW(NAME, "nan" TEXT, SUMMARY " that are not NaN.", RETURNS, LIST, call_nan_reduce,        \

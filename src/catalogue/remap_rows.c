@@ -171,7 +171,7 @@ static cubed_status check_links(const cb_call *c)
     const int64_t *shape = cb_call_ints(c, 4, &ndim), *extents = cubed_array_shape(rows);
     for (int d = 0; d < ndim; d++) cells = cb_sat_mul(cells, (size_t)shape[d]);
     for (int d = 0; d < cubed_array_ndim(rows); d++) n = cb_sat_mul(n, (size_t)extents[d]);
-    /* Bytes per link: three copies, its position, and its weight. Bytes per cell: two starts of rows, and room for four
+    /* Bytes per link: three copies, its position, and its weight. Bytes per cell: two starts of rows, and space for four
      * weights. */
     const size_t need = cb_sat_add(cb_sat_mul(n, 24 + 8 + 12), cb_sat_mul(cells, 16 + 4 * 12));
     return cb_weights_check_memory(need, cb_call_task_mem(c), c->err);

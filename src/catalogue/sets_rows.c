@@ -233,8 +233,8 @@ static const cubed_param extract_params[] = {
     COUNTED_PARAMS,
 };
 
-/* Flattens x and the condition. If x is longer, truncates it to the length of the condition. The caller drops *m, even after an
- * error. */
+/* Flattens x and the condition. If x is longer, truncates it to the length of the condition. The caller releases *m, even
+ * after an error. */
 static cubed_status line_up(const cb_call *c, masked *m)
 {
     cubed_array *line, *part;

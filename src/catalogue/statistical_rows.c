@@ -39,7 +39,7 @@ static cubed_reduce_options reduced(const cb_call *c, int i, int k, int room[CUB
 
 static const cubed_param running_params[] = {RUNNING_AXIS("the only one."), TOTAL_TYPE(NAMED),
                                              INITIAL, PARAM_DEVICE};
-static const cubed_param numpy_running_params[] = {RUNNING_AXIS("the elements in one dimension."),
+static const cubed_param numpy_running_params[] = {RUNNING_AXIS("the flattened array."),
                                                    TOTAL_TYPE(0), INITIAL};
 
 /* Casts x to a type. If `dtype` is NULL, returns x itself. */
@@ -273,7 +273,7 @@ static cubed_status get_observed(const cb_call *c, int i, int at, observed *o)
     return CUBED_OK;
 }
 
-/* Returns the variables as rows of a matrix, after joining the axes of observations. */
+/* Returns the variables as rows of a matrix, after merging the axes of observations. */
 static cubed_array *join_observed(cb_steps *s, const cb_call *c, int i, int at)
 {
     cubed_array *x = cb_call_array(c, i);
@@ -490,9 +490,8 @@ static cubed_status call_bincount(const cb_call *c)
 #define RANGE_TYPE  "The shape of `x` without the reduced axes; the type of `x`."
 #define QUANTILES                                                                                  \
     "The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers " \
-    "and bools. For floats "                                                                       \
-    "the type of `x`, or the type that both promote to if `q` is an array. NaN if there are no "   \
-    "elements."
+    "and bools. For floats the type of `x`, or the type that `x` and `q` promote to if `q` is an " \
+    "array. NaN if there are no elements."
 #define MEDIANS                                                                                    \
     "The shape of `x` without the reduced axes: float64 for integers and bools, else the type of " \
     "`x`."
