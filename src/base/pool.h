@@ -8,10 +8,10 @@ typedef struct cb_pool cb_pool;
 /* Called once by each of the n threads; index 0..n-1. */
 typedef void (*cb_pool_fn)(void *ctx, unsigned index);
 
-/* Starts n >= 1 threads with signals blocked. Each has a stack like a main thread: the system's limit, or 8 MiB if that is
- * unlimited or lower. Only pages that a thread touches use memory. They are small pages, even if the system prefers huge
- * pages. If a thread cannot be started, calls `stop(ctx)` (may be NULL), joins the running threads, and returns CUBED_E_NOMEM
- * or CUBED_E_IO. */
+/* Starts n >= 1 threads with signals blocked. Each has a stack like a main thread: the system's limit, or 8 MiB if the limit is
+ * lower or absent. Only pages that a thread touches use memory. They are small pages, even if the system prefers huge pages. If a
+ * thread cannot be started, calls `stop(ctx)` (may be NULL), joins the running threads, and returns CUBED_E_NOMEM or
+ * CUBED_E_IO. */
 CUBED_MUST_CHECK cubed_status cb_pool_start(const cubed_allocator *a, unsigned n, cb_pool_fn fn,
                                             void (*stop)(void *ctx), void *ctx, cb_pool **out,
                                             cubed_error *err);

@@ -75,8 +75,8 @@ uint64_t cb_stored_bytes(const cubed_plan *p, int node)
     return cb_sat_mul((size_t)cb_grid_count(n->grid), cb_chunk_bytes(p, node));
 }
 
-/* Minimum contiguous length in bytes of a read from a source function. Shorter reads do not pay, because each call has a cost
- * and the source may decode larger units than chunks. */
+/* Minimum contiguous length in bytes of a read from a source function. Shorter reads are not worthwhile, because each call has a
+ * cost and the source may decode larger units than chunks. */
 #define SOURCE_RUN ((size_t)256 << 10)
 
 /* Intermediates of block functions may exceed the memory of their readers. Their chunks are stored unencoded, in memory or

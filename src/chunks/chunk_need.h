@@ -44,8 +44,8 @@ cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);
 /* Returns true if the node's chunks are decoded, or computed by a source function, so that reading one again costs time. */
 bool cb_node_is_decoded(const cubed_plan *p, int node);
-/* Returns true if a node is a source whose chunks can be mapped to memory: files that contain the elements unencoded, and are so
- * large that mapping is faster than copying. */
+/* Returns true if a node is a source whose chunks can be mapped into memory: files that contain the elements unencoded, and are
+ * so large that mapping is faster than copying. */
 bool cb_node_is_mappable(const cubed_plan *p, int node);
 /* Returns the maximum decoded size in bytes of a codec block (a part of an encoded chunk that can be decoded alone). Returns 0 if
  * the node's chunks have no codec blocks, or are in a store with latency. */

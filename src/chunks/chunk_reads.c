@@ -29,7 +29,7 @@ typedef struct stored_read {
     uint64_t stored; /* number of bytes that were read from the store or the source function */
 } stored_read;
 
-/* Reads from a source function, and charges its library memory. */
+/* Reads from a source function, and charges the arena for the memory of the function's libraries. */
 static cubed_status read_function(stored_read *x, cubed_error *err)
 {
     const cb_want *w = x->want;

@@ -1,5 +1,5 @@
 /* Decodes chunks one codec block at a time. If two runs (contiguous requested bytes) each need a part of the same block, the
- * block is cached between them. */
+ * block is cached between the two reads. */
 #include <string.h>
 
 #include "base/error.h"

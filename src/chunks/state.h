@@ -59,7 +59,7 @@ typedef struct cb_work {
     const char *folder;
 } cb_work;
 
-/* The sizes of a node include two pointers and 32 bytes that a run keeps for scheduling. */
+/* CB_RUN_NODE_BYTES includes two pointers and 32 bytes that a run keeps for scheduling. */
 _Static_assert(sizeof(chunks_of_node) + sizeof(chunks_kept) + 2 * sizeof(void *) + 32 <=
                    CB_RUN_NODE_BYTES,
                "what a run keeps of a node");
@@ -82,7 +82,7 @@ struct cb_chunks {
     cb_fetcher *fetcher;           /* NULL if chunks are not prefetched */
     cb_offers offers;              /* zeros if workers do not decode chunks for each other */
     atomic_uint_least64_t spilled; /* bytes of intermediates moved to the work folder */
-    bool maps;                     /* files with unencoded chunks may be mapped to memory */
+    bool maps;                     /* files with unencoded chunks may be mapped into memory */
     cb_map_costs mapped,
         copied; /* measured costs of mapping and of copying; a part of a chunk is mapped if that is faster */
     /* Number + 1 of a node whose file changed while it was mapped; 0 if no file changed. */

@@ -135,8 +135,9 @@ typedef struct quads {
     bool cubic, around;
     int64_t across;  /* number of quadrilaterals per row */
     double lat, lon; /* latitude and longitude of the point */
-    /* The corners of quadrilaterals that contain a pole are within these circles of latitude, south and north. Around them, edges
-     * that are straight in longitude and latitude leave gaps. */
+    /* Latitudes of a southern and a northern circle that enclose the quadrilaterals with a pole. Near these, quadrilaterals whose
+     * edges are straight in longitude and latitude leave gaps, so points within the circles are also searched in the tangent
+     * plane. */
     double cap[2];
     bool in_tangent; /* all quadrilaterals are placed in the tangent plane */
     bool found;
@@ -242,7 +243,7 @@ static bool place(const quads *s, const int64_t corner[4], double x[4], double y
     return place_in_tangent(s, lat, lon, x, y);
 }
 
-/* Extends the cap around the pole that a quadrilateral contains. */
+/* If a quadrilateral contains a pole, extends the circle of latitude around this pole. */
 static void widen_cap(quads *s, const int64_t corner[4])
 {
     double lat[4], lon[4], x[4], y[4];
