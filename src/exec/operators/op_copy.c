@@ -1,7 +1,7 @@
 /* Operator for copies: the stage has one output, and only loads elements. Either a task gathers source chunks into its output,
- * one at a time, or it reads a source chunk directly into an equal output chunk. Tasks of several chunks scatter instead, if
- * they are cooperative or if that needs no more memory: a task holds all of its output chunks and copies each source chunk
- * into them. So every source chunk is decoded once and every element is moved once.
+ * one at a time, or it reads a source chunk directly into the output chunk with the same elements. Tasks of several chunks
+ * scatter instead, if they are cooperative or if that needs no more memory: a task holds all of its output chunks and copies each
+ * source chunk into them. So every source chunk is decoded once and every element is moved once.
  *
  * A cooperative task divides the output chunks among the arenas of its members. Members read source chunks in turn, each into
  * its own buffer, and copy them into the chunks of all members. If there are fewer members than planned, they compute the

@@ -25,7 +25,7 @@ static bool is_in_order(const cubed_plan *p, const cb_stage_reduce *r, const cb_
     for (int d = r->domain->ndim - 1; d >= inner; d--) {
         if (extents[d] <= 1) continue;
         if (seen[d] != next) return false;
-        /* If a block does not include this axis entirely, the axes before it can only be part of the run with extent 1. */
+        /* If a block does not include this axis entirely, the axes before it can be part of the run only if their extent is 1. */
         next = extents[d] == r->domain->axis[d].extent ? next * extents[d] : -1;
     }
     for (int reduced = 0; reduced < 2; reduced++) {

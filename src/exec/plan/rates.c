@@ -95,7 +95,8 @@ static stage_load load_of(const cubed_plan *p, const cb_stage *s, bool spills)
 }
 
 /* Returns the highest rate of requests to one prefix. It is the rate of the first second, or of the whole stage if tasks take
- * less than a second. A worker's rate is limited by its connections, and the number of requests by the requests of the stage. */
+ * less than a second. A worker's rate is limited by its connections. The number of requests is at most that of the whole
+ * stage. */
 static double rate_of(const stage_load *l, const array_load *x, double in_flight)
 {
     const double speed = fmin(in_flight / CUBED_ASSUMED_REPLY,

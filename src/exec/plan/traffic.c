@@ -30,7 +30,7 @@ int64_t cb_blocks_most(const cb_blocks *b)
 /* Chunks of a source axis that blocks read.
  *
  * - most: maximum per block; 2 means 2 or more
- * - distinct: number between the first and the last chunk of all blocks
+ * - distinct: number of chunks from the first to the last that the blocks read
  * - total: sum of the numbers per block
  * - stored: sum of the stored lengths of these chunks
  * - elements: sum of the elements between the first and the last that each block needs */
@@ -375,8 +375,8 @@ static bool has_wide_stride(const cb_map *m)
     return false;
 }
 
-/* Returns true if a load may be in a group. A load that can use its chunk in place needs a tile in a group. So two joined loads
- * use at most their memory as separate loads: a chunk is replaced by two tiles of at most half its size. */
+/* Returns true if a load may be in a group. A load that could use its chunk in place needs a tile in a group. Such a load may be
+ * in a group only if the tile is at most half a chunk, so that two grouped loads need no more memory than separate loads. */
 static bool may_group(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
     if (l->kind != CB_LOAD_STORED || l->reshape || l->subread || !has_wide_stride(l->map))

@@ -97,8 +97,9 @@ static void make_index(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
     }
 }
 
-/* Returns the chunk of element x and its position in the chunk. *step: increment of the position for steps of `s` on axis
- * `moving` (-1: none). *length: number of elements for which the increment is constant, up to the edge of the chunk. */
+/* Returns the number of the chunk of element x (upper 32 bits) and the position of x in the chunk (lower 32 bits). *step:
+ * increment of the position for steps of `s` on axis `moving` (-1: none). *length: number of elements for which the increment is
+ * constant, up to the edge of the chunk. */
 static int64_t chunk_position(const cb_grid *g, const int64_t *x, int moving, int64_t s,
                               int64_t *step, int64_t *length)
 {

@@ -27,7 +27,7 @@ typedef struct vm_load {
     const char *base; /* address of element 0 of the box */
     union {
         int64_t stride[CUBED_MAX_NDIM];
-        /* for loads CHUNK_POSITION: index in the array of element 0 of the run */
+        /* for CHUNK_POSITION loads: index in the array of element 0 of the run */
         int64_t row_idx[CUBED_MAX_NDIM];
     };
     const char *at; /* address of element 0 of the run */
@@ -43,13 +43,13 @@ typedef struct vm_load {
         LOAD_BLOCKS,
         LOAD_CONST
     } how;
-    /* STORED: buffer of one chunk, a part of it, or a piece; loads of a group share it */
+    /* for STORED loads: buffer of one chunk, a part of it, or a piece; loads of a group share it */
     void *chunk;
     bool resident;
     union {
         cb_pinned pinned;
         vm_pieces piece; /* PIECES */
-        /* for loads CHUNK_POSITION: index in the array of element 0 of the box */
+        /* for CHUNK_POSITION loads: index in the array of element 0 of the box */
         int64_t box_idx[CUBED_MAX_NDIM];
         cb_box cover; /* while a group of loads is opened: the chunks that the load needs */
     };
