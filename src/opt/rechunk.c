@@ -237,8 +237,8 @@ static bool reads_once(const cb_planner *p, const cb_chain *c)
            (!p->in.judge || c->bytes <= cb_chain_least_bytes(p, 1));
 }
 
-/* Returns true if the search needs no larger memory sizes. A stage that computes does not need larger and thus fewer tasks to
- * save the last bytes. */
+/* Returns true if the search needs no larger memory sizes. For a stage that computes, larger tasks that read only slightly less
+ * are not worthwhile, because there are fewer of them. */
 static bool is_enough(const cb_planner *p, const cb_chain *c)
 {
     if (!p->in.judge) return reads_once(p, c);

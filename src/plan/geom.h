@@ -102,8 +102,9 @@ CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int
                                             cubed_error *err);
 /* Adds elements before and after the axis. Lists are allocated in the zone.
  * - A regular axis gets chunks of its nominal length.
- * - An irregular axis keeps its chunks. Elements are added to its first and last chunk, if these then are no longer than its
- *   longest chunk. Otherwise they form new chunks, which are at most that long. If too many chunks would be added, the result
+ * - An irregular axis keeps its chunks. Elements are added to its first and last chunk if these chunks do not become longer than
+ *   the longest chunk. Otherwise the elements form new chunks, which are at most as long as the longest chunk. If too many chunks
+ *   would be added, the result
  *   is regular. */
 CUBED_MUST_CHECK cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before,
                                              int64_t after, cb_axis *out, cubed_error *err);
