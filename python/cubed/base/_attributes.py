@@ -21,7 +21,7 @@ def plain_attributes(text: str) -> dict[str, Any]:
 
 
 def typed_attributes(text: str) -> dict[str, Any]:
-    """Returns attributes like the package netCDF4: numbers whose type is stored become NumPy
+    """Returns attributes as the package netCDF4 does: numbers with a stored type become NumPy
     scalars of this type."""
     attrs: dict[str, Any] = json.loads(text)
     types = attrs.pop(_TYPES, {}).get("types", {})

@@ -66,13 +66,13 @@ def normalize_chunks(
     chunks
         An integer for all axes; ``"auto"`` or a size such as ``"64MB"`` for chunks of about that
         size; or a sequence with an entry for each axis, or a mapping from axes to entries. An entry
-        is an extent, -1 for the whole axis, None for the previous extent (without one: the whole
-        axis), ``"auto"``, a size in bytes that limits all automatic entries, or the extents of all
-        chunks.
+        is an extent, -1 for the whole axis, None for the previous extent (the whole axis if there
+        is none), ``"auto"``, a size in bytes that limits all automatic entries, or the extents of
+        all chunks.
     shape, itemsize
         Shape and item size of the array.
     previous
-        Its current chunks.
+        Current chunks of the array.
     most
         Bytes of an automatic chunk if `chunks` has no size.
     """
@@ -129,7 +129,7 @@ def explicit_chunks(
 
 def _aligned(size: int, base: int) -> int:
     """Returns the largest multiple of base that is at most size. If base is larger than size,
-    returns the extent of equal parts of base, as few as possible, that are at most size."""
+    divides base into the fewest equal parts of at most size, and returns their extent."""
     return size // base * base if size >= base else -(-base // -(-base // size))
 
 

@@ -1,4 +1,4 @@
-"""Counts the memory of libraries, which this process imports for tasks, as memory for code."""
+"""Counts the memory of libraries that tasks need, and of the package, as memory for code."""
 
 from __future__ import annotations
 

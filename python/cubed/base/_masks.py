@@ -9,8 +9,8 @@ from typing import Any
 def is_masked_array(value: Any) -> bool:
     """Returns True for an array of numpy.ma.
 
-    NumPy imports numpy.ma on first use. A task has no memory for the import. If the module is not
-    imported, there is no masked array.
+    Does not import numpy.ma, because a task has no memory for the import. As long as the module is
+    not imported, there are no masked arrays.
     """
     ma = sys.modules.get("numpy.ma")
     return ma is not None and isinstance(value, getattr(ma, "MaskedArray", ()))

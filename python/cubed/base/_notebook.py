@@ -11,8 +11,9 @@ from typing import Any
 def open_output() -> Callable[[str, str], None] | None:
     """Returns a function that shows HTML below the running cell and replaces its earlier output.
 
-    Its second argument is the same as text, for frontends without HTML. None outside notebooks.
-    Jupyter, VS Code and Colab use an IPython kernel; marimo has its own output function.
+    The second argument of the function is the same content as text, for frontends without HTML.
+    Returns None outside notebooks. Jupyter, VS Code and Colab use an IPython kernel; marimo has its
+    own output function.
     """
     marimo = sys.modules.get("marimo")
     if marimo is not None and marimo.running_in_notebook():

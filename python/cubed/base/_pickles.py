@@ -11,7 +11,7 @@ from typing import Any
 
 
 def dumps(value: Any, reduce_exception: Callable[[BaseException], Any] | None = None) -> bytes:
-    """Pickles a value with cloudpickle; exceptions as Python does, or by `reduce_exception`.
+    """Pickles a value with cloudpickle, and exceptions by `reduce_exception` or as Python does.
 
     Dask, Lithops and other packages replace the pickling of exceptions in the whole process when
     they are imported (tblib's ``pickling_support``). Their pickles lose attributes outside ``args``
@@ -60,7 +60,7 @@ def _pickler() -> Any:
             return reduced
 
         def _share_strings(self, value: Any) -> Any:
-            """Returns the value with equal strings as one object, also in tuples.
+            """Returns the value with equal strings replaced by one object, also in tuples.
 
             A pickle contains an object once and refers to it afterwards. Which equal strings of a
             function are one object depends on whether its module was compiled or read from a

@@ -80,7 +80,7 @@ def set_options(url: Any, options: Mapping[str, Any] | None) -> None:
 
 
 def set_service_options(url: str, options: Mapping[str, Any] | None) -> None:
-    """Like :func:`set_options`, for a service that is not a store, by a URL that identifies it."""
+    """Like :func:`set_options`, for a service that is not a store. `url` identifies the service."""
     _core.storage_option(url, None, None)
     for name, value in _flat(options or {}):
         _core.storage_option(url, name, value)

@@ -132,8 +132,8 @@ def note_slow(store: Any) -> None:
 
 
 def root_url(root: str) -> str:
-    """Returns the URL of a directory. In it, "::" in the directory's name is not understood as the
-    end of the store."""
+    """Returns a directory unchanged, or as a URL if "::" in its path would otherwise end the name
+    of the store."""
     if "::" not in root:
         return root
     from urllib.parse import quote  # lazy: slow import
