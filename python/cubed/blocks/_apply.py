@@ -38,8 +38,8 @@ from cubed.exceptions import PlanTooLargeError
 from cubed.runtime._call import to_array
 from cubed.spec import Spec
 
-#: For an axis, the numbers of elements to trim from a result before and after, and the split of
-#: the axis if it has no values beyond its ends.
+#: For an axis: the numbers of elements to trim at the start and at the end of a result, and the
+#: split of the axis if no values are added beyond its ends.
 Trim = tuple[int, int, Cut | None]
 
 

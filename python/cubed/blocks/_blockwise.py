@@ -47,7 +47,7 @@ def _nested(block: NDArray, axes: tuple[tuple[int, tuple[int, ...]], ...]) -> An
     if not axes:
         return block
     (axis, extents), rest = axes[0], axes[1:]
-    if len(extents) > 1 and block.shape[axis] == 1:  # the same block is used for all numbers
+    if len(extents) > 1 and block.shape[axis] == 1:  # all block numbers get the same block
         return [_nested(block, rest)] * len(extents)
     ends = np.cumsum(extents[:-1])
     return [_nested(part, rest) for part in np.split(block, ends, axis)]

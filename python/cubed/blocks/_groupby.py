@@ -23,7 +23,7 @@ from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.exceptions import PlanTooLargeError
 
-#: Reductions, with the engine's names. A count is a count of elements that are not missing.
+#: Reductions, with the engine's names. Missing elements are not counted.
 NAMES = {
     "count": "nancount", "any": "any", "all": "all",
     "sum": "sum", "prod": "prod", "mean": "mean", "var": "var", "std": "std", "min": "min",
@@ -76,9 +76,9 @@ def groupby_reduce(
     array : Array
         Numbers or times. For complex numbers, only sums, means, counts, any and all are supported.
     *by : array_like
-        Labels, as NumPy's or lazy arrays. Each has the shape of the last axes of `array`, or extent
-        1 along axes with equal labels. Elements belong to one group if all their labels are equal.
-        NaN, NaT and labels that are not expected belong to no group.
+        Labels: NumPy arrays or lazy arrays. Each has the shape of the last axes of `array`, or
+        extent 1 along axes with equal labels. Elements belong to one group if all their labels are
+        equal. NaN, NaT and labels that are not expected belong to no group.
     func : str
         ``"count"`` (of elements that are not missing), ``"any"``, ``"all"``, or one of ``"sum"``,
         ``"prod"``,
@@ -91,7 +91,7 @@ def groupby_reduce(
     sort : bool, default True
         Whether to sort the groups found; otherwise they are in order of occurrence.
     axis : int, tuple of int or None
-        The axes to reduce, from the axes of the labels. None: all axes of the labels.
+        The axes to reduce, among the axes of the labels. None: all axes of the labels.
     fill_value : scalar or None
         Value of groups with fewer elements than `min_count`. None: NaN, NaT, -1 for positions,
         false for any, true for all, 0 for other integers.
@@ -239,7 +239,8 @@ def quantile_codes(
     skip, method, total = func.startswith("nan"), options.get("method", "linear"), ngroups
     total *= math.prod(apart)
     wide = dtype is not None and np.dtype(dtype) == np.float64
-    # With labelled axes first, as in a series of maps, lines are adjacent in memory.
+    # The labelled axes come first, as in a series of maps, where neighbouring lines have adjacent
+    # elements.
     order = [*range(first, array.ndim), *range(first)]
     core = _core.call("transpose", array._x, order)
     out = _core.call(
@@ -446,8 +447,8 @@ def numbers_of(
 
 
 def lookup_mem(values: Array, groups: Any) -> int:
-    """Returns the bytes for looking up a block of labels: a table of groups, and arrays of its
-    length."""
+    """Returns the bytes needed to look up a block of labels: a table of groups, and arrays of the
+    block's length."""
     width = values.dtype.itemsize
     table = len(groups) * (64 + 2 * width)
     return table + math.prod(values.chunksize) * (4 * 8 + 2 * width)

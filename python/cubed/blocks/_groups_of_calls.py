@@ -30,7 +30,7 @@ from cubed.base._types import NDArray
 from cubed.blocks._groupby import NAMES, Aggregation, reduce_codes
 from cubed.blocks._tree import DEFAULT_SPLIT_EVERY, finish, groups_of, level
 
-#: Reductions whose fill value is also used for groups without labels, independently of `min_count`.
+#: Reductions whose fill value is also used for empty groups, independently of `min_count`.
 _WITHOUT_COUNT = ("sum", "prod", "mean", "var", "std", "min", "max", "first", "last")
 
 
@@ -62,7 +62,7 @@ def groupby_reduction(
         dict of arrays, in which an axis of groups replaces the reduced axis.
     combine_func : callable or None
         ``combine_func(partial, axis=, dummy_axis=, dtype=, keepdims=True)`` combines the results of
-        several blocks, which are joined along a dummy axis. Default: the axis is one block.
+        several blocks, which are stacked along a dummy axis. Default: the axis is one block.
     aggregate_func : callable or None
         ``aggregate_func(partial)`` converts a combined result to the final one; it also gets
         `dtype` and `dummy_axis` if it has these parameters. Default: the combined result is final.
@@ -94,8 +94,8 @@ def groupby_reduction(
 
     Notes
     -----
-    If the functions are flox's, from an aggregation that the engine has, the engine computes it in
-    one pass.
+    If the functions come from an aggregation of flox that the engine supports, the engine computes
+    the aggregation in one pass.
 
     Examples
     --------
@@ -134,8 +134,8 @@ def groupby_reduction(
 
 
 def _dummy(split_every: Any, axis: int, dummy: int) -> Any:
-    """Returns the value of `split_every` for the axis `dummy`, along which the blocks of `axis` are
-    joined."""
+    """Returns the value of `split_every` for the axis `dummy`, along which the results of the
+    blocks of `axis` are stacked."""
     if not isinstance(split_every, Mapping):
         return split_every
     return {dummy: split_every.get(axis, split_every.get(axis - dummy, DEFAULT_SPLIT_EVERY))}
@@ -178,7 +178,7 @@ def groupby_blockwise(
 
     Notes
     -----
-    The engine computes those aggregations of flox that it has, as in :func:`groupby_reduction`.
+    The engine computes aggregations of flox that it supports, as in :func:`groupby_reduction`.
     Other functions get the whole axis in one block.
 
     Examples
@@ -281,7 +281,7 @@ def native_aggregation(
 
 @dataclass(frozen=True)
 class _Partial:
-    """Computes the partial result of a block: its groups, in fields, along a new last axis."""
+    """Computes the partial result of a block: arrays (fields) with a new last axis."""
 
     func: Callable[..., Any]
     axis: int

@@ -297,7 +297,7 @@ def as_gufunc(signature: str, **options: Any) -> Callable[[Callable[..., Any]], 
     return decorate
 
 
-# --- Lines that fit ------------------------------------------------------------------------------
+# --- Blocks that fit ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -463,7 +463,7 @@ def _place(title: str, x: Array, where: Places, kept: int) -> Array:
 def _operands(
     title: str, places: Sequence[int], arrays: Sequence[_core.Array], parsed: Signature
 ) -> tuple[list[Operand], int]:
-    """Gives arrays indices: numbers for the loop axes, names for core dimensions."""
+    """Assigns indices to the axes of arrays: numbers to loop axes, names to core dimensions."""
     loops = [len(x.shape) - len(dims) for x, dims in zip(arrays, parsed.inputs, strict=True)]
     ndim = max(loops, default=0)
     operands = []

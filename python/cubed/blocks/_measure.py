@@ -46,7 +46,7 @@ def measure_reserved_mem(
     ----------
     executor : Executor, str or None
         An executor object or name. Executors in this process measure this process, including loaded
-        data: call it before loading data.
+        data: call this function before loading data.
     work_dir : str, path or None
         As for :class:`cubed.Spec`.
     **kwargs : object

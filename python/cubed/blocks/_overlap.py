@@ -64,8 +64,9 @@ def map_overlap(
     chunks : int, tuple, str or None
         Chunks of the result, as for :func:`cubed.map_blocks`.
     depth : int, tuple or dict, default 0
-        Elements around a block: a number, a pair (before, after) for all axes in a dict, a tuple
-        with an entry for each axis, or a dict by axis; a list with one of these for each array.
+        Elements around a block: a number for all axes, a tuple with an entry for each axis, or a
+        dict by axis; a list with one of these for each array. An entry is a number or a pair
+        (before, after).
     boundary : str, number, dict or None
         Values beyond the ends of an axis: ``"none"`` or None (no values: these blocks are smaller),
         ``"reflect"`` (the last element included), ``"mirror"`` (without it), ``"periodic"``,

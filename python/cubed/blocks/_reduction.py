@@ -370,7 +370,7 @@ class Tree:
         return tuple(tuple(_in_groups(sizes(mine[a]), several[a])) for a in self.axes)
 
     def _form(self, step: Step, arrays: Sequence[Array]) -> _Form:
-        """The form of a step's results, found by a trial."""
+        """The form of a step's results, determined by a trial call."""
         value = step.tried(arrays)
         names, parts = _parts(value)
         fields = [np.asarray(part) for part in parts]

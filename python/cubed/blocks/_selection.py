@@ -38,8 +38,8 @@ def map_selection(
         parameter `block_id`, it gets the block number, a tuple.
     selection_function : callable
         Called with ``("out", i, j, ...)``, where i, j, ... is the number of a block. Returns the
-        index of its part: slices, integer arrays, or a tuple of them. It is called once for each
-        block, now.
+        index of its part: slices, integer arrays, or a tuple of them. It is called immediately,
+        once for each block.
     x : Array
         The array. Parts may overlap and need not match the chunks.
     *args : array_like

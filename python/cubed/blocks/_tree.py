@@ -294,7 +294,8 @@ def finish(
 
 @dataclass(frozen=True)
 class _ArgFirst:
-    """Finds a position in a block by a function, counted along the whole axis, and its value."""
+    """Finds positions in a block by a function. Returns them, counted along the whole axis, and the
+    values at these positions."""
 
     function: Callable[..., Any]
     axis: int
