@@ -126,11 +126,11 @@ def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
 
 
 def zarr_url(x: Any, memory: bool = False) -> str | None:
-    """Returns STORE::PATH of a zarr-python array that the engine can read, also of one within
-    wrappers of Xarray.
+    """Returns STORE::PATH of a zarr-python array that the engine can read, also if wrappers of
+    Xarray contain the array.
 
-    If `memory` is true, also returns a URL for other arrays in memory. It is used to refuse a
-    result that would replace an input of its computation.
+    If `memory` is true, also returns a URL for other arrays in memory. The location is used to
+    refuse a result that would replace an input of its computation.
     """
     while type(x).__module__.startswith(("xarray.core.indexing", "xarray.backends.")):
         x = getattr(x, "array", getattr(x, "_array", None))
@@ -178,9 +178,9 @@ def native_url(store: Any, path: str | None) -> str | None:
 
 
 def _is_of_others(store: Any) -> bool:
-    """Returns True for fsspec's memory, which zarr-python also reads and writes.
+    """Returns True for fsspec's file system in memory, which zarr-python also reads and writes.
 
-    Without these packages there is no such store, and ``memory://`` is the engine's own store.
+    Without these packages, ``memory://`` is the engine's own store.
     """
     return in_memory(store) is not None and all(map(find_spec, ("fsspec", "zarr")))
 
@@ -207,12 +207,12 @@ def from_zarr(
         - A NetCDF or HDF5 file, a ZIP archive of a Zarr store, or an Icechunk repository, with
           the array at `path`.
         - A URL ``s3://BUCKET/PATH``, ``gs://``, ``az://`` or ``https://HOST/PATH``.
-        - ``memory://NAME/PATH``, fsspec's memory of this process.
+        - ``memory://NAME/PATH``: fsspec's file system in the memory of this process.
         - An equivalent object: a store of zarr-python (``LocalStore``, ``ZipStore``,
           ``FsspecStore``, ``ObjectStore``), a mapper of fsspec, or a store of obstore. The engine
           reads it, with the object's options and keys.
-        - Anything else that the package zarr opens (other stores, URLs of fsspec such as
-          ``ftp://``), which zarr reads, as in :func:`from_array`.
+        - Anything else that the package zarr can open (other stores, URLs of fsspec such as
+          ``ftp://``). The package zarr reads it, as in :func:`from_array`.
     path : str or None
         The array's path in the store.
     chunks : int, tuple, str or None
@@ -228,7 +228,7 @@ def from_zarr(
         arrays lack this dimension, they must have the same shape, and the first array is used.
     decode : bool, default False
         Return decoded values according to CF attributes: missing values are NaN, packed values are
-        unpacked, and characters are joined. False: the elements as they are stored.
+        unpacked, and arrays of characters become strings. False: the elements as they are stored.
 
     Returns
     -------

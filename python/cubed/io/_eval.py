@@ -143,11 +143,11 @@ def evaluated(
     coordinates: list[tuple[_core.ExpressionCoordinate | None, ...]] = []
 
     def run(inputs: tuple[_core.Array, ...], task_mem: int) -> tuple[_core.Array, ...]:
-        """Returns the results, followed by the arrays whose numbers were not computed. Zeros
-        replace these numbers.
+        """Returns the results, followed by arrays of numbers that the results depend on and that
+        were not computed. Zeros replace these numbers.
 
-        If the call only makes plans, or makes the arrays again for another `allowed_mem`, nothing
-        is computed.
+        Nothing is computed if the call only makes plans, or creates the arrays again for another
+        `allowed_mem`.
         """
         planned: list[_core.Array] = []
 
@@ -230,8 +230,8 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
 
 
 def _without_names(x: Array) -> Array:
-    """Returns an array without the attribute that lists its coordinates, because the array does not
-    have these."""
+    """Returns an array without the attribute that lists coordinates, because the array has no
+    coordinates."""
     attrs = json.loads(x._x.attrs)
     if attrs.pop("coordinates", None) is None:
         return x

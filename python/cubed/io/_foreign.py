@@ -40,7 +40,7 @@ class ForeignPlace:
 
 class NewArray:
     """An array of zarr-python that is created when writing begins and then assigned to. It has the
-    shape, type and longest chunks of `x`, which will be written.
+    shape, type and longest chunks of `x`, the array to write.
     """
 
     def __init__(self, place: ForeignPlace, x: Array, compressor: Any, overwrite: bool) -> None:

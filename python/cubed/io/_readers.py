@@ -28,7 +28,7 @@ class Reader:
         self._array = array
         self._dtype = dtype
         self.itemsize = dtype.itemsize
-        self.place = place  # set so that a result of the same plan cannot replace it
+        self.place = place  # a result of the same plan must not replace this location
 
     def __call__(
         self,

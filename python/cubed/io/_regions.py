@@ -36,7 +36,7 @@ class Held:
         kind = type(self.value)
         data = None
         if not _is_memory(self.value):
-            # On failure, the process that needs the value gets an error that names it.
+            # On failure, the process that needs the value gets an error that names its type.
             with contextlib.suppress(Exception):
                 data = dumps(self.value)
         return _found, (self._key, f"{kind.__module__}.{kind.__qualname__}", data)

@@ -48,7 +48,7 @@ class Delayed:
         self._lock = lock
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
-        self._archives: dict[str, str] = {}  # stores from which files are made
+        self._archives: dict[str, str] = {}  # stores that become files
         self._overwritten: dict[str, bool] = {}  # whether a file of this name may exist
         self._names: dict[str, list[str]] = {}  # arrays that are written into each file
         self._held: list[Any] = []  # objects that cannot be pickled, kept alive
@@ -219,8 +219,8 @@ def _check_replaced(file: str, names: Sequence[str]) -> None:
 
 
 def _other(file: str, group: str, names: Sequence[str]) -> str | None:
-    """Returns an array or group of the file that is neither one of these nor within one of these;
-    None if there is none."""
+    """Returns an array or group of the file that is neither in `names` nor within an entry of
+    `names`; None if there is none."""
     try:
         members = _core.members(f"{file}::{group}", False)[2]
     except FileNotFoundError:
@@ -535,17 +535,17 @@ def store(
     Notes
     -----
     A new array has regular chunks, with the longest of the source's chunks along each axis. This
-    includes sources with different lengths because they are slices or have the blocks of functions.
-    An array has irregular chunks (a grid of format 3) only if a user gave the lengths
-    (``x.rechunk(((31, 28, 31),))``), or a store had them.
+    also applies to slices and to results of functions on blocks, whose chunks may differ in length.
+    An array has irregular chunks (a grid of format 3) only if a user gave their lengths
+    (``x.rechunk(((31, 28, 31),))``), or if a store has such chunks.
 
     The engine writes regions of Zarr arrays in directories and object stores. A chunk that a region
     partly covers keeps its other elements, even if other tasks, plans or processes write them at
-    the same time. Every chunk is at any time either the old or the new one. After a failed run some
-    chunks are written; run it again. Sources may not read the target.
+    the same time. At any time, every chunk is either the old or the new one. After a failed run
+    some chunks are written; run it again. Sources may not read the target.
 
-    Tasks assign to other arrays: that needs three chunks in addition to the block, and the GIL. Two
-    processes must not assign to one chunk at the same time.
+    Tasks assign to other arrays. This needs the GIL, and memory for three chunks in addition to the
+    block. Two processes must not assign to one chunk at the same time.
 
     Examples
     --------
@@ -707,9 +707,9 @@ def to_zarr(
         Input array.
     store : str, path or store or None
         A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``),
-        ``memory://NAME`` (fsspec's memory of this process), a ZIP archive (``FILE.zip``) or a
-        NetCDF-4 file (``FILE.nc``), which is written as a whole, with the array's place in it; or
-        another target of :func:`cubed.store`.
+        ``memory://NAME`` (fsspec's file system in the memory of this process), a ZIP archive
+        (``FILE.zip``) or a NetCDF-4 file (``FILE.nc``), which is written as a whole, or another
+        target of :func:`cubed.store`.
     path : str or None
         See `store`.
     region : tuple of slice or None
