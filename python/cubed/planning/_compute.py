@@ -45,7 +45,8 @@ _KEEP_CHUNKS, _KEEP_INTERMEDIATES, _KEEP_RECORD = 1, 2, 4  # CUBED_KEEP_*
 # process.
 os.register_at_fork(after_in_child=_core.forked)
 
-# Runs without the package and its imports. The engine appends the number of the descriptor.
+# Starts a worker process without the package and its imports. The engine appends the number of a
+# descriptor.
 _worker_command = (
     sys.executable,
     "-ISs",
@@ -105,7 +106,7 @@ class _Maker:
 
     def plan(self, targets: tuple[_Given, ...]) -> _core.Plan:
         """Returns the engine's plan. If the plan is refused, a note on the error lists the source
-        lines that made the arrays."""
+        lines that created the arrays."""
         self._set_options()
         try:
             return _core.Plan(
@@ -193,7 +194,7 @@ class Plan(PlanTotals):
     num_arrays = _counted("num_arrays", "Number of stored arrays, intermediates and results.")
     allowed_mem = _counted("allowed_mem", "Bytes that each worker may use.")
     reserved_mem = _counted(
-        "reserved_mem", "Bytes of it that are kept for Python, libraries and metadata."
+        "reserved_mem", "Part of `allowed_mem` that is reserved for Python, libraries and metadata."
     )
 
     @property
@@ -204,7 +205,7 @@ class Plan(PlanTotals):
 
     metadata_mem = _counted(
         "metadata_mem",
-        "Bytes of the plan and of a run's tables, beyond a quarter of the reserved memory.",
+        "Bytes of the plan and of a run's tables, in excess of a quarter of the reserved memory.",
     )
     total_nbytes_read = _counted("bytes_read", "Uncompressed bytes of all chunks that are read.")
     total_nbytes_written = _counted(
@@ -327,7 +328,7 @@ class Plan(PlanTotals):
     ) -> list[dict[str, Any]]:
         """Returns the requests of a run to object stores, and their cost; computes nothing.
 
-        Asks the stores only whether arrays that the plan may overwrite exist.
+        Its only requests check whether arrays that the plan may overwrite exist.
 
         Parameters
         ----------
@@ -378,8 +379,8 @@ class Plan(PlanTotals):
         return not self._maker.can["shares_memory"]
 
     def requests(self) -> str:
-        """Describes the requests to object stores, their price by list prices, their highest rate,
-        and the time of workers: lines of text. "" if the plan uses no object store.
+        """Returns lines of text: the requests to object stores, their cost at list prices, their
+        highest rate, and the time of workers. Returns "" if the plan uses no object store.
         """
         return self._plan.requests(self._apart()).rstrip()
 
@@ -417,7 +418,7 @@ class Plan(PlanTotals):
         return scrolled(self._plan.draw("svg"))
 
     def _buffers(self, results: Sequence[NDArray]) -> tuple[NDArray, ...]:
-        """Returns the bytes of the results, which the plan fills."""
+        """Checks arrays for results, and returns views of their bytes, which the run fills."""
         wanted = [x for x, target in self._targets if not target or "url" not in target]
         if len(results) != len(wanted):
             raise ValueError(f"results: {len(results)} arrays, expected {len(wanted)}")
@@ -457,7 +458,7 @@ class Plan(PlanTotals):
         return self._run(self._buffers(results), options)
 
     def _run(self, buffers: tuple[NDArray, ...], options: RunOptions) -> dict[str, Any]:
-        """Runs the plan; results in memory are written to these bytes."""
+        """Runs the plan; results in memory are written to `buffers`."""
         resume = options.resume
         _check_may_compute()
         from cubed.runtime._failures import running  # lazy: slow import
@@ -544,7 +545,7 @@ class Plan(PlanTotals):
         )
 
     def __str__(self) -> str:
-        """The table that ``cubed eval --plan`` prints, and the requests to object stores."""
+        """The table of ``cubed eval --plan``, followed by the requests to object stores."""
         return f"{self._plan.draw('table')}{self.requests()}".rstrip()
 
 

@@ -22,7 +22,8 @@ _SLACK = 2 << 20
 
 
 def check_threads(plan: Plan) -> None:
-    """Loads functions, and warns if workers in this process reserve less than it holds."""
+    """Loads functions, and warns if workers in this process reserve less memory than the process
+    holds."""
     info = plan._info
     if info["code"]:
         plan._plan.load_functions()

@@ -131,31 +131,36 @@ class PlanTotals:
     )
     total_nchunks_read = Number(
         lambda p: sum(s["chunks_read"] for s in p.stages),
-        "Chunks that stages read, those that are read again included.",
+        "Chunks that stages read, including repeated reads.",
     )
     total_nchunks_written = Number(
         lambda p: sum(s["chunks_written"] for s in p.stages), "Chunks that stages write."
     )
-    total_input_narrays = _of_stored(None, "Arrays that are there before the run.", ArrayRole.INPUT)
-    total_input_nbytes = _of_stored("nbytes", "Their bytes.", ArrayRole.INPUT)
-    total_input_nchunks = _of_stored("nchunks", "Their chunks.", ArrayRole.INPUT)
+    total_input_narrays = _of_stored(None, "Arrays that exist before the run.", ArrayRole.INPUT)
+    total_input_nbytes = _of_stored("nbytes", "Bytes of inputs.", ArrayRole.INPUT)
+    total_input_nchunks = _of_stored("nchunks", "Chunks of inputs.", ArrayRole.INPUT)
     total_intermediate_narrays = _of_stored(
         None, "Arrays that are stored between stages.", ArrayRole.INTERMEDIATE
     )
-    total_intermediate_nbytes = _of_stored("nbytes", "Their bytes.", ArrayRole.INTERMEDIATE)
-    total_intermediate_nchunks = _of_stored("nchunks", "Their chunks.", ArrayRole.INTERMEDIATE)
+    total_intermediate_nbytes = _of_stored(
+        "nbytes", "Bytes of intermediates.", ArrayRole.INTERMEDIATE
+    )
+    total_intermediate_nchunks = _of_stored(
+        "nchunks", "Chunks of intermediates.", ArrayRole.INTERMEDIATE
+    )
     total_output_narrays = _of_stored(None, "Results.", ArrayRole.OUTPUT)
-    total_output_nbytes = _of_stored("nbytes", "Their bytes.", ArrayRole.OUTPUT)
-    total_output_nchunks = _of_stored("nchunks", "Their chunks.", ArrayRole.OUTPUT)
+    total_output_nbytes = _of_stored("nbytes", "Bytes of results.", ArrayRole.OUTPUT)
+    total_output_nchunks = _of_stored("nchunks", "Chunks of results.", ArrayRole.OUTPUT)
     total_narrays = _of_stored(None, "Stored arrays: inputs, intermediates and results.")
-    total_nbytes = _of_stored("nbytes", "Their bytes.")
-    total_nchunks = _of_stored("nchunks", "Their chunks.")
+    total_nbytes = _of_stored("nbytes", "Bytes of all stored arrays.")
+    total_nchunks = _of_stored("nchunks", "Chunks of all stored arrays.")
 
     @property
     def ops_exceeding_memory(self) -> list[tuple[str, dict[str, Any]]]:
-        """Names and entries of stages whose tasks exceed the allowed memory, the worst first.
+        """Names and entries of stages whose tasks exceed the allowed memory, the largest tasks
+        first.
 
-        Such plans are refused when they are made, so an existing plan has none.
+        The list is empty, because a plan with such a stage is refused when it is created.
         """
         limit = self.allowed_mem - self.reserved_mem
         found = [(s["name"], s) for s in self.stages if s["projected_mem"] > limit]

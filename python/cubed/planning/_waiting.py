@@ -1,4 +1,4 @@
-"""Arrays with pending writes, which are written when arrays made from them are computed."""
+"""Arrays with pending writes, which are written when arrays that depend on them are computed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Waiting:
 
 
 def held_by(x: _core.Array) -> Iterable[Any]:
-    """Returns the pending writes of the arrays that x is made from."""
+    """Returns the pending writes of the arrays that x depends on."""
     parts = list(x.held)
     while parts:
         part = parts.pop()
