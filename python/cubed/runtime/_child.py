@@ -1,8 +1,8 @@
 """The child process of a worker: it runs ranges of plans with Python functions, within a memory
 limit.
 
-Started by :mod:`cubed.runtime._children` with the descriptors of two connections and of a page, the
-id of its parent, and the folder of its control group ("": none).
+Started by :mod:`cubed.runtime._children` with the descriptors of two connections and of a shared
+page, the id of its parent, and the folder of its control group ("": none).
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ _CODE = (
 _TICK = 0.1
 #: Seconds that a cancelled task may take to end. After that its process is ended.
 _GRACE = 5.0
-#: Seconds to wait for the end of a child that was asked to end.
+#: Seconds to wait until a child ends on request.
 _END = 5.0
 _IDLE_END = 0.5
 _CGROUPS = "/sys/fs/cgroup"

@@ -28,8 +28,8 @@ _PACKAGE = __file__.rpartition("runtime/_failures.")[0]
 # Values of the enum cubed_status.
 _E_NOMEM, _E_IO, _E_CANCELLED, _E_FUNCTION = 4, 6, 11, 13
 
-#: Maximum number of kept exceptions. Those of retried tasks, and those other than the one that ends
-#: the run, are dropped with the last run, or earlier if there are many.
+#: Maximum number of kept exceptions. Exceptions that do not end a run, such as those of retried
+#: tasks, are dropped at the end of the last run, or earlier if there are many.
 _KEEP = 64
 _kept: OrderedDict[int, tuple[BaseException, str]] = OrderedDict()
 _numbers = count(1)
@@ -125,7 +125,7 @@ def _status(e: BaseException) -> int:
 
 
 def _end_of_traceback(e: BaseException, room: int) -> str:
-    """Returns the end of the traceback, as long as an error of the engine can contain."""
+    """Returns the end of the traceback, of at most `room` characters."""
     if e.__traceback__ is None:
         return ""
     trace = "".join(traceback.format_tb(e.__traceback__)).rstrip()
@@ -155,8 +155,8 @@ def _forget_frames(e: BaseException) -> None:
 def _lines_alone(trace: TracebackType | None) -> TracebackType | None:
     """Returns a traceback whose frames show the same lines and hold no variables.
 
-    A cleared frame still refers to its caller and to its function, and an inner function to the
-    variables of enclosing functions. A block may be among them.
+    A cleared frame still refers to its caller and to its function. An inner function refers to
+    variables of enclosing functions, which may be blocks.
     """
     lines = []
     while trace is not None:
@@ -169,8 +169,8 @@ def _lines_alone(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _frame_like(code: CodeType) -> FrameType:
-    """Returns a frame of that file and function without variables: of a generator, so without a
-    caller.
+    """Returns a frame with the file and function of `code`, but without variables. It is the frame
+    of a generator, so it has no caller.
     """
     own = _nothing.__code__.replace(
         co_filename=code.co_filename,
@@ -187,13 +187,13 @@ def _nothing() -> Iterator[None]:
 
 
 def let_blocks_go(number: int, are_gone: Callable[[], bool], why: str) -> None:
-    """Removes blocks from an exception so that it can be raised: their memory is the engine's.
+    """Removes blocks, whose memory belongs to the engine, from an exception before it is raised.
 
     Frames of inner functions hold blocks by their closures, and an AttributeError holds the object
-    without the attribute. Other classes keep blocks in their arguments or attributes: these become
-    copies, or strings if they are large. If other objects hold blocks, the exception is replaced by
-    a copy. `are_gone` returns True if no block is held any more. If nothing helps, something other
-    than the exception holds them, and a note says `why`.
+    without the attribute. Blocks in arguments or attributes of exceptions are replaced by copies,
+    or by strings if they are large. If other objects hold blocks, the exception is replaced by a
+    copy. `are_gone` returns True if no block is held any more. If a block is still held after that,
+    something other than the exception holds it, and the note `why` is added.
     """
     with _lock:
         found = _kept.get(number)

@@ -112,6 +112,6 @@ def _is(value: Any, classes: type | tuple[type, ...]) -> bool:
     """Checks the type of an object of any library.
 
     ``isinstance`` also reads the attribute ``__class__``. That raises ReferenceError for the proxy
-    of an object that is gone, and runs code of lazy objects.
+    of an object that no longer exists, and runs code of lazy objects.
     """
     return issubclass(type(value), classes)

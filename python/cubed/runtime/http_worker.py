@@ -44,7 +44,7 @@ _PORTS = ("PORT", "FUNCTIONS_CUSTOMHANDLER_PORT")
 _MOST_BODY = 4 << 20
 #: Seconds within which a request must arrive, and for which a connection may be idle.
 _PATIENCE = 30
-#: Maximum number of connections, in addition to those of requests that are performed.
+#: Maximum number of connections, in addition to those of requests in progress.
 _MOST_CONNECTIONS = 64
 #: Seconds within which tasks must end after SIGTERM. Cloud Run kills the process after 10 s.
 _GRACE = 8
@@ -60,14 +60,14 @@ def _error(code: int, text: str) -> Reply:
 
 
 class Worker:
-    """Performs requests.
+    """Handles requests.
 
     Parameters
     ----------
     verifier
         Checks tokens; None: requests need no token.
     concurrency
-        Requests that are performed at a time.
+        Maximum number of concurrent requests.
     request_timeout
         Seconds that a request may take; 0: no limit.
     max_body

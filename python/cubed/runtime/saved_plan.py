@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-# First: it sets variables that NumPy reads.
+# Imported first, because it sets environment variables that NumPy reads.
 from cubed.runtime._child import Limits, end_with  # isort: split
 
 from cubed import _core

@@ -214,7 +214,7 @@ def _by_child(message: bytes, key: str, attempt: str, time_ms: int) -> bytes | N
 
 
 def _watch(why: OSError) -> None:
-    """Sets this process to run functions itself, and to check its memory."""
+    """Makes this process run functions itself, and check its own memory."""
     global _watches
     _watches = True
     warn(
@@ -409,7 +409,7 @@ def run_alone(
     plan: _core.Plan, range_: bytes, run: Callable[[_core.Plan, bytes, int], bytes], *, watch: bool
 ) -> bytes:
     """Runs the only range of this process by `run`, which limits its memory, and returns its
-    reports. `watch`: the system keeps no limit, so the memory is watched.
+    reports. `watch`: the system enforces no limit, so this process checks its memory.
 
     Raises
     ------

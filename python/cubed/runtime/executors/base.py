@@ -52,7 +52,7 @@ def token_of(range_: bytes) -> int:
     return token
 
 
-#: Seconds to wait for calls of an engine that has lost some.
+#: Seconds to wait for the remaining calls of an engine that has lost calls.
 _SHORT_GRACE = 5.0
 #: Maximum seconds until the reply of a worker arrives after the worker has ended.
 _LAST_WORDS = 5.0
@@ -73,7 +73,7 @@ def _capabilities(name: str) -> dict[str, Any]:
 def _added(
     name: str, remote: bool, max_message_bytes: int, overhead: float, ramp: tuple[int, int]
 ) -> dict[str, Any]:
-    """Returns the capabilities of an executor. Registers the executor before, unless one of this
+    """Returns the capabilities of an executor. First registers the executor, unless one of this
     name exists."""
     if name not in _core.executors():
         _core.add_executor(name, remote, max_message_bytes, round(20 * overhead * 1000), *ramp)
@@ -165,7 +165,7 @@ class Executor:
 
     @property
     def address(self) -> str:
-        """The executor's name in the engine, which may continue after a colon."""
+        """The executor's name for the engine, which may have a suffix after a colon."""
         return self.name
 
     def connect(self) -> Engine | None:
@@ -322,7 +322,7 @@ class Engine(ABC):
         self._flying: dict[Any, bytes] = {}
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._workers: dict[str, int] = {}
-        #: Start times of silent futures, and lost futures.
+        #: Results of :meth:`silent`, with the time of the first such result; and lost futures.
         self._silent: dict[Any, float] = {}
         self._lost: set[Any] = set()
         self._looked = self._served = time.monotonic()
@@ -345,8 +345,8 @@ class Engine(ABC):
 
     def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
         """Returns the memory that the engine gives a task and its process, in bytes, and the name
-        of the limit. The tasks of a process share `reserved_mem` of it. None if there is no limit,
-        or if it is not known.
+        of the limit. The tasks of a process share the part `reserved_mem`. None if there is no
+        limit, or if it is not known.
         """
         return None
 
@@ -495,7 +495,7 @@ class Engine(ABC):
         future.cancel()
 
     def close(self) -> None:
-        """Ends the run. After it, no call may write."""
+        """Ends the run. Afterwards no call may write."""
         self.cancel(list(self._flying))
         deadline = time.monotonic() + self.grace
         while self._flying and (left := deadline - time.monotonic()) > 0:

@@ -73,7 +73,7 @@ class DaskEngine(Engine):
         return self._replies.pop(future) if future in self._replies else future.result()
 
     def cancel(self, futures: list[Any]) -> None:
-        """Cancels futures, and lets workers end running calls, which would otherwise continue."""
+        """Cancels futures, and makes workers end running calls, which would otherwise continue."""
         if futures:
             self._client.cancel(futures, force=True)
             self._client.run(worker.stop, self.plan_key, self.attempt, on_error="ignore")

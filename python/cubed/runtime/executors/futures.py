@@ -23,7 +23,8 @@ class FuturesEngine(Engine):
         self._own = pool is None
         self._pool = pool or self._make()
         self._pools: dict[Future[bytes], Pool] = {}
-        #: A pool in which a process ended itself; this ends all other processes of the pool.
+        #: The pool whose processes all end, because one call exceeded its time limit or was
+        #: abandoned.
         self._ending: Pool | None = None
 
     def _make(self) -> Pool:
@@ -45,8 +46,8 @@ class FuturesEngine(Engine):
         return future
 
     def result(self, future: Future[bytes]) -> bytes:
-        """Returns the result of a call. Calls that failed because another one exceeded its time
-        count as preempted.
+        """Returns the result of a call. A call counts as preempted if it failed because another
+        call exceeded its time limit.
         """
         pool = self._pools.pop(future)
         try:

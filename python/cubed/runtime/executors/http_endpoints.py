@@ -32,7 +32,7 @@ class HttpExecutor(Executor):
         ``"google"`` or ``"azure"``: tokens for the identity of this machine are requested from its
         metadata server. ``"none"``: requests have no token.
     audience
-        Audience of tokens that `token_from` asks for; default: `url`.
+        Audience of tokens requested by `token_from`; default: `url`.
     **kwargs
         As for other executors.
     """

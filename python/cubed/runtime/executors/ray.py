@@ -1,4 +1,4 @@
-"""Ray: a cluster that was joined by ``ray.init``, or one on this machine."""
+"""Ray: the cluster that ``ray.init`` has connected to, or one on this machine."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RayExecutor(EngineExecutor):
     _accepted = EngineExecutor._accepted | {"ray_init", "ray_remote"}
 
     def known_workers(self) -> int | None:
-        """Returns the number of processors of the cluster that was joined."""
+        """Returns the number of processors of the connected cluster; None if not connected."""
         ray = needed("ray", "ray")
         if not ray.is_initialized():
             return None

@@ -105,8 +105,8 @@ class StageEngine(ListEngine):
             for ended, futures in self._lists.items()
             if not ended.done() and any(f in self._flying for f in futures)
         }
-        # Calls of a list end together: ranges that they make ready form one list, not a list of
-        # those that the first call makes ready.
+        # The calls of a list end together. Wait until all of their results are processed, so that
+        # the next list has all ranges that they make ready.
         if len(self._lists) >= self.at_a_time or not self._done.empty():
             return 0
         return -(-self.in_flight * self._wanted // self.at_a_time)

@@ -7,7 +7,7 @@ from cubed.runtime.executors.local import SingleThreadedExecutor
 
 
 class RaiseIfComputesExecutor(SingleThreadedExecutor):
-    """Raises RuntimeError if something is computed; plans can be made for it."""
+    """An executor for which plans can be created, but which raises RuntimeError if they are run."""
 
     def connect(self) -> Engine | None:
         """Raises RuntimeError."""
