@@ -71,7 +71,7 @@ def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
     if kind == "nearest":
         between = cubed.where(at - left <= right - at, before, after)
         between = cubed.where(cubed.isnan(left + right), float("nan"), between)
-    else:  # in the order of np.interp, so the results have its bits
+    else:  # in the order of np.interp, for bit-identical results
         between = (after - before) / (right - left) * (at - left) + before
     return cubed.where(missed, between, x).astype(x.dtype)
 
@@ -157,7 +157,7 @@ def position_labels(theirs: Any, *, array: Any, dim: Any = None, **kwargs: Any) 
 
 
 def curvefit(theirs: Any, obj: Any, coords: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Replaces curvefit: gives it arrays whose chunks are whole along the fitted dimensions."""
+    """Replaces curvefit: passes it arrays whose chunks are whole along the fitted dimensions."""
     lazy = {k: v for k, v in obj.data_vars.items() if isinstance(v.variable._data, Array)}
     if not lazy:
         return NotImplemented

@@ -343,7 +343,7 @@ class _Call:
             raise TypeError(f"the result is a {name}, expected a DataArray or Dataset")
         ds = _data_set(out)
         self.expected.check(ds, [_data_set(a) for a in args if isinstance(a, _OBJECTS)], number)
-        # `.data`, because `.values` drops the mask of a masked array, which is refused later.
+        # Not `.values`, which drops the mask of a masked array. Masked arrays are refused later.
         return [ds.variables[n].transpose(*dims).data for n, dims in self.outputs]
 
 

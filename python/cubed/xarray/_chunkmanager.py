@@ -152,7 +152,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
 
         Returns
         -------
-        None, or with ``compute=False`` an object whose ``compute()`` writes.
+        None, or with ``compute=False`` an object whose ``compute()`` writes the arrays.
         """
         return store(sources, targets, **kwargs)
 

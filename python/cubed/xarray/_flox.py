@@ -121,13 +121,13 @@ def _marked(
 ) -> tuple[np.dtype[Any] | None, Any]:
     """Returns the type of a result (None: the type that flox chooses) and its fill value.
 
-    Called if the caller states no type. Groups without labels become NaN. flox would return numbers
-    for them that look like values, for sums, products, and extremes of integers.
+    Called if the caller states no type. Empty groups, whose labels do not occur, become NaN. For
+    sums, products, and extremes of integers, flox would return numbers that look like values.
 
     Parameters
     ----------
     absent
-        Returns whether there are groups without labels, or None if labels are lazy.
+        Returns whether there are empty groups, or None if labels are lazy.
     """
     from flox.xrdtypes import NA, maybe_promote
 
@@ -150,8 +150,7 @@ def _marked(
 def _any_absent(
     numbers: Sequence[Any], sizes: Sequence[int], shape: tuple[int, ...], kept: Sequence[int]
 ) -> bool | None:
-    """Returns whether there is a group without labels at any position along the axes that are not
-    reduced.
+    """Returns whether a group is empty at any position along the axes that are not reduced.
 
     Returns None if labels are lazy.
     """

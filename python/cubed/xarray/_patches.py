@@ -1,6 +1,6 @@
 """Replacements for Xarray functions that treat only Dask arrays as lazy and chunked.
 
-Xarray passes all other arrays to NumPy there, which would compute a lazy array, or raise an error.
+These functions pass all other arrays to NumPy, which would compute a lazy array, or raise an error.
 Each replacement handles :class:`cubed.Array`, and calls Xarray's own function for all others.
 """
 

@@ -158,7 +158,7 @@ class _WithValues:
 
 
 def _plain(value: Any) -> Any:
-    """Converts a NumPy scalar or Xarray to a Python scalar."""
+    """Converts a NumPy scalar, or an object of Xarray without dimensions, to a Python scalar."""
     return value.item() if hasattr(value, "dtype") else value
 
 

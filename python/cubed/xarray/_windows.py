@@ -16,7 +16,7 @@ from cubed.base._types import NDArray
 from cubed.blocks._overlap import overlapped
 from cubed.xarray._lines import reduces_along_axes
 
-#: Reductions of windows that the engine has.
+#: Reductions of windows that the engine supports.
 _REDUCTIONS = {"max", "mean", "min", "prod", "std", "sum", "var"}
 #: Maximum bytes of the windows that a function reduces at a time, and number of copies it may make.
 _WINDOWS_BYTES, _COPIES_OF_WINDOWS = 2**18, 4
@@ -30,7 +30,7 @@ def moving(
     """Reduces the window around each element, without NaN, by the engine.
 
     Windows with fewer than `min_count` elements that are not NaN become NaN. Returns None if the
-    engine does not have the reduction.
+    engine does not support the reduction.
 
     x has floats, integers or bools; `dtype` is the floating-point type of the result. Each chunk is
     read once, with its neighbouring elements.

@@ -192,7 +192,8 @@ def _begin(store: Any, name: Any, dim: Any, length: int, unit: int, extent: int)
 def _fits(lengths: tuple[int, ...], unit: int, begin: int, alone: bool) -> bool:
     """Returns whether chunks consist of whole chunks of the store.
 
-    If `alone` is true, the store's chunks will be made from these chunks, so they must be equal.
+    If `alone` is true, the store's chunks will have the length `unit`, so all of these chunks
+    except the last must have this length.
     """
     if alone:
         return all(n == unit for n in lengths[:-1])
