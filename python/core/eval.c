@@ -129,8 +129,8 @@ static void free_host(host *h)
     PyMem_Free(h->known);
 }
 
-/* Takes the arrays and names of two tuples, which must outlive *h. Returns false with an exception set. The caller frees *h in
- * any case. */
+/* Gets the arrays and names of two tuples, which must outlive *h. Returns false with an exception set. The caller frees *h in any
+ * case. */
 static bool take_arrays(PyObject *names, PyObject *arrays, host *h)
 {
     h->n = PyTuple_Size(names);

@@ -12,7 +12,7 @@ void core_call_begin(core_state *s, core_call *c)
 
 /* Removes an exception that came too late for the call, and would be raised in later code of this thread. Only an instruction in
  * which it is raised removes it. PyThreadState_SetAsyncExc(thread, NULL) must not be used: Python 3.11 then searches forever for
- * an exception that is not there, which slows down all code and makes traced code hang. */
+ * an exception that does not exist, which slows down all code and makes traced code hang. */
 static void take_back(void)
 {
     PyObject *type, *value, *trace, *code = NULL, *names = NULL, *none = NULL;

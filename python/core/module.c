@@ -128,7 +128,7 @@ static PyObject *private_mem(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLongLong(cubed_private_mem());
 }
 
-/* Returns (resident bytes without a file, resident bytes of mapped files). */
+/* Returns (resident bytes of anonymous memory, resident bytes of mapped files). */
 static PyObject *resident_kinds(PyObject *module, PyObject *unused)
 {
     (void)module;

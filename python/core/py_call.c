@@ -53,7 +53,7 @@ static bool refuse(const cubed_function *f, const cubed_param *p, PyObject *obje
 
 /* --- Numbers ------------------------------------------------------------------------------------------ */
 
-/* Takes an integer. If it does not fit in int64, it becomes a float if the parameter accepts one. */
+/* Converts an integer. If it does not fit in int64, it becomes a float if the parameter accepts one. */
 static bool take_integer(const cubed_param *p, PyObject *number, cubed_value *v)
 {
     int overflow;
@@ -97,7 +97,7 @@ static PyObject *python_number(PyObject *object)
     return item ? item : Py_NewRef(object);
 }
 
-/* Takes a Python number. Sets *is_number to false if the object is not a number. */
+/* Converts a Python number. Sets *is_number to false if the object is not a number. */
 static bool take_python_number(const cubed_param *p, PyObject *object, cubed_value *v,
                                bool *is_number)
 {
@@ -118,7 +118,7 @@ static bool take_python_number(const cubed_param *p, PyObject *object, cubed_val
     return true;
 }
 
-/* Takes a NumPy scalar or another object that is a number. Sets *is_number to false if the object is not a number. */
+/* Converts a NumPy scalar or another object that is a number. Sets *is_number to false if the object is not a number. */
 static bool take_other_number(const cubed_param *p, PyObject *object, cubed_value *v,
                               bool *is_number)
 {
@@ -192,7 +192,7 @@ static bool take_ints(taken *t, PyObject *list, cubed_value *v)
     return true;
 }
 
-/* Takes an item of a list that is nested in `deep` other lists. */
+/* Converts an item of a list that is nested in `deep` other lists. */
 static bool take_item(taken *t, const cubed_param *p, PyObject *item, int deep, cubed_value *v);
 
 /* Maximum nesting of lists. The catalogue needs less. */
@@ -269,7 +269,7 @@ static bool take_list(core_state *s, taken *t, const cubed_function *f, const cu
 
 /* --- Slices ------------------------------------------------------------------------------------------- */
 
-/* Takes a part of a slice. Sets *out to NULL for None. */
+/* Converts a part of a slice. Sets *out to NULL for None. */
 static bool take_bound(PyObject *slice, const char *name, int64_t *to, const int64_t **out)
 {
     PyObject *bound = PyObject_GetAttrString(slice, name), *number = NULL;
@@ -340,7 +340,7 @@ static PyObject *wrap_results(PyObject *module, const cubed_function *f, cubed_r
     return is_one ? one : tuple;
 }
 
-/* Takes the values of a call. The caller frees them with free_rooms in any case. Returns false after an error. */
+/* Converts the arguments of a call to values. The caller frees them with free_rooms in any case. Returns false after an error. */
 static bool take_all(core_state *s, PyObject *args, Py_ssize_t at, const cubed_function **function,
                      taken *t)
 {

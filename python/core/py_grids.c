@@ -215,7 +215,7 @@ static PyObject *read_weights(PyObject *module, PyObject *args)
                          core_tuple(shape.target, shape.target_ndim));
 }
 
-/* Returns a list with (name, array) for each array of a file of weights that is known. */
+/* Returns a list with (name, array) for each known array of a file of weights. */
 static PyObject *parts_of(core_state *s, const cubed_weights *w, const cubed_grid *source,
                           const cubed_grid *target)
 {

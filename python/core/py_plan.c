@@ -745,7 +745,7 @@ static PyObject *plan_traffic(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "pO!", &apart, &PyDict_Type, &prices) || !check_prices(prices))
         return NULL;
     const cubed_plan *plan = ((core_plan *)object)->plan;
-    Py_BEGIN_ALLOW_THREADS; /* asks stores */
+    Py_BEGIN_ALLOW_THREADS; /* sends requests to stores */
     cubed_plan_get_traffic(plan, apart, t, MOST, &n);
     Py_END_ALLOW_THREADS;
     PyObject *list = PyList_New(0);

@@ -157,7 +157,8 @@ static bool run_watched(core_state *s, channel *c, report *record, PyObject *cal
             free(events);
             if (ok && PyErr_CheckSignals() < 0) ok = false;
             if (getpid() != c->pid) {
-                /* This is a forked child. Threads and owners of locks are the parent's, so nothing of the run is touched. */
+                /* This is a forked child. Its parent has the threads and owns the locks of the run, so the child must not touch
+                 * the run. */
                 PyErr_Clear();
                 PyErr_SetString(
                     PyExc_RuntimeError,

@@ -376,7 +376,7 @@ static PyObject *storage_options(PyObject *module, PyObject *unused)
     return made;
 }
 
-/* Takes options from storage_options() in another process. */
+/* Sets the options that storage_options() returned in another process. */
 static PyObject *take_storage_options(PyObject *module, PyObject *args)
 {
     const char *text;

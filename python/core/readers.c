@@ -94,7 +94,7 @@ static void close_reader(void *handle)
     PyGILState_Release(gil);
 }
 
-/* Takes an attribute that must be at least 0. Returns false with an exception set. */
+/* Gets an attribute that must be at least 0. Returns false with an exception set. */
 static bool take_number(PyObject *object, const char *name, double *out)
 {
     PyObject *value = PyObject_GetAttrString(object, name);

@@ -47,7 +47,7 @@ static bool depends(const core_state *s, PyObject *value, int level)
     return false;
 }
 
-/* Gives an array its recipe, unless it has one. */
+/* Sets the recipe of an array that has none. */
 static void keep(const core_state *s, PyObject *made, PyObject *call, int index)
 {
     core_array *a = (core_array *)made;
