@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from cubed import _core
 from cubed.base._loading import exports
 
-if TYPE_CHECKING:  # names for type checkers; others get them when they first use them
+if TYPE_CHECKING:  # names for type checkers; at run time they are loaded on first use
     from cubed import array_api as array_api
     from cubed import diagnostics as diagnostics
     from cubed import exceptions as exceptions

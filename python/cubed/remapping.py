@@ -82,7 +82,7 @@ def grid(target: Any) -> Grid:
 
         - A name: ``"r360x180"`` (longitudes and latitudes), ``"global_0.25"`` (degrees), ``"n80"``
           or ``"F80"`` (Gaussian), ``"lon=10_lat=50"`` (a point).
-        - a CDO grid description file, or the text of one.
+        - A CDO grid description file, or the text of one.
         - A file or store with coordinates, such as a NetCDF file: the grid of its first variable.
         - An object of Xarray with coordinates.
         - Latitudes and longitudes, and optionally the bounds of both.

@@ -89,7 +89,7 @@ def moment(
     nan_policy : str, default "propagate"
         Only ``"propagate"``: NaN gives NaN.
     center : float or None
-        Centre of the distances; None: the mean.
+        Centre of the differences; None: the mean.
 
     Returns
     -------
@@ -576,7 +576,7 @@ def f_oneway(*samples: Any, axis: Axis = 0) -> Result:
     Parameters
     ----------
     *samples : array_like
-        The samples, each with an array of its own.
+        The samples, one array each.
     axis : int, tuple of int or None, default 0
         Axis or axes of the samples; None: all elements are one sample.
 

@@ -89,7 +89,7 @@ class Estimate:
     seconds: float
     #: Seconds of all workers together.
     worker_seconds: float
-    #: Chunks read and written. Repeated reads count if workers share no memory with room for
+    #: Chunks read and written. Repeated reads count unless workers share memory that can hold
     #: everything that a stage reads.
     reads: int
     writes: int
@@ -106,7 +106,7 @@ class Estimate:
     puts: int
     lists: int
     #: Highest number of GETs and of PUTs per second to one prefix, with the plan's workers, and the
-    #: seconds that limits of the service cost.
+    #: seconds that limits of the service add to the run.
     get_rate: float
     put_rate: float
     limit_seconds: float

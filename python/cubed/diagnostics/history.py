@@ -15,7 +15,7 @@ from cubed.runtime.types import ComputeEndEvent, ComputeStartEvent, TaskEndEvent
 
 _MB = 1_000_000
 
-#: Columns of the plan's table that are a stage's numbers.
+#: Columns of the plan's table that are entries of a stage.
 _OF_STAGE = ("num_tasks", "bytes_read", "bytes_written", "chunks_read", "chunks_written")
 
 _EVENTS = (

@@ -10,8 +10,8 @@ from cubed.diagnostics._files import FileCallback, LoggingCallback, TaskLog
 from cubed.runtime.types import ComputeEndEvent, TaskEndEvent
 
 _WORKERS, _OPERATIONS = 1, 2
-# Perfetto has one list of threads for all processes. In it 0 is special, and a thread with the
-# process's number is its main thread.
+# Perfetto has one list of threads for all processes. In this list, number 0 is special, and a
+# thread with the number of its process is the main thread.
 _FIRST_THREAD = 3
 
 
