@@ -20,7 +20,7 @@ struct cb_cache_entry {
     bool filled;
 };
 
-/* Size of the header of an entry, in front of its data. */
+/* Size of the header of an entry, which precedes its data. */
 #define HEADER_BYTES 128
 _Static_assert(sizeof(entry) <= HEADER_BYTES && HEADER_BYTES % CB_ARENA_ALIGN == 0, "entry");
 

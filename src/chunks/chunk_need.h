@@ -30,7 +30,7 @@ cb_need cb_read_subread_need(const cubed_plan *p, int node);
 #define CB_FETCH_JOINED ((size_t)2 << 20)
 /* Returns the maximum size in bytes of an object that one prefetch request of a node reads. */
 size_t cb_fetch_cap(const cubed_plan *p, int node);
-/* Returns the size in bytes of the buffer for such a request: the object and CB_FETCH_HEADER, in whole pages. */
+/* Returns the size in bytes of the buffer for a prefetch request of a node: the object and CB_FETCH_HEADER, in whole pages. */
 size_t cb_fetch_bytes(const cubed_plan *p, int node);
 /* Returns the vtable of the store of the node's chunks if this store has latency; otherwise NULL. */
 const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);

@@ -20,7 +20,7 @@ typedef struct cb_task_count {
     uint64_t bytes_read, bytes_written;   /* decoded bytes */
     uint64_t stored_read, stored_written; /* encoded bytes, read from and written to stores */
     uint64_t function_mem;                /* peak memory in bytes of a user-defined function */
-    /* Numbers of chunks that were read: `missing` counts chunks that do not exist, of arrays without a fill value; `present`
+    /* Numbers of chunks that were read: `missing` counts nonexistent chunks of arrays without a fill value; `present`
      * counts all other chunks. */
     uint64_t missing, present;
 } cb_task_count;

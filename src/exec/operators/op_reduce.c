@@ -1,8 +1,8 @@
 /* Reductions.
  *
  * A stage with reductions processes the blocks of its body's domain (reduce_block.c), and its tail computes results from the
- * states. A large reduction is split into several stages, in the same order: `partial` outputs states of groups of blocks,
- * `merge_partial` outputs states of groups of groups, and `merge` outputs the result. */
+ * states. A large reduction is split into several stages, which keep the order of operations: `partial` outputs states of groups
+ * of blocks, `merge_partial` outputs states of groups of groups, and `merge` outputs the result. */
 #include <string.h>
 
 #include "base/error.h"

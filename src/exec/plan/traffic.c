@@ -319,7 +319,7 @@ typedef struct load_reads {
 } load_reads;
 
 /* Counts the reads of a load without a reshape. `spread` is NULL, or has the differences of the offsets of a group of loads for
- * each axis of the array (see axis_cover). Then `map` has the least offsets. */
+ * each axis of the array (see axis_cover). For a group, `map` has the smallest offsets. */
 static load_reads count_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
                               const cb_load *l, const cb_map *map, const int64_t *spread)
 {

@@ -75,8 +75,8 @@ void cb_vm_seek(cb_vm *vm, const int64_t *idx);
  * at position idx. */
 void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
 /* Loads the next pieces of chunks that are decoded piecewise, so that elements p to *end - 1 of the current run can be evaluated.
- * Only one piece of each chunk is in memory at a time. If these pieces end before *end, reduces *end, but to p plus a multiple
- * of `step`. Pieces are valid until the next call or cb_vm_unpin. Call cb_vm_unpin before the arena is released. */
+ * Only one piece of each chunk is in memory at a time. If these pieces end before *end, reduces *end such that *end - p is a
+ * multiple of `step`. Pieces are valid until the next call or cb_vm_unpin. Call cb_vm_unpin before the arena is released. */
 CUBED_MUST_CHECK cubed_status cb_vm_bring(cb_vm *vm, int64_t p, int64_t step, int64_t *end,
                                           cubed_error *err);
 void cb_vm_unpin(cb_vm *vm);
