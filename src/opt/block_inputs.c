@@ -107,8 +107,8 @@ static cb_blockwise *with_chunk(cb_zone *zone, const cb_blockwise *op, int symbo
     return finer;
 }
 
-/* Returns true if a target's chunks may differ from those that the user was told. They may not differ if another node reads the
- * target. */
+/* Returns true if a target's chunks may differ from the chunks that were reported to the user. They may not differ if another
+ * node reads the target. */
 static bool may_change(const cb_ir *ir, int node)
 {
     if (!ir->nodes[node].any_chunks) return false;

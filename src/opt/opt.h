@@ -38,7 +38,7 @@ CUBED_MUST_CHECK cubed_status cb_opt_sink_reshapes(cubed_plan *p, bool through_c
 bool cb_opt_reshapes_copies(const cubed_plan *p);
 /* Stores the result of every operation, for a plan without optimisation. */
 void cb_opt_store_all(cubed_plan *p);
-/* Decides which nodes are stored: nodes that the stages that use them cannot recompute. All other nodes stay virtual. */
+/* Decides which nodes are stored, because the stages that read them cannot recompute them. All other nodes stay virtual. */
 CUBED_MUST_CHECK cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err);
 /* Makes the blocks of functions on whole blocks smaller if a task would not fit into memory. If `spread` is set, also does so if
  * there are too few tasks. Requires open storage. */
@@ -49,7 +49,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *er
 /* Stores more nodes if a stage would need more memory than a task may use. Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
 /* Stores the states of reductions over stored chunks in arrays of the group `url`, as further targets, so that updates can use
- * the states again (cubed_plan_options.partials). Must follow cb_plan_note_growth. CUBED_E_ARG without such a reduction. */
+ * the states again (cubed_plan_options.partials). Must follow cb_plan_note_growth. Fails with CUBED_E_ARG if the plan has no such
+ * reduction. */
 CUBED_MUST_CHECK cubed_status cb_opt_keep_partials(cubed_plan *p, const char *url,
                                                    cubed_error *err);
 /* Splits reductions with too few tasks for all workers into partial reductions and a merge. Changes the list of nodes. */
@@ -69,8 +70,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *e
 int64_t cb_opt_stored_pieces(const cubed_plan *p, const cb_stage *s, int d);
 /* Adds intermediates before stages that would read the same chunks too often, and then makes the stages again. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
-/* A rechunk may copy an array through intermediates into the blocks of a function. Removes the last of these copies if the
- * function gathers its blocks from the last intermediate faster. */
+/* A rechunk may copy an array through intermediates into the blocks of a function. Removes the last of these copies if it is
+ * faster for the function to gather its blocks from the last intermediate. */
 CUBED_MUST_CHECK cubed_status cb_opt_skip_last_passes(cubed_plan *p, cubed_error *err);
 
 /* Rewrites the plan's list of nodes: calls `each` for every old node, in order. `each` adds any replacement to the new list `to`.

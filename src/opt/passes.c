@@ -148,7 +148,7 @@ static cb_rechunk_run kept_by_run(const cubed_plan *p)
                             .unreserved = cb_plan_uncounted_metadata(p->reserved_mem)};
 }
 
-/* Plans the passes that make the output of stage `s` with at most `mem` bytes per worker (rechunk.h). Sets *found to false if
+/* Plans the passes that compute the output of stage `s` with at most `mem` bytes per worker (rechunk.h). Sets *found to false if
  * there is no such plan. */
 static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t mem, detour *d,
                                 bool *found, cubed_error *err)

@@ -10,8 +10,8 @@
  * users have so little memory. */
 #define STEPS    8
 #define FRACTION 64.0
-/* Number of steps from one of these memory sizes to the next. At a size between two of them, only tasks become larger;
- * intermediates do not change. */
+/* Number of steps from each of these memory sizes to the next. At the sizes in between, only tasks become larger; intermediates
+ * do not change. */
 #define SMALL_STEPS 4
 /* The planner also tries each memory size that holds up to FEW_CHUNKS chunks, plus BESIDE bytes. */
 #define FEW_CHUNKS 8
