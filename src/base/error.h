@@ -19,7 +19,7 @@ cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, 
 void cb_note(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
 
 /* Fails with CUBED_E_ARG if `what` ("a codec's vtable"), provided by a program, was compiled with another version of its header.
- * Its other fields must not be read then, because their layout may differ. */
+ * In this case its other fields must not be read, because their layout may differ. */
 cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_size,
                                uint32_t version, uint32_t expected_version, cubed_error *err);
 

@@ -38,7 +38,7 @@ void cb_pages_unmap(void *p, size_t size)
 
 void cb_pages_rest(void *p, size_t size)
 {
-    /* If it fails, the pages only stay resident until they are unmapped. */
+    /* If madvise fails, the pages stay resident until they are unmapped. */
     (void)madvise(p, size, MADV_FREE);
 }
 

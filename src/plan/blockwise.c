@@ -130,8 +130,8 @@ bool cb_blockwise_equal(const cb_blockwise *a, const cb_blockwise *b)
            same_operands(a->in, b->in, a->nin) && same_operands(a->out, b->out, a->nout);
 }
 
-/* Checks that the halo is not longer than the axis. A padded array has elements of its own for the halo, which may be longer than
- * the axis; the limit then only prevents overflow. */
+/* Checks that the halo is not longer than the axis. A padded array contains the elements of the halo, so its halo may be longer
+ * than the axis; the limit then only prevents overflow. */
 static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int axis, int number,
                                cubed_error *err)
 {

@@ -33,8 +33,8 @@ typedef struct cb_block_operand {
 } cb_block_operand;
 
 /* Widens the range *lo to *hi - 1 of a block's elements by its halo. The given positions count from the first element that blocks
- * cover, the resulting positions from the first element of the array. Both are the same element, unless the array has elements of
- * its own for the halo (`padded`). */
+ * cover, the resulting positions from the first element of the array. Both positions count from the same element, unless the
+ * array contains the elements of the halo (`padded`). */
 void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi);
 /* Returns the maximum number of elements of a block along the axis, including its halo. */
 int64_t cb_halo_most(const cubed_block_halo *halo, const cb_axis *blocks);

@@ -25,8 +25,8 @@ void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out);
 cb_box cb_box_whole(int ndim, const int64_t *shape);
 
 /* An axis of `extent` elements divided into chunks. The chunks of a regular axis have the length `first` (the first chunk),
- * `chunk` (the others), and the remainder (the last chunk). Slices with step 1 and flips make first chunks that are shorter
- * than the others. 1 <= first <= chunk; extent >= 0.
+ * `chunk` (the others), and the remainder (the last chunk). Slices with step 1 and flips may shorten the first chunk. 1 <= first
+ * <= chunk; extent >= 0.
  *
  * An irregular axis has a list of the starts of its chunks. Then `first` and `chunk` are the length of the longest chunk, so a
  * buffer of this length fits any chunk. The list is borrowed; owners of a grid copy it with cb_grid_own (irregular.c). */

@@ -29,7 +29,7 @@ typedef struct cb_node {
         int64_t start;      /* INDEX */
         struct {            /* FIELD */
             int offset;     /* position of the field in a record, in bytes */
-            bool swapped;   /* the field's bytes are in the other order than this machine's */
+            bool swapped;   /* the field's byte order differs from this machine's */
         };
         struct {
             cb_reduction reduction; /* for REDUCE, PARTIAL, MERGE_PARTIAL, MERGE and SCAN */

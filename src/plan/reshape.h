@@ -1,7 +1,7 @@
 /* Reshapes: the same elements in C order with another shape.
  *
- * The axes of both shapes form independent groups. In each group, the axes of the old shape have as many elements as the axes
- * of the new shape. Within a group, a box of one shape is a list of intervals of positions in C order. An interval is a few
+ * The axes of both shapes form independent groups. In each group, the axes of the old shape have as many elements as the axes of
+ * the new shape. Within a group, a box of one shape is a list of intervals of positions in C order. An interval consists of a few
  * boxes of the other shape. */
 #ifndef CB_PLAN_RESHAPE_H
 #define CB_PLAN_RESHAPE_H

@@ -109,7 +109,7 @@ static int64_t touch_last(const cb_axis *out, int64_t per, int64_t offset, int64
 {
     int64_t n = cb_axis_blocks(out, per), chunks = cb_axis_count(out);
     int64_t begin = cb_axis_lo(source, cb_axis_count(source) - 1), lo = 0, hi = n;
-    /* find the first of these tasks, counted from the end with the lowest coordinate in the source */
+    /* find the first of these tasks, counted from the end at which the source's coordinates are lowest */
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2, task = stride < 0 ? n - 1 - mid : mid;
         int64_t x = stride < 0 ? cb_axis_lo(out, task * per)
