@@ -216,9 +216,8 @@ void cli_take_executor_options(const char *verb, cli_common *c);
 void cli_add_reference(cli_common *c, const char *prefix);
 #define CLI_REFERENCES_OPTION "allow-references"
 #define CLI_REFERENCES_HELP                                                                        \
-    "let documents of other machines (kerchunk, Icechunk) refer to what is below this path or "    \
-    "URL, "                                                                                        \
-    "as often as there are; without it they may refer to their own host or bucket"
+    "allow documents on other machines (kerchunk, Icechunk) to refer to objects below this path "  \
+    "or URL (repeatable); by default they may refer only to their own host or bucket"
 #define CLI_TAKE_OVER_OPTION "take-over"
 /* --silence SECONDS of subcommands that run no tasks, and of the executor option. */
 #define CLI_SILENCE_OPTION "silence"

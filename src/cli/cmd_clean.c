@@ -12,7 +12,7 @@ static const cli_option own[] = {
     {CLI_SILENCE_OPTION, "SECONDS", CLI_SILENCE_HELP, KEY_SILENCE},
     {CLI_TAKE_OVER_OPTION, NULL,
      "also remove unfinished runs of other machines and containers that may still be running: make "
-     "sure that they have ended",
+     "sure that these runs have ended",
      KEY_TAKE_OVER},
     {NULL, NULL, NULL, 0}};
 
@@ -20,9 +20,9 @@ const cli_usage cmd_clean_usage = {
     .synopsis = "clean PLACE... [options]",
     .text = "Removes leftovers of interrupted or killed runs: chunks of arrays that were never "
             "finished,\nintermediates, and files under temporary names (.cubed-tmp-*) and uploads "
-            "whose writer is gone. PLACE is a store that results went to (STORE or STORE::PATH), "
-            "or a work\ndirectory. Complete arrays and the data of active runs stay. Runs "
-            "whose leftovers\nare removed cannot be resumed.",
+            "whose writer has ended. PLACE is a store with results (STORE or STORE::PATH), or a "
+            "work\ndirectory. Complete arrays and the data of active runs stay. Runs whose "
+            "leftovers\nare removed cannot be resumed.",
     .examples =
         "  cubed clean out.zarr /scratch/me --dry-run\n  cubed clean out.zarr /scratch/me\n",
     .own = own};

@@ -57,11 +57,11 @@ static const cli_option own[] = {
 const cli_usage cmd_rechunk_usage = {
     .synopsis = "rechunk SRC DST --chunks SPEC [options]",
     .text = "Stores an array, or every array of a group, with other chunks. Values, dimension "
-            "names and\nattributes are kept. In a group, SPEC goes by dimension names, and axes "
-            "that it does not name\nkeep their chunks.\n\nChunks of different lengths (format 3) "
-            "are given one by one with +, equal ones as LENGTHxTIMES:\ntime=31+28+31, or "
-            "time=365x3+366. They must add up to the axis. Shards are given in the same way; each "
-            "but the last\nconsists of whole chunks.",
+            "names and\nattributes are kept. For a group, SPEC names dimensions; axes that SPEC "
+            "does not name\nkeep their chunks.\n\nChunks of different lengths (format 3) are "
+            "written as sums, repeated lengths as LENGTHxTIMES:\ntime=31+28+31, or time=365x3+366. "
+            "Their sum must be the length of the axis. Lengths of shards are written in the same "
+            "way; each shard except the last\nconsists of whole chunks.",
     .examples = "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
                 "      --allowed-mem 2GB\n"
                 "  cubed rechunk daily.zarr::tas monthly.zarr --chunks "
@@ -74,11 +74,11 @@ const cli_usage cmd_rechunk_usage = {
 const cli_usage cmd_copy_usage = {
     .synopsis = "copy SRC DST [options]",
     .text =
-        "Stores an array, or a whole group, somewhere else, or in another format, or with "
-        "other codecs.\nValues, chunks, shards, dimension names, attributes and fill values "
-        "are kept. Values that Xarray treats as missing stay missing: by the fill value in "
-        "format 2, by the attribute _FillValue in format 3. Chunks of\ndifferent lengths are kept "
-        "unless --regular or --chunks is given (format 2 has none).",
+        "Stores an array, or a whole group, at another place, in another format, or with other "
+        "codecs.\nValues, chunks, shards, dimension names, attributes and fill values are kept. "
+        "Values that Xarray treats as missing stay missing: by the fill value in format 2, by the "
+        "attribute _FillValue in format 3. Chunks of\ndifferent lengths are kept unless --regular "
+        "or --chunks is given (format 2 has none).",
     .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
                 "  cubed copy era5.zarr::t2m t2m.zarr --chunks time=744 --overwrite\n",
     .own = own,

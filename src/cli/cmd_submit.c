@@ -58,8 +58,8 @@ static const cli_option submit_options[] = {
      KEY_ELEMENTS},
     {"retries", "N", "retries of a part after a transient failure (default 2)", KEY_TRIES},
     {CLI_TAKE_OVER_OPTION, NULL,
-     "take the targets from unfinished runs of other machines at once: make sure that they have "
-     "ended",
+     "take the targets immediately from unfinished runs on other machines: make sure that these "
+     "runs have ended",
      KEY_TAKE_OVER},
     {"allow-code", NULL,
      "allow the jobs to run the plan's Python functions, and code of the shared objects that it "
@@ -74,9 +74,9 @@ const cli_usage cmd_submit_usage = {
         "Writes to DIR the files with which a batch system runs a plan that --save-plan wrote: a "
         "job array for each stage, which waits for the stages that it reads, and a job at the end. "
         "All nodes must see DIR, the plan's work directory and its stores. DIR has the scripts "
-        "start, status and cancel; start after a failure runs only the missing tasks. Options "
-        "go to slurm, pbs, htcondor, flux, coiled-batch and beam unchanged; kubernetes needs "
-        "image= and claim= (a volume that has DIR, at mount=), aws-batch queue= and "
+        "start, status and cancel; start after a failure runs only the missing tasks. Options go "
+        "to slurm, pbs, htcondor, flux, coiled-batch and beam unchanged; kubernetes needs image= "
+        "and claim= (a volume that contains DIR, mounted at mount=), aws-batch queue= and "
         "definition=, cloud-run image= and region=.",
     .examples =
         "  cubed eval 'mean(x, axis=0)' --in x=s3://b/x.zarr --out s3://b/y.zarr --max-workers "

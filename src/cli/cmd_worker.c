@@ -73,7 +73,8 @@ static const cli_option own[] = {
     {"insecure-no-auth", NULL, "accept requests without a token; needs --host 127.0.0.1",
      KEY_NO_AUTH},
     {"concurrency", "N",
-     "maximum number of concurrent requests (default 1); more get the reply 429", KEY_CONCURRENCY},
+     "maximum number of concurrent requests (default 1); further requests get the reply 429",
+     KEY_CONCURRENCY},
     {"request-timeout", "SECONDS",
      "time limit of a request in the service (default 300 seconds); no task starts that cannot end "
      "within it",
@@ -89,8 +90,8 @@ static const cli_option own[] = {
      "required version of cubed: if this command has another version, it does nothing", KEY_DRIVER},
     {CLI_SILENCE_OPTION, "SECONDS", CLI_SILENCE_HELP " (--begin)", KEY_SILENCE},
     {CLI_TAKE_OVER_OPTION, NULL,
-     "with --begin, take the targets from unfinished runs of other machines and containers at "
-     "once: make sure that they have ended",
+     "with --begin, take the targets immediately from unfinished runs on other machines and in "
+     "other containers: make sure that these runs have ended",
      KEY_TAKE_OVER},
     {NULL, NULL, NULL, 0}};
 
@@ -98,8 +99,8 @@ const cli_usage cmd_worker_usage = {
     .synopsis = "worker PLAN (STAGE FIRST[:LAST] | STAGE --of N | --begin | --finish) [options]",
     .text = "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
             "wrote: PLAN is its file, or its URL in any store.\nThe workers of a run share the "
-            "plan's work directory under the name of the run. --begin gives the run\na name and "
-            "lets no other run write to the targets. --finish completes the targets after all "
+            "plan's work directory under the name of the run. --begin names the run\nand claims "
+            "the targets, so no other run writes to them. --finish completes the targets after all "
             "tasks are\ndone, and removes intermediates. In between, any number of workers run "
             "tasks, each stage after the\nstages that it reads. Tasks may be repeated.\nWith --of, "
             "the number of the part, from 0 on, is in the first of these variables that is set: "

@@ -6,11 +6,10 @@ const cli_topic eval_topics[] = {
      "all functions of the Array API standard by name: add, exp, atan2, where, ...; clip(x, 0, 1) "
      "stdtr(df, t)"},
     {"reductions",
-     "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, "
-     "nanmax, nanargmin, nanargmax, ... "
-     "(axis=, dim=\"time\", keepdims=True, correction=, where=, initial=, dtype=); mean, var, "
-     "std and their nan forms also with weights=, whose dimensions meet those of x by "
-     "name"},
+     "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, nanmax, "
+     "nanargmin, nanargmax, ... (axis=, dim=\"time\", keepdims=True, correction=, where=, "
+     "initial=, dtype=); mean, var, std and their nan forms also with weights=, whose dimensions "
+     "are matched with those of x by name"},
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
     {"shapes",
@@ -37,15 +36,14 @@ const cli_topic eval_topics[] = {
     {"means and ranges",
      "average(x, weights=, axis=, dim=\"time\") ptp(x, axis=), with keepdims=True"},
     {"statistics",
-     "moment(x, 3, center=) skew kurtosis (x, bias=False) skewtest kurtosistest normaltest; of "
-     "tests "
-     "their statistics, without probabilities: ttest_1samp(x, 0) ttest_rel(x, y) "
-     "ttest_ind(x, y, equal_var=False) f_oneway(x, y, ...) chisquare(x, expected) "
-     "power_divergence(x, expected, lambda_=0); all with axis=, dim=\"time\", keepdims=True"},
+     "moment(x, 3, center=) skew kurtosis (x, bias=False) skewtest kurtosistest normaltest; "
+     "statistics of tests, without probabilities: ttest_1samp(x, 0) ttest_rel(x, y) ttest_ind(x, "
+     "y, equal_var=False) f_oneway(x, y, ...) chisquare(x, expected) power_divergence(x, expected, "
+     "lambda_=0); all with axis=, dim=\"time\", keepdims=True"},
     {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x, or of "
                     "observations along dim=(\"lat\", \"lon\"); patterns, "
                     "variances, coefficients = eofs(x, 3, weights=, axis=0), of anomalies"},
-    {"attributes", "set_attrs(x, units=\"degC\", comment=None); None removes one"},
+    {"attributes", "set_attrs(x, units=\"degC\", comment=None); None removes an attribute"},
     {"counts",
      "histogram (x, edges or bins=10, range=(0, 1), weights=) bincount (x, length=, weights=)"},
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True) topk argtopk (x, 5, axis=) "
@@ -85,36 +83,33 @@ const cli_topic eval_topics[] = {
      "affine_transform(x, ((0.8, 0), (0, 1)), offset=) map_coordinates(x, coordinates) "
      "spline_filter spline_filter1d (x, 3), all with order=1, mode=\"nearest\", cval=, output="},
     {"calendars",
-     "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
-     "any reduction by group, also quantile(x, 0.9, groupby=\"time.month\"), "
-     "resample(x, \"MS\", \"mean\", skipna=True) (YS, QS-DEC, MS, YE, QE, ME, W, D, h, min, s, "
-     "as Pandas has them) and groupby(x, \"time.season\", "
-     "\"std\"); as CDO has them "
-     "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
-     "max sum avg std std1 var var1 range and monpctl(x, 90), the nearest rank (method=), so also "
-     "yhourmean dhourmean, timmean of all times, and timselmean(x, 10, offset=0, skip=0) of sets "
-     "of times; "
-     "anomaly(x, \"time.month\", reference=(\"1981\", \"2010\")): x minus the mean of each month"},
+     "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of any reduction "
+     "by group, also quantile(x, 0.9, groupby=\"time.month\"), resample(x, \"MS\", \"mean\", "
+     "skipna=True) (YS, QS-DEC, MS, YE, QE, ME, W, D, h, min, s, as in pandas) and groupby(x, "
+     "\"time.season\", \"std\"); with CDO's names hourmean daymean monmean yearmean seasmean "
+     "ydaymean ymonmean yseasmean, and min max sum avg std std1 var var1 range and monpctl(x, 90), "
+     "the nearest rank (method=), also yhourmean dhourmean, timmean of all times, and "
+     "timselmean(x, 10, offset=0, skip=0) of sets of times; anomaly(x, \"time.month\", "
+     "reference=(\"1981\", \"2010\")): x minus the mean of each month"},
     {"climatologies",
-     "ymonsub(x, c): each time of x with the element of c for its month, dimensions by name; so "
-     "yseas yday yhour mon day year, each with add sub mul div; runmean(x, 5) of windows of time "
-     "steps, and ydrunmean(x, 5) of windows around each day of all years, both with avg max mean "
-     "min pctl std std1 sum var var1, also runrange(x, 5), as runpctl(x, 90, 5); yearmonmean(x) "
-     "yearmonavg seasmonmean seasmonavg, by lengths of months; "
-     "days_in_month(x) days_in_year time_steps(x, \"YS\") date_part(x, \"month\"); muldpm divdpm "
-     "muldpy divdpy by these days"},
+     "ymonsub(x, c): each time of x minus the element of c for its month, with dimensions matched "
+     "by name; also yseas yday yhour mon day year, each with add sub mul div; runmean(x, 5) of "
+     "windows of time steps, and ydrunmean(x, 5) of windows around each day of all years, both "
+     "with avg max mean min pctl std std1 sum var var1, also runrange(x, 5), as runpctl(x, 90, 5); "
+     "yearmonmean(x) yearmonavg seasmonmean seasmonavg, by lengths of months; days_in_month(x) "
+     "days_in_year time_steps(x, \"YS\") date_part(x, \"month\"); muldpm divdpm muldpy divdpy by "
+     "these days"},
     {"series",
-     "timcor timcovar fldcor fldcovar (x, y) of elements that both arrays have; detrend(x) "
-     "regres(x), also trend_slope, per time step, trend_intercept(x) trend_stderr(x) "
+     "timcor timcovar fldcor fldcovar (x, y) of elements that are missing in neither array; "
+     "detrend(x) regres(x), also trend_slope, per time step, trend_intercept(x) trend_stderr(x) "
      "trend_pvalue(x), subtrend addtrend (x, intercept, slope); consecsum(x > 25), also "
      "consecutive: the number of true elements in a row up to each element; consects(x > 25), also "
-     "spell_lengths: the length "
-     "of each spell at its last element; lag(x, 3), the element three time steps earlier; "
-     "timcumsum(x); timrmsd fldrms (x, y); timcount(x) hourcount daycount moncount seascount "
-     "yearcount fldcount, of elements that are not missing"},
+     "spell_lengths: the length of each spell at its last element; lag(x, 3), the element three "
+     "time steps earlier; timcumsum(x); timrmsd fldrms (x, y); timcount(x) hourcount daycount "
+     "moncount seascount yearcount fldcount, of elements that are not missing"},
     {"conditions",
-     "as CDO has them: ifthen(mask, y) ifnotthen ifthenelse(mask, y, z) ifthenc(mask, "
-     "1) ifnotthenc; eq ne le lt ge gt (x, y), 1 or 0, missing where x or y is"},
+     "with CDO's names: ifthen(mask, y) ifnotthen ifthenelse(mask, y, z) ifthenc(mask, 1) "
+     "ifnotthenc; eq ne le lt ge gt (x, y), 1 or 0, missing if x or y is missing"},
     {"boxes and grids",
      "by the coordinates of the input: sellonlatbox(x, 350, 10, 40, 60) masklonlatbox "
      "setclonlatbox(x, 0, 350, 10, 40, 60), maskindexbox setcindexbox by numbers of cells; "
@@ -143,20 +138,16 @@ const cli_topic eval_topics[] = {
      "1) "
      "delday(x, 15, \"5mar\") del29feb(x)"},
     {"fields",
-     "as CDO has them, by the coordinates of the input: fldmean fldint fldpctl(x, 90) zonmean "
-     "mermean vertmean, and min max range sum avg std std1 var var1 of each "
-     "(weights=gridarea(x, edges=\"latitudes\"), dim=, keepdims=True); fldmedian(x) fldskew "
-     "fldkurt "
-     "zonmedian zonskew zonkurt mermedian merskew merkurt; gridarea(x); missing elements by the "
-     "nearest ones: setmisstonn(x) "
-     "setmisstodis(x, 4)"},
+     "with CDO's names, by the coordinates of the input: fldmean fldint fldpctl(x, 90) zonmean "
+     "mermean vertmean, and min max range sum avg std std1 var var1 of each (weights=gridarea(x, "
+     "edges=\"latitudes\"), dim=, keepdims=True); fldmedian(x) fldskew fldkurt zonmedian zonskew "
+     "zonkurt mermedian merskew merkurt; gridarea(x); missing elements by the nearest ones: "
+     "setmisstonn(x) setmisstodis(x, 4)"},
     {"selections",
      "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), sel(x, "
-     "station=\"Kew\"), "
-     "by the coordinates of the input and calendars of CF: a label, a range (\"2020-01\", "
-     "\"2020-03\") "
-     "with its ends, or a list lev=[85000, 20000]; a range of longitudes goes from west to east, "
-     "around the globe if need be: lon=(350, 10)"},
+     "station=\"Kew\"), by the coordinates of the input and calendars of CF: a label, a range "
+     "(\"2020-01\", \"2020-03\") with its ends, or a list lev=[85000, 20000]; a range of "
+     "longitudes goes from west to east, beyond the end of the axis if necessary: lon=(350, 10)"},
     {"picking",
      "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
      "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value, "
@@ -168,9 +159,9 @@ const cli_topic eval_topics[] = {
     {"shapes that depend on values",
      "compress(x, mask) extract(condition, x) flatnonzero argwhere; union1d intersect1d setdiff1d "
      "setxor1d (x, y); unique_values(x, equal_nan=True); values, counts = unique_counts(x), "
-     "values, inverse = "
-     "unique_inverse(x), values, indices, inverse, counts = unique_all(x); i, j = nonzero(x), one "
-     "name for each dimension; repeat(x, array, axis=): they are counted before the rest runs"},
+     "values, inverse = unique_inverse(x), values, indices, inverse, counts = unique_all(x); i, j "
+     "= nonzero(x), one name for each dimension; repeat(x, array, axis=): elements are counted "
+     "before the expression is computed"},
     {"new arrays",
      "arange linspace geomspace logspace eye full zeros ones empty (dtype=\"int32\"), zeros_like "
      "ones_like full_like empty_like (x); i, j = "
@@ -191,10 +182,10 @@ const cli_topic eval_topics[] = {
      "rcond=)"},
     {"types", "astype, and types as functions: float32(x)"},
     {"packing",
-     "missing values are nan, and packed values are unpacked (--raw: neither is). Results at --out "
+     "missing values are nan, and packed values are unpacked, except with --raw. Results at --out "
      "that only move elements keep the stored elements and their packing, bit for bit: x, x[0], "
      "sel take flip rot90 roll transpose permute_dims matrix_transpose moveaxis swapaxes rollaxis "
      "squeeze expand_dims broadcast_to reshape ravel repeat tile rechunk, and concat stack hstack "
-     "vstack dstack column_stack of inputs that are packed alike. "
-     "Others are floats whose _FillValue is nan"},
+     "vstack dstack column_stack of inputs with the same packing. Other results are floats whose "
+     "_FillValue is nan"},
     {NULL, NULL}};

@@ -10,8 +10,8 @@ static const char in_text[] =
 static const char along_text[] =
     "dimension along which the files of an input 'era5-*.nc' are joined (default time)";
 static const char stack_text[] =
-    "new first dimension of the arrays of several files, with an element for each file: members of "
-    "an ensemble";
+    "new first dimension of the arrays of several files, with one element per file, such as the "
+    "members of an ensemble";
 static const char overlap_text[] =
     "if files overlap, use the elements of the file that begins first or last (default error)";
 static const char raw_text[] =
@@ -31,7 +31,7 @@ static const cli_option own[] = {
      "printed; --plan shows any)",
      KEY_OUT},
     {"csv", NULL,
-     "print results as comma-separated values, one element a line, with their coordinates",
+     "print results as comma-separated values, one element per line, with their coordinates",
      KEY_CSV},
     {"format", "2|3",
      "Zarr format of results (default 3, or that of the run that --resume continues)", KEY_FORMAT},
@@ -58,12 +58,12 @@ const cli_usage cmd_eval_usage = {
     .repeats = "in|" OUTPUTS_REPEATS,
     .text = "Evaluates NumPy-like expressions over arrays of Zarr stores and of files (NetCDF, "
             "HDF5, ZIP); 'era5-*.nc' joins several files, in the order of their coordinate. "
-            "Statements are separated by ';': each name that is assigned is a result, unless it "
-            "starts with '_', and is assigned once. A result without a name has that of the only "
-            "variable that it reads, not counting coordinates. If it reads none or several, or two "
-            "results would share a name, it is \"result\". An input that no expression uses is an "
-            "error. Operands are broadcast by position, as in NumPy. Dimension names and "
-            "attributes are kept if they also apply to the result.",
+            "Statements are separated by ';': each assigned name is a result, unless it starts "
+            "with '_'. A name may be assigned only once. A result without a name gets the name of "
+            "the only variable that it reads; coordinates do not count. If it reads no variable or "
+            "several, or if two results would share a name, its name is \"result\". An input that "
+            "no expression uses is an error. Operands are broadcast by position, as in NumPy. "
+            "Dimension names and attributes are kept if they also apply to the result.",
     .topics = eval_topics,
     .examples =
         "  cubed eval 'mean(t2m, dim=\"time\")' era5.zarr\n"
@@ -95,11 +95,10 @@ const cli_usage cmd_plot_usage = {
     .text =
         "Evaluates expressions as `cubed eval` does, and draws the results over their coordinates: "
         "a map if a result has two dimensions, a series if it has one. Several series along one "
-        "dimension share a diagram. A result with more elements than the plot has points is "
-        "drawn as means of neighbouring elements.\nXarray and Matplotlib draw the plot, through "
-        "the Python "
-        "package: pip install '.[plot]' in a clone of Cubed installs all three. The Python that "
-        "has them is python3, or the one that the variable CUBED_PYTHON names.",
+        "dimension share a diagram. A result with more elements than the plot has points is drawn "
+        "as means of neighbouring elements.\nXarray and Matplotlib draw the plot, through the "
+        "Python package: pip install '.[plot]' in a clone of Cubed installs all three. They must "
+        "be installed for python3, or for the Python that the variable CUBED_PYTHON names.",
     .examples = "  cubed plot 'mean(t2m, dim=\"time\")' era5.zarr --out map.png\n"
                 "  cubed plot 'low = min(t2m, (\"lat\", \"lon\")); "
                 "high = max(t2m, (\"lat\", \"lon\"))' era5.zarr --out r.svg\n",

@@ -16,8 +16,8 @@ enum { KEY_MAN = CLI_OWN_KEY, KEY_MAN_DIR, KEY_COMPLETE };
 static const cli_option help_options[] = {
     {"man", NULL, "print a man page, of the subcommand or of the whole command", KEY_MAN},
     {"man-dir", "DIR", "write all man pages to a directory", KEY_MAN_DIR},
-    {"complete", "TEXT",
-     "list the expressions that an unfinished expression may become, for shells", KEY_COMPLETE},
+    {"complete", "TEXT", "list the completions of an unfinished expression, for shells",
+     KEY_COMPLETE},
     {NULL, NULL, NULL, 0}};
 
 static const cli_usage help_usage = {
@@ -50,7 +50,7 @@ static const cli_verb verbs[] = {
     {"rechunk", "store arrays with other chunks", cmd_rechunk, &cmd_rechunk_usage},
     {"copy", "store arrays elsewhere, or in another format", cmd_copy, &cmd_copy_usage},
     {"run", "run a saved plan", cmd_run, &cmd_run_usage},
-    {"clean", "remove what interrupted or killed runs left", cmd_clean, &cmd_clean_usage},
+    {"clean", "remove the leftovers of interrupted or killed runs", cmd_clean, &cmd_clean_usage},
     {"worker", "run tasks of a saved plan", cmd_worker, &cmd_worker_usage},
     {"submit", "run a saved plan as job arrays of a batch system", cmd_submit, &cmd_submit_usage},
     {"status", "print or show the progress of a run", cmd_status, &cmd_status_usage},
@@ -59,7 +59,7 @@ static const cli_verb verbs[] = {
     {"executors", "list executors and engines that run tasks", cmd_executors, &cmd_executors_usage},
     {"lambda-package", "write the code of an AWS Lambda function that is a worker",
      cmd_lambda_package, &cmd_lambda_package_usage},
-    {"demo", "run a workload on made-up data", cmd_demo, &cmd_demo_usage},
+    {"demo", "run a workload on artificial data", cmd_demo, &cmd_demo_usage},
     {"help", "describe a subcommand, as text or as a man page", cmd_help, &help_usage},
     {"completion", "print the completion script of a shell", cmd_completion, &completion_usage},
     {NULL, NULL, NULL, NULL}};

@@ -20,22 +20,23 @@ enum {
 /* Rows for the specific options of a subcommand; --rename and --attr repeat (cli_usage.repeats). */
 #define OUTPUTS_OPTIONS                                                                            \
     {"rename", "OLD:NEW",                                                                          \
-     "give a variable, and the dimension of that name, another name; VAR:ATTR:NEW renames an "     \
-     "attribute, :ATTR:NEW one of the file",                                                       \
+     "rename a variable, and the dimension of the same name; VAR:ATTR:NEW renames an attribute, "  \
+     ":ATTR:NEW an attribute of the file",                                                         \
      KEY_RENAME},                                                                                  \
         {"attr", "VAR:NAME=VALUE",                                                                 \
-         "set an attribute to a number, a JSON list or a text; without VAR one of the file, "      \
-         "without VALUE remove it",                                                                \
+         "set an attribute to a number, a JSON list or a string; without VAR, an attribute of "    \
+         "the file; without VALUE, remove the attribute",                                          \
          KEY_ATTR},                                                                                \
-        {"calendar", "NAME", "state another CF calendar for times; their numbers stay",            \
+        {"calendar", "NAME", "set the CF calendar of times, without changing their numbers",       \
          KEY_CALENDAR},                                                                            \
         {"pack", "TYPE[,scale=S,offset=O]",                                                        \
          "store floating-point results as int8, int16, int32, uint8 or uint16 with scale_factor "  \
-         "and add_offset (default: by the range of values, which one more pass finds)",            \
+         "and add_offset (default: from the range of values, which an additional pass computes)",  \
          KEY_PACK},                                                                                \
-        {"deflate", "LEVEL", "compress by deflate at level 0 to 9 (0: not at all)", KEY_DEFLATE},  \
+        {"deflate", "LEVEL", "compress by deflate at level 0 to 9 (0: no compression)",            \
+         KEY_DEFLATE},                                                                             \
         {"zstd", "LEVEL", "compress by zstd at level 1 to 22", KEY_ZSTD},                          \
-        {"shuffle", NULL, "with --deflate or --zstd, order bytes by their significance first",     \
+        {"shuffle", NULL, "with --deflate or --zstd, first reorder the bytes by significance",     \
          KEY_SHUFFLE},                                                                             \
     {                                                                                              \
         "no-history", NULL, "do not write the command to the attribute history", KEY_NO_HISTORY    \
