@@ -187,8 +187,9 @@ static cubed_status open_object(engine *x, cubed_error *err)
               PyArg_ParseTuple(sizes, "IIII", &x->head.slots, &x->head.workers, &x->head.start_ms,
                                &x->head.range_ms);
     if (ok && (x->head.slots < 1 || x->head.workers < 1)) {
-        PyErr_Format(PyExc_ValueError, "an executor has %u slots and %u workers, expected some",
-                     x->head.slots, x->head.workers);
+        PyErr_Format(PyExc_ValueError,
+                     "an executor has %u slots and %u workers, expected at least 1", x->head.slots,
+                     x->head.workers);
         ok = false;
     }
     Py_XDECREF(sizes);

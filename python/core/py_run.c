@@ -140,7 +140,7 @@ static bool run_watched(core_state *s, channel *c, report *record, PyObject *cal
     c->options.cancel = &c->cancel;
     c->pid = getpid();
     if (!start_thread(&thread, c)) {
-        PyErr_SetString(PyExc_MemoryError, "no thread to run on");
+        PyErr_SetString(PyExc_MemoryError, "a thread for the run cannot be created");
         ok = false;
         ended = true;
     } else {
@@ -162,8 +162,8 @@ static bool run_watched(core_state *s, channel *c, report *record, PyObject *cal
                 PyErr_Clear();
                 PyErr_SetString(
                     PyExc_RuntimeError,
-                    "this process was forked by a callback of a run, which goes on in its"
-                    " parent: it has no part in it");
+                    "this process was forked by a callback of a run, which continues in the"
+                    " parent process only");
                 return false;
             }
             if (!ok) {

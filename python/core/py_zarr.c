@@ -267,7 +267,7 @@ static PyObject *publish_file(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "Op", &capsule, &netcdf)) return NULL;
     cubed_new_file **file = file_of(capsule);
     if (!file) return NULL;
-    if (!*file) return PyErr_Format(PyExc_ValueError, "the file has ended");
+    if (!*file) return PyErr_Format(PyExc_ValueError, "the file was ended before");
     Py_BEGIN_ALLOW_THREADS;
     st = cubed_new_file_publish(*file, netcdf ? CUBED_FILE_NETCDF : CUBED_FILE_ZIP, false, &err);
     Py_END_ALLOW_THREADS;

@@ -87,7 +87,7 @@ static PyObject *from_memory(PyObject *module, PyObject *args)
         /* An empty buffer may be at NULL. */
         const char *start = buffer->buf ? (const char *)buffer->buf + offset : "";
         if (!empty && !is_aligned(dtype, start, ndim, shape, strides)) {
-            PyErr_SetString(PyExc_ValueError, "elements lie where none of their type may");
+            PyErr_SetString(PyExc_ValueError, "elements are not aligned for their type");
         } else {
             st = cubed_array_from_memory(core_get_state(module)->ctx, dtype, ndim, shape, strides,
                                          chunks, start, &x, &err);

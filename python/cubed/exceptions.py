@@ -38,7 +38,7 @@ class PlanTooLargeError(CubedError, MemoryError, ValueError):
 _OF_NUMBERS = (
     "this holds for the numbers that are computed first: results depend on them, and may need more"
 )
-_OF_RESULT = "what is computed from this result later may need more"
+_OF_RESULT = "later computations with this result may need more"
 
 
 class ArrayNotFoundError(CubedError, FileNotFoundError):

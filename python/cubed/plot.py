@@ -87,7 +87,7 @@ def _panels(ds: xr.Dataset) -> list[list[str]]:
     series: dict[Any, list[str]] = {}
     for name, x in ds.data_vars.items():
         if x.dtype.kind not in "biufmM":
-            raise ValueError(f"{name} is {x.dtype}: numbers and times are drawn")
+            raise ValueError(f"{name} is {x.dtype}, expected real numbers or times")
         if x.ndim == 1:
             series.setdefault((x.dims, x.attrs.get("units")), []).append(str(name))
         elif x.ndim == 2:
@@ -95,7 +95,7 @@ def _panels(ds: xr.Dataset) -> list[list[str]]:
         else:
             raise ValueError(f"{name} has {x.ndim} dimensions, expected one or two")
     if not maps and not series:
-        raise ValueError("the group has no arrays but coordinates: nothing to draw")
+        raise ValueError("the group has no arrays except coordinates: nothing to draw")
     return maps + list(series.values())
 
 

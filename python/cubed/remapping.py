@@ -322,7 +322,7 @@ class Weights:
         if given.shape[-n:] != self.source_shape:
             raise ValueError(
                 f"remap: x has the shape {given.shape}, expected {self.source_shape} along the last"
-                " axes, as the weights have it"
+                " axes, as in the weights"
             )
         return apply_weights(
             given, self.rows, self.columns, self.weights, self.target_shape,
@@ -643,10 +643,10 @@ def _remap_labelled(
         used = _weights_of(weights, source, goal, method)
     goal = goal or used.target
     if goal is None:
-        raise ValueError("remap: the weights do not say coordinates of the target: pass target")
+        raise ValueError("remap: the weights do not contain coordinates of the target: pass target")
     if goal.shape != used.target_shape:
         raise ValueError(
-            f"remap: the target has the shape {goal.shape}, and the weights {used.target_shape}"
+            f"remap: the target has the shape {goal.shape}, the weights have {used.target_shape}"
         )
     dims = goal._named()
     coords = _with_coordinates(goal, dims)

@@ -65,7 +65,7 @@ def dtype_of(name: str) -> np.dtype[Any]:
         return np.dtype(name)
     there = _bfloat16()
     if there is None:
-        raise TypeError("NumPy's type bfloat16 is the package ml_dtypes': install it")
+        raise TypeError("NumPy's type bfloat16 needs the package ml_dtypes: install it")
     return there
 
 

@@ -45,7 +45,9 @@ def add_origins(error: BaseException) -> None:
     origins = getattr(error, "__dict__", {}).pop("_cubed_origins", ())
     lines = [text for n in origins if (text := _describe(n)) is not None]
     if lines:
-        note = "\n".join(["what the stage computes was made here, the last first:", *lines])
+        note = "\n".join(
+            ["source lines that created the arrays of the stage, the last line first:", *lines]
+        )
         error.add_note(note)
 
 

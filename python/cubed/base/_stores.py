@@ -123,11 +123,11 @@ def note_slow(store: Any) -> None:
     if kind == "icechunk.IcechunkStore":
         native = (
             "repositories by their path or URL:"
-            f" 'PATH@snapshot.{store.session.snapshot_id}' is what this session began with"
+            f" 'PATH@snapshot.{store.session.snapshot_id}' is this session's first snapshot"
         )
     warn(
-        f"the engine has no store for this {kind}, which is read by the package zarr: that is"
-        f" slower, and holds the GIL. Read natively are {native}"
+        f"the engine does not support this {kind}. It is read by the package zarr, which is slower"
+        f" and holds the GIL. The engine reads {native}"
     )
 
 

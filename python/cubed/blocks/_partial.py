@@ -61,7 +61,7 @@ def merge_chunks(x: Array, chunks: Sequence[int]) -> Array:
     merged = tuple(chunks)
     if len(merged) != x.ndim:
         raise ValueError(
-            f"merge_chunks: chunks is {merged}, expected {x.ndim} extents, one an axis"
+            f"merge_chunks: chunks is {merged}, expected {x.ndim} extents, one per axis"
         )
     if any(n < 1 or n % c for c, n in zip(x.chunksize, merged, strict=True)):
         raise ValueError(

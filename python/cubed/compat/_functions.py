@@ -81,7 +81,7 @@ def scan(
     first = np.unique(preop(empty, axis=axis, keepdims=True))
     shape = tuple(min(1, n) if d == axis else n for d, n in enumerate(array.shape))
     if len(first) != 1:
-        raise ValueError(f"preop gives {first} of nothing, expected one value")
+        raise ValueError(f"preop returns {first} for an empty block, expected one value")
     initial = full(shape, first[0], dtype=out.dtype, spec=array._spec)
     return concat([initial, out[rest]], axis=axis).rechunk(array.chunks)
 

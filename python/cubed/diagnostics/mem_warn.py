@@ -58,7 +58,7 @@ class MemoryWarningCallback(Callback):
         for name, (measured, projected) in self._worst.items():
             warn(
                 f"a task of {name!r} used {format_bytes(measured)} of memory, more than the"
-                f" {format_bytes(projected)} projected for it; allowed are"
+                f" {format_bytes(projected)} projected for it; allowed_mem is"
                 f" {format_bytes(event.plan.allowed_mem)}",
             )
         for name, (taken, declared) in self._functions.items():

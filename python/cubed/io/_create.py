@@ -260,7 +260,9 @@ def from_zarr(
         x = Array._new(_opened(_core.open_parts(urls, concat_dim), decode), spec)
         return x if chunks is None else x.rechunk(chunks)
     if hasattr(store, "__getitem__") and hasattr(store, "shape"):
-        raise TypeError(f"store is the array {shown(store)}, expected where one is: see from_array")
+        raise TypeError(
+            f"store is the array {shown(store)}, expected the location of one: see from_array"
+        )
     if not (storage_options and isinstance(store, str)):
         store, path = split_place(store, path)
     url = native_url(store, path)

@@ -79,9 +79,7 @@ class NewArray:
                 **self._codecs,
             )
         except (FileExistsError, zarr.errors.ContainsArrayError, zarr.errors.ContainsGroupError):
-            raise ArrayExistsError(
-                f"there is something in {self._place!r}: overwrite=True replaces it"
-            ) from None
+            raise ArrayExistsError(f"{self._place!r} exists: overwrite=True replaces it") from None
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._array[key] = value

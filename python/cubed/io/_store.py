@@ -213,7 +213,7 @@ def _check_replaced(file: str, names: Sequence[str]) -> None:
         raise ArrayExistsError(f"{file} exists, and is not a file of arrays: {e}") from e
     if other is not None:
         raise ArrayExistsError(
-            f"{file} has {other}, too, and is written as a whole: give all of its arrays to one"
+            f"{file} also has {other}, and is written as a whole: give all of its arrays to one"
             " store(), or name another file"
         )
 
@@ -257,7 +257,7 @@ def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
             return store
         kind = f"{type(store).__module__}.{type(store).__name__}"
         if kind.startswith("zarr.") and kind.endswith(".Group"):
-            raise TypeError(f"{shown(store)} is a group, expected its store, and the path in that")
+            raise TypeError(f"{shown(store)} is a group, expected its store, and a path")
         if not _is_store(store, kind):
             raise TypeError(
                 f"target {shown(store)}: expected a store, or an array that is assigned to"
@@ -593,7 +593,9 @@ def _write(
     for x, place, region in zip(arrays, places, regions, strict=True):
         if place is None:
             if region is not None:
-                raise ValueError("a target is None, expected where to write as there is a region")
+                raise ValueError(
+                    "a target is None, expected a place to write, because a region is given"
+                )
             if options is not None:
                 place = _temporary(x)
                 removed.append(place)

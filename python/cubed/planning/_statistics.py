@@ -27,7 +27,7 @@ class RunStatistics(dict[str, Any]):
         if self["num_throttled"]:
             lines.append(
                 f"{counted(self['num_throttled'], 'request')} refused because of their rate;"
-                f" at the end {self['throttle_limit']} at a time allowed"
+                f" limited to {self['throttle_limit']} at a time at the end"
             )
         update = self.get("update")
         if update:

@@ -88,7 +88,7 @@ class Child:
 
     def __init__(self, starter: _Starter) -> None:
         if not sys.executable:
-            raise NoChildError("Python does not know its own program")
+            raise NoChildError("sys.executable is empty, so no child process can be started")
         mine, theirs = zip(socket.socketpair(), socket.socketpair(), strict=True)
         self._work, self._control = mine
         self._group = _new_group()

@@ -259,7 +259,7 @@ def dump(number: int) -> bytes:
     with _lock:
         found = _kept.pop(number, None)
     if found is None:
-        raise LookupError(f"exception {number} is forgotten")
+        raise LookupError(f"exception {number} was dropped")
     e, what = found
     try:
         trace = "".join(traceback.format_exception(e))[-_MOST_TEXT:].rstrip()

@@ -109,7 +109,7 @@ class Worker:
             if self._ends:
                 return _error(503, "the worker ends")
             if self._busy >= self.concurrency:
-                return _error(429, f"the worker performs {self._busy} requests")
+                return _error(429, f"the worker is busy with {self._busy} requests")
             self._busy += 1
         try:
             return 200, worker.work(worker.native_message(body, self._time_ms)), _ANSWER
@@ -274,8 +274,8 @@ def _verifier(parser: argparse.ArgumentParser, a: argparse.Namespace) -> Verifie
             parser.error("--insecure-no-auth: expected without options of tokens")
         if not is_loopback(a.host):
             parser.error(
-                f"--insecure-no-auth: --host is {a.host}, expected 127.0.0.1, because whoever"
-                " reaches the worker may run programs here"
+                f"--insecure-no-auth: --host is {a.host}, expected 127.0.0.1, because anyone"
+                " who can reach the worker can run programs here"
             )
         return None
     if not a.issuer or not a.audience:

@@ -17,8 +17,8 @@ def main() -> None:
     api = os.environ.get("AWS_LAMBDA_RUNTIME_API")
     if not api:
         sys.exit(
-            "cubed.runtime.lambda_worker: AWS_LAMBDA_RUNTIME_API is not set: this is no function of"
-            " AWS Lambda"
+            "cubed.runtime.lambda_worker: AWS_LAMBDA_RUNTIME_API is not set: this is not an AWS"
+            " Lambda function"
         )
     try:
         _core.serve_lambda(api)

@@ -218,8 +218,8 @@ def _watch(why: OSError) -> None:
     global _watches
     _watches = True
     warn(
-        f"functions run within this worker, without a process of their own ({why}): their memory"
-        " is watched, and a function that takes too much may end late",
+        f"functions run in the process of this worker, not in a separate one ({why}): their memory"
+        " is checked periodically, so a function that uses too much may end late",
         RuntimeWarning,
     )
 
@@ -297,7 +297,7 @@ def outcome(reply: bytes) -> bytes:
     if reply[:1] == b"-":
         raise pickle.loads(reply[1:])
     if reply[:1] != b"+":
-        raise ValueError(f"{reply[:20]!r} is no reply of a worker")
+        raise ValueError(f"{reply[:20]!r} is not the reply of a worker")
     return reply[1:]
 
 

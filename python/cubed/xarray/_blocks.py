@@ -403,7 +403,7 @@ class _Expected:
         if not want.equals(got):  # type: ignore[no-untyped-call]
             raise ValueError(
                 f"coordinate {name!r} of the result is {_short(got)}, expected {_short(want)} as in"
-                f" the {self.origin}: return it as it came, or give a template whose coordinates"
+                f" the {self.origin}: return it unchanged, or give a template whose coordinates"
                 " are those of the result"
             )
 

@@ -95,7 +95,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         unknown = set(kwargs) - _DASK_OPTIONS
         if unknown:
             raise TypeError(
-                f"from_array_kwargs has {', '.join(sorted(unknown))}, expected spec alone"
+                f"from_array_kwargs has {', '.join(sorted(unknown))}, expected only spec"
             )
         is_object = data.dtype.kind in "OTV" and not isinstance(data, Array)
         if isinstance(data, (np.ndarray, np.generic)):
@@ -321,8 +321,8 @@ def _kept(data: Any) -> Any:
 
     warn(
         f"an array of {data.dtype} of shape {data.shape} is not chunked, because Cubed has no such"
-        f" type: it is Xarray's, and uses at least {format_bytes(at_least(data))} in this process,"
-        " and in no plan, once its values are used"
+        f" type. Once its values are used, it needs at least {format_bytes(at_least(data))} of"
+        " memory in this process, which plans do not include"
     )
     return data.array if isinstance(data, indexing.ImplicitToExplicitIndexingAdapter) else data
 

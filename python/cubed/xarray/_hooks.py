@@ -155,8 +155,8 @@ def _check(
         # Raises TypeError if the arguments are invalid.
         inspect.signature(theirs).bind(*args, **kwargs)
         raise NotImplementedError(
-            f"{hook.purpose} of lazy arrays: Xarray {xarray.__version__} calls {hook.name} in a way"
-            f" that Cubed does not know: {e}; compute them first"
+            f"{hook.purpose} of lazy arrays: Xarray {xarray.__version__} calls {hook.name} with"
+            f" arguments that Cubed does not support: {e}; compute them first"
         ) from e
 
 
@@ -166,8 +166,8 @@ def _guard(theirs: Callable[..., Any], hook: Hook) -> Callable[..., Any]:
         if is_involved(args) or is_involved(kwargs):
             warn(
                 f"{hook.purpose} of lazy arrays may compute them, or fail: Xarray"
-                f" {xarray.__version__} has no {hook.name} in {hook.where.split()[0]}, by which"
-                " Cubed knows of them"
+                f" {xarray.__version__} has no {hook.name} in {hook.where.split()[0]}, which"
+                " Cubed replaces for lazy arrays"
             )
         return theirs(*args, **kwargs)
 

@@ -43,7 +43,7 @@ def warn_of_unread(variables: Mapping[Any, Any]) -> None:
     fixed = [n for n, v in large.items() if np.dtype(v.encoding.get("dtype", "O")).kind in "SU"]
     raw = f", or keep strings lazy by mask_and_scale={dict.fromkeys(fixed, False)}" if fixed else ""
     warn(
-        "variables of strings or other Python objects are not lazy Cubed arrays, and use at"
-        f" least this memory once their values are used: {listed}. It is in this process, and in no"
-        f" plan: select before you use them, leave them out by drop_variables{raw}"
+        "variables of strings or other Python objects are not lazy Cubed arrays, and need at"
+        f" least this memory once their values are used: {listed}. Plans do not include it: select"
+        f" before you use them, leave them out by drop_variables{raw}"
     )

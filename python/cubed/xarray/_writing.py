@@ -182,9 +182,9 @@ def _begin(store: Any, name: Any, dim: Any, length: int, unit: int, extent: int)
         return begin
     if begin % unit or (end % unit and end != extent):
         raise ValueError(
-            f"region {begin}:{end} of dimension {dim!r} covers chunks of variable {name!r}, whose"
-            f" length is {unit}, in part: others may be writing the rest of them at the same time;"
-            ' with mode="a" or safe_chunks=False they are read, and written whole'
+            f"region {begin}:{end} of dimension {dim!r} covers chunks of variable {name!r} of"
+            f" length {unit} only in part: others may write the remaining parts at the same time;"
+            ' with mode="a" or safe_chunks=False these chunks are read, and written whole'
         )
     return begin
 

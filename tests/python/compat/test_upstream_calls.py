@@ -58,7 +58,7 @@ def test_targets_that_are_none(x, tmp_path):
     assert not (tmp_path / "a").exists()
     same(there.compute(), A + 1)
     same(zarr.open_array(tmp_path / "a")[...], A + 1)
-    with pytest.raises(ValueError, match="a target is None, expected where to write"):
+    with pytest.raises(ValueError, match="a target is None, expected a place to write"):
         cubed.store([x], [None], [(slice(20), slice(30))])
     with pytest.raises(ValueError, match="path is 'p', but there is no store"):
         cubed.to_zarr(x, path="p")
@@ -737,7 +737,7 @@ def test_scans(x, axis, initial):
         expected = expected.take(range(expected.shape[axis or 0] - 1), axis or 0)
     np.testing.assert_allclose(got.compute(), expected)
     if initial:
-        with pytest.raises(ValueError, match="preop gives .* of nothing"):
+        with pytest.raises(ValueError, match="preop returns .* for an empty block"):
             scan(x, np.cumsum, **{**kwargs, "preop": lambda a, axis, keepdims: a})
 
 

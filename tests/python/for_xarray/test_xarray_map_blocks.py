@@ -269,7 +269,7 @@ def test_labels_that_disagree_name_both(lazy):
     )
     with pytest.raises(ValueError, match=wrong):
         lazy.a.map_blocks(lambda x: x.isel(x=slice(None, None, -1))).compute()
-    with pytest.raises(ValueError, match="as in the template: return it as it came, or give"):
+    with pytest.raises(ValueError, match="as in the template: return it unchanged, or give"):
         lazy.a.map_blocks(lambda x: x.assign_coords(x=x.x + 1), template=lazy.a).compute()
     template = lazy.a.assign_coords(x=lazy.x + 1)
     out = lazy.a.map_blocks(lambda x: x.assign_coords(x=x.x + 1), template=template).compute()

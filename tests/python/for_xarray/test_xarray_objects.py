@@ -165,7 +165,7 @@ def test_strings_with_missing_values(tmp_path, dtype, fill_value):
         ds = xr.open_dataset(path, engine="cubed")
     assert [w.filename for w in found] == [__file__]
     xr.testing.assert_equal(ds.m.isel(v=slice(9)), eager.isel(v=slice(9)))
-    message = r"shape \(30000,\) is not chunked.*at least 1\.74 MB in this process, and in no plan"
+    message = r"shape \(30000,\) is not chunked.*at least 1\.74 MB of memory in this process"
     with pytest.warns(UserWarning, match=message):
         xr.open_dataset(path, engine="zarr", chunks={}, chunked_array_type="cubed")
     if dtype is str:

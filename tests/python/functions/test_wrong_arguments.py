@@ -43,7 +43,7 @@ CALLS = {
     "histogram(x, 3, range=1)": (ValueError, "range is 1, expected two numbers"),
     "from_array({1})": (TypeError, "set, which has no shape and no dtype"),
     "from_array(Unknown())": (TypeError, r"x.shape is \(None, 3\), expected integers"),
-    "from_zarr(z)": (TypeError, "expected where one is: see from_array"),
+    "from_zarr(z)": (TypeError, "expected the location of one: see from_array"),
     "to_zarr(x, z, 'v')": (ValueError, "path is 'v', but store is an array"),
     # types
     "x & x": (TypeError, "bitwise_and is not defined for float64"),

@@ -485,7 +485,7 @@ def test_numbers_that_were_computed_before_the_refusal_are_known():
 
 
 def test_refusals_say_for_what_their_advice_holds():
-    of_results = "; what is computed from this result later may need more"
+    of_results = "; later computations with this result may need more"
     error = _refused(lambda spec: _line(spec)[_line(spec) > 0.5], 9000)
     assert str(error).endswith(of_results)
     mask = _single(_advised(error))

@@ -63,7 +63,7 @@ def test_chunks_that_are_corrupt(tmp_path):
     # From the result to what it reads.
     assert text.index(other) < text.index(doubled) < text.index(opened)
     assert "y = x * 2" in text and text.startswith(
-        "what the stage computes was made here, the last first:"
+        "source lines that created the arrays of the stage, the last line first:"
     )
 
 

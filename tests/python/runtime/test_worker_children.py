@@ -403,7 +403,7 @@ def _no_child(monkeypatch):
 @pytest.mark.usefixtures("_no_child")
 def test_without_a_child_memory_is_watched(here):
     x = cubed.from_array(np.ones(10), chunks=5, spec=here)
-    with pytest.warns(RuntimeWarning, match="without a process of their own"):
+    with pytest.warns(RuntimeWarning, match="in the process of this worker, not in a separate one"):
         assert (ids(here).compute() == os.getpid()).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)

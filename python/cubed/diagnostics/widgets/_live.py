@@ -73,7 +73,7 @@ class LiveViewer(Callback):
         except ImportError as e:
             raise ImportError(
                 f"{type(self).__name__} shows pictures in notebooks and needs IPython: pip install"
-                " ipython; in scripts use TimelineVisualizationCallback and its like"
+                " ipython; in scripts use callbacks such as TimelineVisualizationCallback"
             ) from e
         event.plan.record()
         self._plan = event.plan
