@@ -202,7 +202,7 @@ cubed_status cubed_call_offsets(cubed_context *ctx, const cubed_function *functi
     if (!function->counts)
         return cb_fail(
             err, CUBED_E_ARG,
-            "%s: the extents of the result do not depend on values, so nothing is to be counted",
+            "%s: the extents of the result do not depend on values, so there is nothing to count",
             function->name);
     cubed_status st = cb_bind(ctx, function, arguments, n, &bound, err);
     if (st == CUBED_OK) st = check_records(function, &bound, err);

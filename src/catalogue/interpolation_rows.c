@@ -189,7 +189,7 @@ static const cubed_param affine_params[] = {
            "one for each axis. Ignored if `matrix` contains the offset."),
      FLOAT_DEFAULT(0)},
     {PARAM("output_shape", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), 0,
-           "Shape of the result, which may have another number of axes than `input`. None: the "
+           "Shape of the result, which may have a different number of axes from `input`. None: the "
            "shape of `input`.")},
     SPLINE,
 };

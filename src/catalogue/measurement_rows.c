@@ -94,7 +94,7 @@ static cubed_status take_nested(const cb_call *c, int i, arguments *out)
     return cb_call_blame(
         c, i,
         cb_fail(c->err, CUBED_E_TYPE,
-                "%s: index has other items than integers, or lists of different lengths, "
+                "%s: index has items that are not integers, or lists of different lengths, "
                 "expected integers",
                 c->function->name));
 }

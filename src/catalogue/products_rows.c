@@ -297,12 +297,11 @@ static cubed_status check_points(const cb_call *c)
                                      ny, (long long)(ny ? cubed_array_shape(y)[0] : 0),
                                      (long long)n));
     if (w && (cubed_array_ndim(w) != 1 || cubed_array_shape(w)[0] != n))
-        return cb_call_blame(
-            c, FIT_W,
-            cb_fail(
-                c->err, CUBED_E_ARG,
-                "polyfit: w has another shape than x, expected one weight for each of %lld points",
-                (long long)n));
+        return cb_call_blame(c, FIT_W,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "polyfit: w has a different shape from x, expected one weight "
+                                     "for each of %lld points",
+                                     (long long)n));
     return CUBED_OK;
 }
 

@@ -122,7 +122,7 @@ def test_labels_are_broadcast():
 def test_labels_that_are_not_integers_are_refused():
     with pytest.raises(TypeError, match="labels are float64, expected integers"):
         ndimage.mean(np.ones(3), np.ones(3), [1])
-    with pytest.raises(TypeError, match="index has other items than integers"):
+    with pytest.raises(TypeError, match="index has items that are not integers"):
         ndimage.mean(np.ones(3), np.ones(3, int), [1.5])
 
 
