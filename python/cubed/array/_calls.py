@@ -303,7 +303,8 @@ def run_blocks(
 
 
 def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]) -> list[int]:
-    """Returns the extents of the largest block. Axes with a negative symbol are not split."""
+    """Returns the extents of the largest block. Axes whose number in `symbols` is negative are not
+    split."""
     longest = (max(c) if isinstance(c, tuple) else c for c in chunks)
     return [n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)]
 

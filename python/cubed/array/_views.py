@@ -1,4 +1,4 @@
-"""Indexing in other forms than x[...]."""
+"""Indexing in forms other than x[...]."""
 
 from __future__ import annotations
 

@@ -167,9 +167,9 @@ def histogram(
     Raises
     ------
     ValueError
-        If edges descend, a range is not finite, or weights have another shape than `x`.
+        If edges descend, a range is not finite, or weights have a different shape from `x`.
     TypeError
-        For other types than real numbers.
+        For types other than real numbers.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
     ValueError
         If `x` does not have one axis, or has a negative element.
     TypeError
-        For other types than integers.
+        For types other than integers.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def histogramdd(
     Raises
     ------
     ValueError
-        If edges descend, or `bins` or `range` are for another number of axes.
+        If edges descend, or `bins` or `range` are for a different number of axes.
 
     Examples
     --------

@@ -22,7 +22,7 @@ __all__ = ["apply_over_axes", "choose", "piecewise", "select"]
 def piecewise(
     x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
 ) -> Array:  # fmt: skip
-    """Evaluates values or functions of x by conditions; if several are true, the last one decides.
+    """Chooses values, or functions of x, by conditions; if several are true, the last one decides.
 
     Parameters
     ----------

@@ -388,7 +388,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
 def ix_(*args: Any) -> tuple[Array, ...]:
     """Reshapes vectors of positions so that they broadcast to a grid, each along its own axis.
 
-    A mask means the positions of its true elements, which are counted immediately.
+    A mask stands for the positions of its true elements, which are counted immediately.
 
     Parameters
     ----------

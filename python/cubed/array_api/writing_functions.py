@@ -86,7 +86,7 @@ def putmask(a: Array, mask: Any, values: Any) -> None:
     TypeError
         The type of the values cannot be cast safely to that of `a`.
     ValueError
-        The mask has another number of elements.
+        The mask has a different number of elements.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def place(arr: Array, mask: Any, vals: Any) -> None:
     TypeError
         The type of the values cannot be cast safely to that of `arr`.
     ValueError
-        The mask has another number of elements, or there is no value.
+        The mask has a different number of elements, or there is no value.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1)
     IndexError
         A position is beyond the end. Lazy positions raise the error when the array is computed.
     ValueError
-        The indices have another number of axes.
+        The indices have a different number of axes.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def _flat_indices(title: str, x: Array, given: Any, mode: str) -> Array:
 
 
 def _as_large(title: str, mask: Any, x: Array) -> Array:
-    """Returns a mask in x's shape; ValueError if it has another number of elements."""
+    """Returns a mask in x's shape; ValueError if the mask has a different number of elements."""
     m = as_lazy(mask)
     if m.size != x.size:
         raise ValueError(f"{title}: a mask of {m.size} elements for an array of {x.size}")
