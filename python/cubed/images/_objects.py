@@ -71,7 +71,7 @@ def label(input: Any, structure: Any = None) -> tuple[Array, int]:
     Raises
     ------
     ValueError
-        If the structure has another shape, or is not symmetric.
+        If the structure has a different shape, or is not symmetric.
 
     Examples
     --------

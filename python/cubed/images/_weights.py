@@ -66,7 +66,7 @@ def correlate(
     Raises
     ------
     ValueError
-        For weights with another number of axes, and for an origin outside them.
+        For weights with a different number of axes, and for an origin outside the weights.
     TypeError
         For weights that are not real numbers.
 
@@ -124,7 +124,7 @@ def convolve(
     Raises
     ------
     ValueError
-        For weights with another number of axes, and for an origin outside them.
+        For weights with a different number of axes, and for an origin outside the weights.
     TypeError
         For weights that are not real numbers.
 

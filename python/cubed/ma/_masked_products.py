@@ -276,7 +276,7 @@ def putmask(a: MaskedArray, mask: Any, values: Any) -> None:
     Raises
     ------
     TypeError
-        The values have another kind of type than `a`, such as floats for integers.
+        The type of the values is of a different kind from that of `a`, such as floats for integers.
     ValueError
         The mask or the values do not broadcast to the shape of `a`.
 
