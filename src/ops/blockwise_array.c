@@ -134,7 +134,9 @@ static cubed_status add_nodes(cubed_context *ctx, const cubed_block_operation *o
     cb_zone *zone;
     int made = 0;
     if (nin < 0 || nout < 1)
-        return cb_fail(err, CUBED_E_ARG, "%s: %d inputs and %d outputs", op->function, nin, nout);
+        return cb_fail(err, CUBED_E_ARG,
+                       "%s: there are %d inputs and %d outputs, expected at least 0 and 1",
+                       op->function, nin, nout);
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
     cubed_array **arrays = cb_zone_alloc(zone, ((size_t)nin + (size_t)nout) * sizeof *arrays);
     cubed_status st;

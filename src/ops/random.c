@@ -161,7 +161,7 @@ cubed_status cubed_array_random_blocks(cubed_context *ctx, cubed_dtype dtype, in
     if (!cb_chunk_positions_fit(n.grid))
         return cb_fail(err, CUBED_E_ARG,
                        "random: %" PRId64 " chunks of up to %" PRId64
-                       " elements, at most 2**31 and 2**32 are allowed",
+                       " elements, expected at most 2**31 chunks of at most 2**32 elements",
                        cb_grid_count(n.grid), cb_grid_max_chunk(n.grid));
     return draw(ctx, dtype == CUBED_FLOAT64 ? CUBED_OP_RANDOM_BLOCKS : CUBED_OP_RANDOM_BLOCKS_F32,
                 &n, key, 2, out, err);

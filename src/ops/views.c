@@ -107,7 +107,7 @@ cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices, cubed_
         if (!fits || (s->len > 0 &&
                       (s->start < 0 || s->start >= x->shape[d] || last < 0 || last >= x->shape[d])))
             CB_GO(cb_fail(err, CUBED_E_INDEX,
-                          "slice: %" PRId64 " elements from %" PRId64 " by %" PRId64
+                          "slice: %" PRId64 " elements from position %" PRId64 " with step %" PRId64
                           " are out of bounds for axis %d of extent %" PRId64,
                           s->len, s->start, s->step, d, x->shape[d]));
         if (s->drop && s->len != 1)
