@@ -164,10 +164,8 @@ cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis, cubed_arra
     cubed_array *a, *b, *conj = NULL;
     int d1 = x1->node.grid->ndim + axis, d2 = x2->node.grid->ndim + axis;
     if (axis >= 0 || d1 < 0 || d2 < 0)
-        return cb_fail(
-            err, CUBED_E_AXIS,
-            "vecdot: axis is %d, expected a negative number of an axis that both arrays have",
-            axis);
+        return cb_fail(err, CUBED_E_AXIS,
+                       "vecdot: axis is %d, expected a negative axis that both arrays have", axis);
     if (x1->shape[d1] != x2->shape[d2]) return differ("vecdot", x1->shape[d1], x2->shape[d2], err);
     CB_TRY(cast_both("vecdot", x1, x2, &a, &b, err));
     cubed_status st = CUBED_OK;
