@@ -29,8 +29,8 @@ static cubed_dtype common_type(cb_steps *s, const char *name, cubed_array *const
 
 /* --- By numbers ---------------------------------------------------------------------------------------- */
 
-/* Casts the indices of choices to int64. Clips or wraps indices out of range if the mode says so. In the mode that raises an
- * error, they become `n`. */
+/* Casts the indices of choices to int64. Clips or wraps indices out of range if `mode` requires it. In the mode that raises an
+ * error, negative indices become `n`, which is out of range. */
 static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_choose_mode mode)
 {
     const cubed_scalar most = {.u64 = (uint64_t)n - (mode == CUBED_CHOOSE_CLIP)}, zero = {.i64 = 0};

@@ -1,4 +1,4 @@
-/* Variances of the elements that a mask chooses, and of complex numbers. */
+/* Variances of the elements that a mask selects, and of complex numbers. */
 #include <math.h>
 
 #include "array_api/api_pkg.h"
@@ -27,7 +27,7 @@ static cubed_array *variance_of_part(cb_steps *s, cubed_array *x, cubed_array *h
     return cb_step(s, st, &out);
 }
 
-/* Computes a variance. If `mask` is NULL, it covers all elements. */
+/* Computes the variance of the elements that `mask` selects, or of all elements if `mask` is NULL. */
 static cubed_array *variance(cb_steps *s, cubed_array *x, cubed_array *mask, bool skip_nan,
                              const cubed_reduce_options *o)
 {

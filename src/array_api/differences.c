@@ -30,7 +30,7 @@ static cubed_array *lined(cb_steps *s, cubed_array *x, int ndim, int axis)
 
 /* --- Prepended and appended elements ------------------------------------------------------------------------ */
 
-/* Casts the elements that ediff1d prepends or appends to x's type, and flattens them. */
+/* Casts to x's type the elements that ediff1d prepends or appends, and flattens them. */
 static cubed_status more(cb_steps *s, const char *name, const cubed_array *x, cubed_array *y,
                          cubed_array **out)
 {
@@ -66,7 +66,7 @@ cubed_status cubed_ediff1d(cubed_array *x, cubed_array *to_begin, cubed_array *t
 
 /* --- Integrals ---------------------------------------------------------------------------------------------- */
 
-/* Returns the distances of adjacent points along the axis. The result broadcasts with the differences of y. */
+/* Returns the distances between adjacent points along the axis. The result broadcasts with the differences of y. */
 static cubed_array *distances(cb_steps *s, const cubed_array *y, cubed_array *x, int axis)
 {
     const int ndim = y->node.grid->ndim, own = x->node.grid->ndim;
@@ -203,7 +203,7 @@ static cubed_array *even_distance(cb_steps *s, const cubed_array *f, const cubed
     return cb_step_scalar(s, span_type(s, x->node.dtype), &v);
 }
 
-/* Computes distances of adjacent coordinates along the axis, in a type that does not wrap around. Like NumPy, converts time
+/* Computes distances between adjacent coordinates along the axis, in a type that does not wrap around. Like NumPy, converts time
  * differences to numbers. */
 static cubed_array *spacings(const line *l, cubed_array *x)
 {

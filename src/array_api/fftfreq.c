@@ -16,7 +16,7 @@ static cubed_status check(const char *name, int64_t n, double d, cubed_dtype dty
     return CUBED_OK;
 }
 
-/* Creates an array of the multiples of `step` by the integers from `first` to `last`. */
+/* Creates an array of `step` times k, for the integers k from `first` to `last`. */
 static cubed_status multiples(cubed_context *ctx, int64_t first, int64_t last, double step,
                               cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {

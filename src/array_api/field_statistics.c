@@ -186,7 +186,7 @@ cubed_status cubed_field_reduce(cubed_array *x, cubed_array *weights, cubed_fiel
     cb_steps s = {.ctx = x->ctx, .err = err};
     field f = {.s = &s, .o = CUBED_REDUCE_OPTIONS_INIT};
     const bool is_float = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT;
-    /* The range of small integers may exceed their type, so it is float64. */
+    /* The range (maximum minus minimum) of small integers may exceed their type, so the result is float64. */
     const bool keeps_type = which == CUBED_FIELD_MIN || which == CUBED_FIELD_MAX ||
                             (which == CUBED_FIELD_RANGE && is_float);
     f.o.axes = o.axes;

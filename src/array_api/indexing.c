@@ -59,7 +59,8 @@ static cubed_status pick(const taking *t, cubed_array *x, cubed_array *positions
         return cb_fail(err, CUBED_E_INDEX, "%s: axis %d has no elements", name, axis);
     CB_TRY(cubed_astype(positions, CUBED_INT64, &wide, err));
     cubed_status st = CUBED_OK;
-    /* Check the positions of a take by a vector only: if lines are empty, NumPy's take_along_axis does not check them. */
+    /* If the result is empty, check positions only for a take by a vector, because NumPy's take_along_axis does not check
+     * them. */
     if (!along && positions->shape[0] > 0 && !has_elements(ndim, shape))
         CB_GO(check_apart(&wide, axis, x->shape[axis], err));
     for (int d = 0; d < ndim; d++) {

@@ -1,5 +1,5 @@
-/* Linear algebra of matrices, which are the last two axes: triangular factors, determinants, inverses, linear systems and
- * eigenvalues. */
+/* Linear algebra of matrices, which are in the last two axes of arrays: triangular factors, determinants, inverses, linear
+ * systems and eigenvalues. */
 #include <inttypes.h>
 
 #include "array_api/api_pkg.h"

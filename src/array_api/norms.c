@@ -114,7 +114,7 @@ static cubed_array *frobenius_norm(cb_steps *s, cubed_array *x)
     return cb_step(s, cubed_vector_norm(x, 2, (const int[]){-2, -1}, 2, true, &y, s->err), &y);
 }
 
-/* Computes the norms of matrices that are the last two axes. In the result, these axes have extent 1. */
+/* Computes the norms of matrices in the last two axes. In the result, these axes have extent 1. */
 static cubed_array *norm_of_matrices(cb_steps *s, cubed_array *x, cubed_matrix_norm_ord ord,
                                      uint64_t task_mem)
 {

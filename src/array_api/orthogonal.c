@@ -1,4 +1,4 @@
-/* QR and singular value decompositions of matrices, which are the last two axes.
+/* QR and singular value decompositions of matrices, which are in the last two axes of arrays.
  *
  * A matrix that fits in a task is decomposed by one call. A matrix with many more rows than columns is decomposed in two steps.
  * The first step computes Q and R of each block of rows. The second step computes Q and R of a matrix that consists of all R, one

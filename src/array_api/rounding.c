@@ -11,7 +11,7 @@ cubed_status cubed_round(cubed_array *x, int decimals, cubed_array **out, cubed_
     if (decimals == 0) return cubed_elementwise(CUBED_OP_ROUND, &x, 1, out, err);
     if (!is_float && decimals > 0) return cubed_elementwise(CUBED_OP_POSITIVE, &x, 1, out, err);
     cb_steps s = {.ctx = x->ctx, .err = err};
-    /* use the reciprocal of negative powers of 10, because they are not exact */
+    /* negative powers of 10 are not exact, so divide by the positive power instead */
     cubed_array *unit = cb_step_number(&s, x, pow(10, fabs((double)decimals)));
     const cubed_op up = decimals > 0 ? CUBED_OP_MULTIPLY : CUBED_OP_DIVIDE;
     const cubed_op down = decimals > 0 ? CUBED_OP_DIVIDE : CUBED_OP_MULTIPLY;

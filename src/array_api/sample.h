@@ -1,4 +1,4 @@
-/* Samples along some axes, for statistics. */
+/* Samples for statistics: each sample consists of the elements along some axes of an array. */
 #ifndef CB_API_SAMPLE_H
 #define CB_API_SAMPLE_H
 

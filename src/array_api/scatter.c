@@ -175,7 +175,7 @@ static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *mask, cub
     if (kind == CUBED_KIND_TEXT) {
         y = cb_step_replaced_texts(s, x, mask, value);
     } else {
-        /* Selects half precision as float32, and times as int64. The result is cast back. */
+        /* Selects elements of half precision as float32, and times as int64. The result is cast back. */
         const cubed_dtype work = kind == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
         y = cb_step_op(s, CUBED_OP_WHERE, mask, cb_step_cast(s, value, work),
                        cb_step_cast(s, x, work));

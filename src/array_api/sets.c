@@ -245,8 +245,8 @@ static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type,
     return st;
 }
 
-/* Gets the type of the comparison. If integers have no common integer type, a value that the other type cannot represent has
- * its highest bit set after the cast. */
+/* Gets the type of the comparison. If integers have no common integer type, it is uint64, and *positive is true: after the cast,
+ * a value that the other type cannot represent has its highest bit set. */
 static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2, cubed_dtype *type,
                                     bool *positive, cubed_error *err)
 {

@@ -118,8 +118,8 @@ static cb_gather gathered(const merging *m, int64_t most)
     return (cb_gather){.most = most, .per = group_parts(m), .axis = m->l.axis, .ranges = 0};
 }
 
-/* Finds, for each part, its ranges in the samples of level `step` - 1, or in the elements if `step` is 0. Searches the samples of
- * level `step`, only within *ranges if it is not NULL. Replaces *ranges. */
+/* Finds the ranges that each part needs: ranges of the samples of level `step` - 1, or of the elements if `step` is 0. Searches
+ * the samples of level `step`, or only those within *ranges if *ranges is not NULL. Replaces *ranges. */
 static cubed_status find_ranges(const merging *m, const cb_merge_pass *p, const made *runs,
                                 int step, cubed_array **ranges, cubed_error *err)
 {
