@@ -102,8 +102,8 @@ static double polygon_area(const double *lat, const double *lon, int64_t n)
         const double apart = shortest(lon[next] - lon[i]) * CB_DEGREE;
         if (apart == 0) continue; /* the area between the equator and a meridian is exactly 0 */
         const double p = lat[i] * (CB_DEGREE / 2), q = lat[next] * (CB_DEGREE / 2);
-        /* The area E between the equator and an edge is exact: tan(E/2) = sin((p + q) / 2) / cos((p - q) / 2) tan(apart / 2).
-         * "Some Algorithms for Polygons on a Sphere" by Chamberlain and Duquette, 2007, approximates it. */
+        /* This formula for the area E between the equator and an edge is exact: tan(E/2) = sin((p + q) / 2) / cos((p - q) / 2)
+         * tan(apart / 2). Chamberlain and Duquette, "Some Algorithms for Polygons on a Sphere", 2007, approximate the area. */
         sum += 2 * atan(tan(apart / 2) * (sin(q + p) / cos(q - p)));
         turn += apart;
     }

@@ -16,7 +16,7 @@
  * TREE   maximum work of searches by rows, per cell. After this work, a tree is built, which costs about as much */
 enum { CELLS = 1024, ROWS = 24, TREE = 64 };
 
-/* The cells of a plane, the plane that is filled, and its indexes. */
+/* The cells of a plane, the plane that is filled, and indexes of the cells. */
 typedef struct fill {
     int64_t cells, across; /* across: elements of the axis of longitudes */
     bool regular;
@@ -37,7 +37,7 @@ typedef struct nearby {
     cb_space_near found[CB_MOST_NEIGHBOURS];
 } nearby;
 
-/* Returns the number of axes of x that are cells. */
+/* Returns the number of the last axes of x that index cells. */
 static int cell_axes(const cubed_block_call *call)
 {
     const cb_fill_params *p = call->params;

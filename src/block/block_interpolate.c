@@ -46,8 +46,8 @@ typedef struct interpolation {
 
 /* --- Positions ----------------------------------------------------------------------------------------- */
 
-/* Maps a position beyond the ends of n elements to one between them, as the boundary requires. Sets *constant if the result
- * is a constant instead. The caller limits positions so that they can be converted to integers. */
+/* Maps a position beyond the ends of n elements to a position between the ends, as the boundary requires. Sets *constant if the
+ * result is a constant instead. The caller limits positions so that they can be converted to integers. */
 static double fold(double x, int64_t n, int32_t end, bool *constant)
 {
     const double last = (double)(n - 1);
@@ -83,7 +83,7 @@ static double fold(double x, int64_t n, int32_t end, bool *constant)
     return x;
 }
 
-/* Maps an index beyond the ends of n elements to one between them, or to BEYOND if the boundary is a constant. */
+/* Maps an index beyond the ends of n elements to an index between the ends, or to BEYOND if the boundary is a constant. */
 static int64_t fold_element(int64_t i, int64_t n, int32_t end)
 {
     if (i >= 0 && i < n) return i;

@@ -221,8 +221,8 @@ static bool FN(find_range)(const K *keys, int64_t n, K *least, K *greatest)
     return !unordered;
 }
 
-/* Distributes keys into buckets between the smallest and the largest key, and sorts each bucket: in the cache, and by
- * insertion if it has few keys. */
+/* Distributes keys into buckets between the smallest and the largest key. Then sorts each bucket while it is in the cache: by
+ * insertion if it has few keys, otherwise recursively. */
 static void FN(into_buckets)(K *keys, uint32_t *pos, int64_t n, K *temp, uint32_t *temp_pos,
                              int depth)
 {

@@ -86,8 +86,8 @@ static uint64_t bits_of(cubed_dtype dtype, const void *plane, int64_t i, bool *m
     return bits;
 }
 
-/* Finds the value with the largest sum of weights among the links of row r. Returns its first link, or -1 if the target cell is
- * missing. If sums are equal, the value of the first link wins. */
+/* Finds the value with the largest sum of weights among the links of row r. Returns the first link with this value, or -1 if the
+ * target cell is missing. If sums are equal, the value that comes first in the row wins. */
 static int64_t largest_of(const matrix *m, cubed_dtype dtype, const void *plane, int64_t r)
 {
     const int64_t first = m->starts[r], end = m->starts[r + 1];

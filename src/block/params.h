@@ -216,7 +216,8 @@ typedef struct cb_fft_params {
  * In them, one axis of groups replaces the grouped axes. */
 typedef struct cb_group_params {
     int64_t ngroups;
-    /* For each grouped axis: the extent of the array that positions refer to, and the index in it at which the array x starts. */
+    /* For each grouped axis: the index at which x starts in the whole array, and the extent of the whole array. Positions refer
+     * to the whole array. */
     int64_t start[CUBED_MAX_NDIM], extent[CUBED_MAX_NDIM];
     int32_t axis, naxes;
     int32_t kind, variant; /* a cb_group_kind and a cb_group_variant */

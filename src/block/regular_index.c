@@ -71,7 +71,7 @@ typedef struct search {
     int64_t column;
     int k, n;
     double most;  /* as in cb_space_nearest_within */
-    double limit; /* squared distance, at least that of each cell that can be found */
+    double limit; /* upper limit of the squared distances of cells that can be found */
     cb_space_near *out;
 } search;
 
@@ -120,8 +120,8 @@ static int64_t next_down(const uint64_t *bits, int64_t c, int64_t first)
 }
 
 /* Offers usable cells of a row, from the searched cell's column upwards and around the earth, up to the first one beyond the
- * limit. Distances grow up to half a turn. All later cells within that half are too far, and walk_down offers the others. Returns
- * the number of columns that walk_down must not offer. */
+ * limit. Distances grow up to half a turn, so all later cells of this half are too far. walk_down offers the cells of the other
+ * half. Returns the number of columns that walk_down must not offer. */
 static int64_t walk_up(search *q, int64_t row, const uint64_t *bits)
 {
     const int64_t columns = q->s->columns;

@@ -18,7 +18,7 @@ typedef struct cb_turn {
 typedef struct cb_regular_index {
     int64_t rows, columns;
     int64_t words; /* per row, of `usable` */
-    double step;   /* mean distance of adjacent rows */
+    double step;   /* mean distance between adjacent rows */
     cb_turn *lat, *lon;
     uint64_t *usable; /* one bit per cell: 1 if cb_regular_nearest may find the cell */
     int64_t work;     /* work of all searches so far, in units of about 3 ns */

@@ -41,7 +41,7 @@ static bool is_before(const place *p, const place *q)
 
 enum {
     KEY_DIGITS = 21, /* number of digits of a key; a digit has three bits */
-    ALL_DIGITS = 32, /* number of digits of a key and of the item's number after it */
+    ALL_DIGITS = 32, /* number of digits of a key followed by the item's number */
     FEW_PLACES = 12  /* maximum number of places for insertion sort */
 };
 
@@ -269,7 +269,7 @@ static double distance2_to(const cb_space_box *b, cb_vec at)
     const double c[3] = {at.x, at.y, at.z};
     double sum = 0;
     for (int d = 0; d < 3; d++) {
-        /* no calls of fmax, which cost most of the time of a search */
+        /* without calls of fmax, which would cost most of the time of a search */
         const double below = b->lo[d] - c[d], above = c[d] - b->hi[d];
         const double off = below > above ? below : above;
         sum += off > 0 ? off * off : 0;

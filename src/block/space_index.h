@@ -57,7 +57,7 @@ int cb_space_nearest(const cb_space_index *s, cb_vec at, int k, cb_space_near *o
 int cb_space_nearest_within(const cb_space_index *s, cb_vec at, int k, double most,
                             cb_space_near *out);
 
-/* A bound of all squared distances in the sphere of radius 1. */
+/* An upper bound of all squared distances in the sphere of radius 1. */
 #define CB_SPACE_FARTHEST 8.0
 
 #endif

@@ -124,7 +124,7 @@ void cb_polygon_clip(cb_polygon *p, const cb_polygon *by)
 /* Returns the signed area: positive if the corners a, b, c are counterclockwise. */
 static double triangle_area(cb_vec a, cb_vec b, cb_vec c)
 {
-    /* Differences of corners keep the digits of small triangles. */
+    /* Differences of corners preserve the precision of small triangles. */
     const cb_vec ab = {b.x - a.x, b.y - a.y, b.z - a.z}, ac = {c.x - a.x, c.y - a.y, c.z - a.z};
     const double volume = cb_vec_dot(a, cb_vec_cross(ab, ac));
     const double around = 1 + cb_vec_dot(a, b) + cb_vec_dot(b, c) + cb_vec_dot(c, a);
@@ -252,7 +252,7 @@ static int crossings(cb_vec a, cb_vec b, double z, double *at)
 /* Integrates r x dr along the great circle from a to b. */
 static cb_vec arc_moment(cb_vec a, cb_vec b)
 {
-    /* The difference b - a keeps the digits of short arcs, unlike the points themselves. */
+    /* The difference b - a preserves the precision of short arcs, unlike the points themselves. */
     const cb_vec n = cb_vec_cross(a, (cb_vec){b.x - a.x, b.y - a.y, b.z - a.z});
     const double sine = sqrt(cb_vec_dot(n, n));
     const double by = sine > 0 ? atan2(sine, cb_vec_dot(a, b)) / sine : 1;
@@ -375,7 +375,7 @@ cb_vec cb_lonlat_moment(double south, double north, double west, double east)
 {
     const double s = south * CB_DEGREE, n = north * CB_DEGREE;
     const double w = west * CB_DEGREE, e = east * CB_DEGREE;
-    /* Differences of sines and cosines in the form of products keep the digits of small cells. */
+    /* Differences of sines and cosines in the form of products preserve the precision of small cells. */
     const double middle = (s + n) / 2, high = n - s, wide = e - w;
     const double r = high / 2 + cos(2 * middle) * sin(high) / 2; /* integral of cos^2 */
     const double chord = 2 * sin(wide / 2), along = (w + e) / 2;
