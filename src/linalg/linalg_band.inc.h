@@ -19,7 +19,7 @@ static void F(load)(const cubed_block *x, int64_t number, const work *s)
     }
 }
 
-/* Fills the part below the diagonal of the n x n square on the diagonal at (c, c). */
+/* Fills the part below the diagonal of the n x n square that begins at (c, c) with the conjugates of the part above. */
 static void F(mirror)(const work *s, int64_t c, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {

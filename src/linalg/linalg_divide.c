@@ -172,7 +172,7 @@ static int64_t deflate(const part *p, double negligible, int64_t *rows)
 
 /* --- Joining halves ------------------------------------------------------------------------------------- */
 
-/* Numbers of the rows that deflation keeps: in total, and by kind. */
+/* Number of rows that deflation keeps: in total, and by kind. */
 typedef struct columns {
     int64_t kept, count[KINDS];
 } columns;
@@ -217,7 +217,7 @@ static void make_right(const cb_divide *w, int64_t n, double *by)
     }
 }
 
-/* Computes the left singular vectors: the unnormalised right ones times d, except that the first element is -1. Then
+/* Computes the left singular vectors: the unnormalised right singular vectors times d, with -1 as the first element. Then
  * normalises them. */
 static void make_left(const cb_divide *w, int64_t n, const double *by)
 {

@@ -1,4 +1,4 @@
-/* Eigenvalues of Hermitian matrices: eigh and eigvalsh. Reflectors reduce to a tridiagonal matrix. Vectors are found by
+/* Eigenvalues of Hermitian matrices: eigh and eigvalsh. Reflectors reduce the matrix to tridiagonal form. Vectors are found by
  * divide and conquer, values alone by QL iterations. */
 #include "base/error.h"
 #include "linalg/linalg_divide.h"

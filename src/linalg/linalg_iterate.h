@@ -24,7 +24,7 @@ typedef struct cb_vectors {
 bool cb_bidiagonal_svd(int64_t n, double *s, double *e, cb_vectors left, cb_vectors right,
                        const cubed_cancel *cancel);
 /* Computes the eigenvalues of a symmetric tridiagonal matrix. `d` is the diagonal, and receives the eigenvalues in ascending
- * order. `e` is the subdiagonal. Otherwise as cb_bidiagonal_svd. */
+ * order. `e` is the subdiagonal. Otherwise like cb_bidiagonal_svd. */
 bool cb_tridiagonal_eigen(int64_t n, double *d, double *e, cb_vectors vectors,
                           const cubed_cancel *cancel);
 

@@ -164,7 +164,7 @@ bool cb_schur_d(int64_t n, double *h,
 
 /* --- Eigenvectors ------------------------------------------------------------------------------------ */
 
-/* Returns the sum of the elements of row i of t after column `from` times y. */
+/* Returns the product of columns `from` + 1 to k of row i of t, and the same elements of y. */
 static cb_complex row_times(const double *t, int64_t n, int64_t i, int64_t from, int64_t k,
                             const cb_complex *y)
 {

@@ -1,5 +1,5 @@
-/* Common parts of linear algebra functions. Matrices are the last two axes of blocks in C order. Computations use double
- * precision; single-precision results are rounded once when stored. */
+/* Common parts of linear algebra functions. Matrices are in the last two axes of blocks, which are in C order. Computations use
+ * double precision; single-precision results are rounded once when stored. */
 #ifndef CB_LINALG_H
 #define CB_LINALG_H
 

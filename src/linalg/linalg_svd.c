@@ -1,4 +1,4 @@
-/* Singular values: svd and svdvals. Reflectors reduce to a bidiagonal matrix (Golub and Kahan, 1965). Vectors are found by
+/* Singular values: svd and svdvals. Reflectors reduce the matrix to bidiagonal form (Golub and Kahan, 1965). Vectors are found by
  * divide and conquer, values alone by QR iterations. */
 #include "base/error.h"
 #include "linalg/linalg_divide.h"
