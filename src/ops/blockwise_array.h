@@ -8,8 +8,8 @@
 #include "plan/blockwise.h"
 
 /* Like cubed_blockwise, but some inputs are gathered: gathers[i] describes input i (cb_gather). `gathers` is NULL if no input is
- * gathered. A gathered input must be an output of a function on blocks, have chunks of extent 1 along all axes except the
- * gathered axis, and no other array may read it. */
+ * gathered. A gathered input must be an output of a function on blocks, and have chunks of extent 1 along all axes except the
+ * gathered axis. No other array may read a gathered input. */
 CUBED_MUST_CHECK cubed_status cb_blockwise_gather(cubed_context *ctx,
                                                   const cubed_block_operation *op,
                                                   const cb_gather *gathers, cubed_array **outs,

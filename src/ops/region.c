@@ -79,7 +79,7 @@ out:
     return st;
 }
 
-/* Replaces *x by x with elements before and after it along an axis. */
+/* Extends *x along an axis by elements before and after it. */
 static cubed_status widen(cubed_array **x, int axis, const box *part, const box *chunks,
                           cubed_error *err)
 {

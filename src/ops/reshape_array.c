@@ -100,7 +100,7 @@ static void keep_names(const cubed_array *x, const cb_reshape *r, const char **n
     }
 }
 
-/* Adds a reshape node. Chunks of a group that are not contiguous are merged to whole rows. If that needs too much memory, x is
+/* Adds a reshape node. Chunks of a group that are not contiguous are merged into whole rows. If that needs too much memory, x is
  * rechunked first. */
 static cubed_status general(cubed_array *x, int ndim, const int64_t *shape, cubed_array **out,
                             cubed_error *err)

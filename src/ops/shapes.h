@@ -7,7 +7,7 @@
 /* Size of a buffer for a shape of any number of dimensions, terminating NUL included. */
 #define CB_SHAPE_TEXT_CAP (CUBED_MAX_NDIM * 22 + 4)
 
-/* Write a shape, "(3, 4)" or "(3)", and return `text`. */
+/* Write a shape, such as "(3, 4)" or "(3)", to `text`. Return `text`. */
 const char *cb_extents_text(int ndim, const int64_t *shape, char text[CB_SHAPE_TEXT_CAP]);
 const char *cb_shape_text(const cubed_array *x, char text[CB_SHAPE_TEXT_CAP]);
 /* Broadcasts a shape with the shape of x by NumPy's rule: shapes are aligned at their ends, and extents are equal or 1. Returns

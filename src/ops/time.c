@@ -84,8 +84,8 @@ static cubed_status common_period(period a, period b, unsigned dates, period *ou
     return CUBED_OK;
 }
 
-/* Days from 1970-01-01 to the first day of a month, counted in months from 1970-01. Here years begin in March of the year
- * 0, so that a leap day is the last day of a year. */
+/* Computes the days from 1970-01-01 to the first day of a month. `month` is counted from 1970-01. Here years begin in March of
+ * the year 0, so that a leap day is the last day of a year. */
 static cubed_array *days_of_months(cb_steps *s, cubed_array *month)
 {
     const cubed_op add = CUBED_OP_ADD, times = CUBED_OP_MULTIPLY, by = CUBED_OP_FLOOR_DIVIDE;
@@ -245,7 +245,8 @@ static char letter_of(cubed_dtype dtype)
     }
 }
 
-/* Operands of an operation, each pair after a blank, and the result: 'D' or 't', 'i' or 'f', or 'b' for comparisons. */
+/* Kinds of operands (see letter_of) for which an operation is defined, each combination after a blank, and the kind of the
+ * result. */
 static const struct rule {
     cubed_op op;
     const char *operands;
