@@ -7,16 +7,17 @@
 
 #define IMAGE   PARAM_LIKE("input", "An image, of any number of axes.")
 #define AN_AXIS PARAM_AXIS("axis", 0, -1, "The axis; negative numbers count from the last.")
-#define EXTENT  "Extent of a box, or one for each axis."
+#define EXTENT  "Extent of the box along all axes, or one extent for each axis."
 #define SAME    "The shape of `input`, and its type, unless `output` is another type."
 
 /* The parameters output, mode and cval, in this order. */
 #define BOUNDARY                                                                                   \
     PARAM_DTYPE("output", 0, "Type of the result. None: the type of `input`."),                    \
         {PARAM("mode", ACCEPTS(CHOICE) | ACCEPTS(LIST), 0,                                         \
-               "Elements outside of the image, for all axes or one for each: mirrored at the "     \
-               "edge (``reflect``) or at the last element (``mirror``), the nearest element "      \
-               "(``nearest``), the opposite end (``wrap``), or `cval` (``constant``)."),           \
+               "Elements outside of the image: mirrored at the edge (``reflect``) or at the last " \
+               "element (``mirror``), the nearest element (``nearest``), the opposite end "        \
+               "(``wrap``), or `cval` (``constant``). One mode for all axes, or one for each "     \
+               "axis."),                                                                           \
          CHOICE_DEFAULT(CUBED_BOUNDARY_REFLECT), .choices = cb_image_boundaries},                  \
     {                                                                                              \
         PARAM("cval", ACCEPTS(FLOAT), 0,                                                           \

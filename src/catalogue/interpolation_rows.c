@@ -26,9 +26,9 @@ static const cubed_choice boundaries[] = {{"reflect", CUBED_SPLINE_REFLECT},
 #define SPLINE                                                                                     \
     PARAM_DTYPE("output", 0, "Type of the result. None: the type of `input`."), SPLINE_ORDER,      \
         PARAM_CHOICE("mode", 0, CUBED_SPLINE_CONSTANT, boundaries,                                 \
-                     "Values beyond the ends: `cval` for all positions beyond the ends "           \
-                     "(``constant``) or only for elements there (``grid-constant``), the nearest " \
-                     "element (``nearest``), elements mirrored about the edge (``reflect``, "      \
+                     "Values beyond the ends: `cval` (``constant``), values interpolated with "    \
+                     "`cval` as the elements there (``grid-constant``), the nearest element "      \
+                     "(``nearest``), elements mirrored about the edge (``reflect``, "              \
                      "``grid-mirror``) or about the last element (``mirror``), or elements of "    \
                      "the other end (``grid-wrap``; with ``wrap``, the first and the last "        \
                      "element are at the same position)."),                                        \

@@ -99,7 +99,7 @@ def generic_filter(
         Called with the elements of the box that `footprint` selects, as a float64 vector in C
         order; returns a number.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         Mask of the elements of the box to use, in place of `size`.
     output : dtype or None
