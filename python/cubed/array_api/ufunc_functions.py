@@ -132,7 +132,7 @@ def fmod(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def logaddexp2(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     Returns
     -------
     Array
-        Operands are broadcast and promoted, integers to floats. Lazy.
+        The broadcast shape and promoted type of both operands; floats for integers. Lazy.
 
     Examples
     --------
