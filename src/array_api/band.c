@@ -258,7 +258,7 @@ static cubed_array *reduce_hermitian(band *w, cubed_array *a, cubed_array **left
     return rows(w, diagonal, adjoint(w, q.r));
 }
 
-/* --- How wide ------------------------------------------------------------------------------------------------ */
+/* --- Width of the band --------------------------------------------------------------------------------------- */
 
 /* Computes the memory of a task with one call: operands, results, scratch memory, and the largest chunk, decoded and
  * encoded. */

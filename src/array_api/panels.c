@@ -8,7 +8,7 @@
 #include "exec/plan/limits.h"
 #include "linalg/linalg_functions.h"
 
-/* --- How wide -------------------------------------------------------------------------------------------- */
+/* --- Width of the panels --------------------------------------------------------------------------------- */
 
 /* BLOCK_BYTES: size of a block, if panels are at least eight times as large. LEAST_BYTES: minimum size of a block, because a
  * call for a smaller block costs more than its computation. */
