@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Maximum number of elements of a line, that is, along a transformed axis. */
+/* Maximum number of elements along a transformed axis. */
 #define CB_FFT_MOST ((int64_t)1 << 28)
 
 /* Returns the maximum memory in bytes of a transform of one line of n numbers, in addition to its input and output blocks. */

@@ -1,11 +1,11 @@
-/* Makes and sorts keys of one width. Parameters: K, an unsigned type, and BITS, its width; both are undefined at the end.
+/* Computes and sorts keys of one width. Parameters: K, an unsigned type, and BITS, its width; both are undefined at the end.
  *
  * Sorting has three algorithms, which are all stable:
  *
- *   up to FEW keys                                  insertion sort
- *   keys of fewer than 32 bits, or more than MOST_IN_BUCKETS keys     radix sort by bytes, from the lowest byte
- *   otherwise                                       buckets by the highest bits in which keys differ, recursively; at depth
- *                                                   MOST_DEPTH, buckets are sorted by radix sort
+ *   up to FEW keys                                                 insertion sort
+ *   keys of fewer than 32 bits, or more than MOST_IN_BUCKETS keys  radix sort by bytes, from the lowest byte
+ *   otherwise                                                      buckets by the highest bits in which keys differ, recursively;
+ *                                                                  at depth MOST_DEPTH, buckets are sorted by radix sort
  *
  * Positions (`pos`, NULL if there are none) move with their keys. */
 #define FN(name) CB_ORDER_PASTE(name, BITS)

@@ -212,8 +212,8 @@ typedef struct cb_fft_params {
 } cb_fft_params;
 
 /* "group": reduces elements by group. The grouped axes of x are `naxes` axes from `axis` on. A second input has the group of each
- * element along these axes, as int64. The outputs are the planes of the states, that is, of the partial results (kernel/group.h).
- * In them, one axis of groups replaces the grouped axes. */
+ * element along these axes, as int64. The outputs are the planes of the states (partial results; see kernel/group.h). In the
+ * planes, one axis of groups replaces the grouped axes. */
 typedef struct cb_group_params {
     int64_t ngroups;
     /* For each grouped axis: the index at which x starts in the whole array, and the extent of the whole array. Positions refer
