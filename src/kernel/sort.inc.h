@@ -1,9 +1,10 @@
 /* Sorts unsigned keys with vectors. Parameters: K, an unsigned type, BITS, its width, and the vector operations of
  * sort.isa.c for that width; K and BITS are undefined at the end.
  *
- * Quicksort: keys less than a pivot are packed in place, the others in `temp` and then after them (Bramas, A novel hybrid
- * quicksort algorithm vectorized using AVX-512, 2017; Blacher, Giesen, Sanders, Wassenberg, Vectorized and
- * performance-portable quicksort, 2022). Keys that fit in registers are sorted by bitonic networks (Batcher 1968). */
+ * Quicksort: keys less than a pivot are packed in place. The other keys are packed in `temp`, and then copied after the smaller
+ * keys (Bramas, A novel hybrid quicksort algorithm vectorized using AVX-512, 2017; Blacher, Giesen, Sanders, Wassenberg,
+ * Vectorized and performance-portable quicksort, 2022). Keys that fit in registers are sorted by bitonic networks (Batcher
+ * 1968). */
 #define FN(name) CB_JOIN(name, BITS)
 #define LANES    (512 / BITS)
 /* Maximum number of keys that are sorted in registers. */
