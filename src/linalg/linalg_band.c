@@ -1,10 +1,10 @@
 /* Singular values and eigenvalues of band matrices: band_svdvals and band_eigvalsh.
  *
- * The band of an n x n matrix extends b elements to the right of the diagonal. Blocks have b columns. Each row of the input
- * has 2 b elements: those in the row's diagonal block, and those in the next block. The algorithm reduces one row after
- * another to two elements. It chases the resulting elements outside the band along it, b rows further each time (Murata and
- * Horikoshi, "A new method for the tridiagonalization of the symmetric band matrix", 1975; Lang, "Parallel reduction of
- * banded matrices to bidiagonal form", Parallel Computing 1996). */
+ * The band of an n x n matrix extends b elements to the right of the diagonal. Blocks have b columns. Each row of the input has 2
+ * b elements: those in the row's diagonal block, and those in the next block. The algorithm reduces one row after another to two
+ * elements. It chases the resulting elements outside the band along the band, b rows further each time (Murata and Horikoshi, "A
+ * new method for the tridiagonalization of the symmetric band matrix", 1975; Lang, "Parallel reduction of banded matrices to
+ * bidiagonal form", Parallel Computing 1996). */
 #include "base/error.h"
 #include "linalg/linalg_functions.h"
 #include "linalg/linalg_iterate.h"

@@ -170,7 +170,7 @@ static int64_t deflate(const part *p, double negligible, int64_t *rows)
     return kept;
 }
 
-/* --- Joining halves ------------------------------------------------------------------------------------- */
+/* --- Merging halves ------------------------------------------------------------------------------------- */
 
 /* Number of rows that deflation keeps: in total, and by kind. */
 typedef struct columns {

@@ -48,7 +48,7 @@ static void F(conj_transpose)(T *a, int64_t n)
     }
 }
 
-/* --- One matrix of a block ------------------------------------------------------------------------------ */
+/* --- Functions of one matrix of a block ----------------------------------------------------------------- */
 
 static bool F(cholesky_one)(const cubed_block_call *call, const work *w, int64_t i, bool upper)
 {

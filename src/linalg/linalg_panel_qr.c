@@ -1,9 +1,9 @@
-/* Panels of orthogonal factors: qr_panel, and qr_apply, whose panels belong to any matrix.
+/* Panels of orthogonal factors: qr_panel, and qr_apply, whose panels are columns of any matrix.
  *
- * A panel contains R above its diagonal and the reflectors V below it. Its top contains the matrix T of their product, 1 - V
- * T V^H (Schreiber and Van Loan, "A storage-efficient WY representation", SISSC 1989). Each panel to the left is passed in
- * two columns of blocks. V^H times the panel must be complete before V times this product is subtracted. Until then, the top
- * contains the product. */
+ * A panel contains R above its diagonal and the reflectors V below it. Its top contains the matrix T of the product of the
+ * reflectors, 1 - V T V^H (Schreiber and Van Loan, "A storage-efficient WY representation", SISSC 1989). Each panel to the left
+ * is passed twice, in two columns of blocks. V^H times the panel must be complete before V times this product is subtracted.
+ * Until then, the top contains the product. */
 #include <string.h>
 
 #include "base/error.h"

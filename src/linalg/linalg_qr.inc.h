@@ -45,7 +45,7 @@ static void F(form_q_blocked)(work *s)
     }
 }
 
-/* --- One matrix of a block ---------------------------------------------------------------------------- */
+/* --- Functions of one matrix of a block --------------------------------------------------------------- */
 
 static void F(factor)(const cubed_block_call *call, work *s, int64_t i)
 {

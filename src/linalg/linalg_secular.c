@@ -61,10 +61,10 @@ static void make_gaps(int64_t n, const double *d, int64_t origin, double *gaps)
     for (int64_t j = 0; j < n; j++) gaps[j] = (d[j] - d[origin]) * (d[j] + d[origin]);
 }
 
-/* Finds root i, which is between poles i and i + 1. The last root exceeds pole n - 1 by at most the sum of squares. Solves
- * for the distance from the nearer pole, which becomes the origin. Each step solves an equation with two poles that has the
- * same values and slopes (R. Li, "Solving secular equations stably and efficiently", LAPACK working note 89, 1993), or
- * bisects if the result would leave the bracket. */
+/* Finds root i, which is between poles i and i + 1. The last root exceeds pole n - 1 by at most the sum of squares. Solves for
+ * the distance from the nearer pole, which becomes the origin. Each step solves an equation with only the two neighbouring poles,
+ * which has the same value and slopes at the current point (R. Li, "Solving secular equations stably and efficiently", LAPACK
+ * working note 89, 1993), or bisects if the result would leave the bracket. */
 static double solve_one(int64_t n, int64_t i, const double *d, const double *squares, double sum,
                         double *gaps)
 {
