@@ -42,7 +42,7 @@ static cubed_status get(cdf *c, int n, uint64_t *out, cubed_error *err)
 static cubed_status get_count(cdf *c, uint64_t *out, cubed_error *err)
 {
     CB_TRY(get(c, c->version == 5 ? 8 : 4, out, err));
-    return *out > c->f->info.size ? bad(c, err, "more than the file has room for") : CUBED_OK;
+    return *out > c->f->info.size ? bad(c, err, "a count that is larger than the file") : CUBED_OK;
 }
 
 /* Reads a list's tag and length; both are 0 if the list is missing. */
@@ -51,7 +51,7 @@ static cubed_status get_list(cdf *c, uint64_t tag, uint64_t *n, cubed_error *err
     uint64_t is;
     CB_TRY(get(c, 4, &is, err));
     CB_TRY(get_count(c, n, err));
-    return is == tag || (is == 0 && *n == 0) ? CUBED_OK : bad(c, err, "a list of another kind");
+    return is == tag || (is == 0 && *n == 0) ? CUBED_OK : bad(c, err, "an unexpected kind of list");
 }
 
 /* Gets n bytes. The position advances by a multiple of four, because values are padded. */
@@ -101,7 +101,7 @@ static cubed_status get_type(cdf *c, int *out, cubed_error *err)
     uint64_t t;
     CB_TRY(get(c, 4, &t, err));
     *out = (int)t;
-    return t >= 1 && t < NTYPES ? CUBED_OK : bad(c, err, "a type that is not known");
+    return t >= 1 && t < NTYPES ? CUBED_OK : bad(c, err, "an unknown type");
 }
 
 static cubed_status get_attribute(cdf *c, json_t *attrs, int of, cubed_error *err)
@@ -166,11 +166,11 @@ static cubed_status get_shape(cdf *c, cb_array_in *x, const char **dims, bool *r
     *recorded = false;
     for (int d = 0; d < x->ndim; d++) {
         CB_TRY(get(c, c->version == 5 ? 8 : 4, &id, err));
-        if (id >= c->ndims) return bad(c, err, "a dimension that is not there");
+        if (id >= c->ndims) return bad(c, err, "a dimension that does not exist");
         dims[d] = c->dims[id].name;
         x->shape[d] = (int64_t)c->dims[id].length;
         if (c->dims[id].length > 0) continue;
-        if (d > 0) return bad(c, err, "records in another than the first dimension");
+        if (d > 0) return bad(c, err, "records along a dimension other than the first");
         *recorded = true;
     }
     return CUBED_OK;

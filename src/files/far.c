@@ -58,7 +58,7 @@ static void completed(cubed_store_request *below)
     r->status = cb_file_judge(p->f, p->e.in, below, r->err);
     if (r->status == CUBED_OK && p->e.has_crc && r->got == p->e.size &&
         crc32_z(0, r->dst, r->got) != p->e.crc)
-        r->status = cb_file_bad(p->f, r->err, "an entry's checksum is not that of its bytes");
+        r->status = cb_file_bad(p->f, r->err, "the checksum of an entry does not match its bytes");
     cb_free(a, p, sizeof *p);
     r->complete(r);
 }

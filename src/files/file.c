@@ -105,7 +105,7 @@ static cubed_status read_range(const cb_file *f, const cb_entry *e, cubed_range 
     const bool whole = e->has_crc && r.offset == 0 && r.size == e->size;
     if (!whole || crc32_z(0, (const Bytef *)(dst + left - r.size), r.size) == e->crc)
         return CUBED_OK;
-    return cb_file_bad(f, err, "an entry's checksum is not that of its bytes");
+    return cb_file_bad(f, err, "the checksum of an entry does not match its bytes");
 }
 
 static cubed_status file_get(cubed_store *store, cubed_store_request *r, cubed_error *err)

@@ -74,7 +74,7 @@ static cubed_status read_superblock(cb_h5 *h, cubed_error *err)
     CB_TRY(cb_h5_read(h, at, 24, NULL, &b, err));
     (void)cb_h5_skip(&b, 8);
     const uint64_t version = cb_h5_take(&b, 1);
-    if (version > 3) return cb_h5_bad(h, err, "a version that is not known");
+    if (version > 3) return cb_h5_bad(h, err, "an unknown version");
     if (version < 2) (void)cb_h5_skip(&b, 4);
     const uint64_t osize = cb_h5_take(&b, 1), lsize = cb_h5_take(&b, 1);
     if (!is_size(osize) || !is_size(lsize)) return cb_h5_bad(h, err, "the width of addresses");
@@ -395,7 +395,8 @@ static cubed_status chunked_layout(reader *r, cb_array_in *x, cb_h5_index *index
     else
         index->address = cb_h5_address(&r->h, &b);
     if (n != (uint64_t)x->ndim + 1 || x->ndim == 0 || width < 1 || width > 8)
-        return cb_h5_bad(&r->h, err, "chunks of another number of dimensions than their array");
+        return cb_h5_bad(&r->h, err,
+                         "chunks that differ from their array in the number of dimensions");
     for (int d = 0; d < x->ndim; d++) {
         const uint64_t extent = cb_h5_take(&b, width);
         if (extent == 0 || extent > UINT32_MAX || bytes > UINT32_MAX / extent)
@@ -410,7 +411,7 @@ static cubed_status chunked_layout(reader *r, cb_array_in *x, cb_h5_index *index
         static const uint64_t skip[] = {0, 0, 0, 1, 5, 6};
         const uint64_t kind = cb_h5_take(&b, 1);
         if (kind < CB_H5_SINGLE || kind > CB_H5_BTREE_2)
-            return cb_h5_bad(&r->h, err, "chunks of an unknown table");
+            return cb_h5_bad(&r->h, err, "an unknown type of chunk index");
         index->kind = (int)kind;
         if (kind == CB_H5_SINGLE && flags & 2) {
             index->single = cb_h5_length(&r->h, &b);
@@ -439,7 +440,8 @@ static cubed_status old_layout(reader *r, cb_array_in *x, cb_h5_index *index, cb
         index->address = cb_h5_address(&r->h, &third);
         uint64_t bytes = x->item;
         if (n != (uint64_t)x->ndim + 1 || x->ndim == 0)
-            return cb_h5_bad(&r->h, err, "chunks of another number of dimensions");
+            return cb_h5_bad(&r->h, err,
+                             "chunks that differ from their array in the number of dimensions");
         for (int d = 0; d < x->ndim; d++) {
             const uint64_t extent = cb_h5_take(&third, 4);
             if (extent == 0 || bytes > UINT32_MAX / extent)

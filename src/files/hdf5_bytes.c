@@ -38,8 +38,8 @@ cubed_status cb_h5_read(cb_h5 *h, uint64_t address, uint64_t size, const char *l
 {
     const uint8_t *p;
     *out = (cb_h5_bytes){.bad = true};
-    if (h->left-- <= 0) return cb_h5_bad(h, err, "structures lead to one another in a circle");
-    if (address == CB_H5_NOWHERE) return cb_h5_bad(h, err, "an address that leads nowhere");
+    if (h->left-- <= 0) return cb_h5_bad(h, err, "structures refer to each other in a cycle");
+    if (address == CB_H5_NOWHERE) return cb_h5_bad(h, err, "an undefined address");
     CB_TRY(cb_file_take(h->f, h->temp, address, size, &p, err));
     *out = (cb_h5_bytes){p, p + size, false};
     if (!letters) return CUBED_OK;

@@ -33,7 +33,7 @@ static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint6
     if (size > UINT32_MAX || address > c->f->info.size || size > c->f->info.size - address)
         return cb_h5_bad(c->h, err, "a chunk that is not within the file");
     if (mask == 0 && !c->index->filtered && size != c->index->bytes)
-        return cb_h5_bad(c->h, err, "a chunk of another size than chunks have");
+        return cb_h5_bad(c->h, err, "a chunk of an unexpected size");
     if (x->nplaces == c->cap) {
         const size_t cap = c->cap ? 2 * c->cap : 64;
         cb_chunk_place *more =
@@ -296,7 +296,7 @@ static cubed_status implicit(collect *c, cubed_error *err)
         if (__builtin_mul_overflow(n, c->counts[d], &n)) n = UINT64_MAX;
     }
     if (n > c->f->info.size / c->index->bytes)
-        return cb_h5_bad(c->h, err, "more chunks than the file has room for");
+        return cb_h5_bad(c->h, err, "more chunks than fit in the file");
     for (uint64_t i = 0; i < n; i++) {
         uint64_t idx[CUBED_MAX_NDIM] = {0};
         unravel(c, i, idx);
@@ -320,7 +320,7 @@ static cubed_status read_index(collect *c, cubed_error *err)
     case CB_H5_BTREE_2:
         return cb_h5_each_record(c->h, i->address, i->filtered ? 11 : 10, tree_record, c, err);
     }
-    return cb_h5_bad(c->h, err, "chunks of an unknown table");
+    return cb_h5_bad(c->h, err, "an unknown type of chunk index");
 }
 
 cubed_status cb_h5_load_chunks(cb_file *f, cb_array_in *x, cubed_error *err)

@@ -149,7 +149,7 @@ static cubed_status locate(const heap *x, uint64_t block, uint64_t rows, uint64_
             block == CB_H5_NOWHERE || offset > UINT64_MAX - block ? CB_H5_NOWHERE : block + offset;
         return CUBED_OK;
     }
-    if (depth > 64) return cb_h5_bad(x->h, err, "a heap whose blocks lead in a circle");
+    if (depth > 64) return cb_h5_bad(x->h, err, "the blocks of a heap form a cycle");
     uint64_t row = 0, begin = 0, child = 0;
     for (; row < rows; row++) {
         const uint64_t bytes = row_bytes(x, row), all = cb_sat_mul(bytes, x->columns);

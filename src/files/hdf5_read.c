@@ -63,7 +63,7 @@ cubed_status cb_h5_read_header(cb_h5 *h, uint64_t address, cb_h5_header *out, cu
     const uint64_t version = cb_h5_take(&b, 1), flags = cb_h5_take(&b, 1);
     const uint64_t skip = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0);
     const int width = 1 << (flags & 3);
-    if (version != 2) return cb_h5_bad(h, err, "a header of a version that is not known");
+    if (version != 2) return cb_h5_bad(h, err, "a header of an unknown version");
     r.version = 2;
     r.ordered = flags & 4;
     CB_TRY(cb_h5_read(h, address + skip, (uint64_t)width, NULL, &b, err));
@@ -116,7 +116,7 @@ static cubed_status tell_link(links *l, const uint8_t *name, uint64_t n, uint64_
     if (!copy) return cb_file_no_memory(l->h->f, err);
     memcpy(copy, name, (size_t)n);
     if (strlen(copy) != n || n == 0 || strchr(copy, '/'))
-        return cb_h5_bad(l->h, err, "a link whose name is none");
+        return cb_h5_bad(l->h, err, "a link with an invalid name");
     return l->fn(l->ctx, copy, address, err);
 }
 

@@ -417,7 +417,7 @@ static cubed_status take_ref(cb_file *f, const cb_flat *m, uint64_t ref, cb_entr
     if (cb_flat_field(m, ref, REF_PACKED, 4))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: compressed locations of chunks are not supported", f->url);
-    return cb_file_bad(f, err, "a reference of a manifest leads nowhere");
+    return cb_file_bad(f, err, "a reference in a manifest has no target");
 }
 
 /* Finds the reference of a chunk. Sets *ref to 0 if the array has no such chunk. */

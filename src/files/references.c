@@ -364,7 +364,7 @@ static cubed_status read_records(cb_file *f, const field *x, int ndim, const int
     int outer = ndim;
     bool fits = ndim == x->ndim;
     for (int d = 0; d < ndim && fits; d++) fits = hi[d] <= x->grid[d];
-    if (!fits) return cb_file_bad(f, err, "the chunks of an array are not those of its records");
+    if (!fits) return cb_file_bad(f, err, "the chunks of an array do not match its records");
     while (outer > 0 && lo[outer - 1] == 0 && hi[outer - 1] == x->grid[outer - 1])
         run *= x->grid[--outer];
     if (outer > 0) {

@@ -44,7 +44,8 @@ static cubed_status find_end64(cb_file *f, uint64_t end, directory *out, cubed_e
     CB_TRY(cb_file_get(f, end - CB_ZIP_LOCATOR, b, CB_ZIP_LOCATOR, err));
     if (memcmp(b, "PK\6\7", 4) != 0) return CUBED_OK;
     CB_TRY(cb_file_get(f, cb_le_get(b + 8, 8), b, CB_ZIP_END64, err));
-    if (memcmp(b, "PK\6\6", 4) != 0) return cb_file_bad(f, err, "a ZIP archive without its list");
+    if (memcmp(b, "PK\6\6", 4) != 0)
+        return cb_file_bad(f, err, "a ZIP archive without a central directory");
     *out = (directory){cb_le_get(b + 48, 8), cb_le_get(b + 40, 8), cb_le_get(b + 32, 8)};
     return CUBED_OK;
 }
@@ -71,7 +72,7 @@ static cubed_status find_directory(cb_file *f, directory *out, cubed_error *err)
     cb_free(f->head.alloc, tail, n + 1);
     if (st == CUBED_OK &&
         (out->size > size || out->at > size - out->size || out->n > out->size / CB_ZIP_CENTRAL))
-        st = cb_file_bad(f, err, "a ZIP archive whose list is not within it");
+        st = cb_file_bad(f, err, "a ZIP archive whose central directory is outside the file");
     return st;
 }
 
@@ -105,7 +106,7 @@ static cubed_status read_entry(cb_file *f, uint64_t *at, uint64_t end, zip_entry
     const size_t n = (size_t)cb_le_get(b + 28, 2), nextra = (size_t)cb_le_get(b + 30, 2);
     const uint64_t next = *at + CB_ZIP_CENTRAL + n + nextra + cb_le_get(b + 32, 2);
     if (memcmp(b, "PK\1\2", 4) != 0 || next > end)
-        return cb_file_bad(f, err, "a ZIP archive with a damaged list");
+        return cb_file_bad(f, err, "a ZIP archive with a damaged central directory");
     e->flags = (uint16_t)cb_le_get(b + 8, 2);
     e->method = (uint16_t)cb_le_get(b + 10, 2);
     e->crc = (uint32_t)cb_le_get(b + 16, 4);

@@ -68,8 +68,8 @@ static void test_damaged_files(void **state)
     } cases[] = {
         {COUNT, 9, "the file ends within a"},
         {BEGIN, 1, "the file ends within a"},
-        {DIMENSIONS + 3, 5, "a dimension that is not there"},
-        {DIMENSIONS + 7, 0, "records in another than the first dimension"},
+        {DIMENSIONS + 3, 5, "a dimension that does not exist"},
+        {DIMENSIONS + 7, 0, "records along a dimension other than the first"},
         {DIMENSIONS - 1, 200, "a has more than"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -257,7 +257,8 @@ static void test_old_chunked_layout(void **state)
     cb_store_close(s);
     h5_begin(&f);
     write_layout(old_layout(3, 2, &rest));
-    expect_refused(*state, f.at, f.n, CUBED_E_FORMAT, "chunks of another number of dimensions");
+    expect_refused(*state, f.at, f.n, CUBED_E_FORMAT,
+                   "chunks that differ from their array in the number of dimensions");
     cb_le_put(rest.at + 8, 0, 4);
     h5_begin(&f);
     write_layout(old_layout(2, 2, &rest));
@@ -272,7 +273,7 @@ static void test_damaged_tables(void **state)
         const char *says;
     } cases[] = {{0, 60, 4, "the B-tree of an array's chunks"},
                  {1, H5_CAP, 4, "a chunk that is not within the file"},
-                 {1, 60, 3, "a chunk of another size than chunks have"}};
+                 {1, 60, 3, "a chunk of an unexpected size"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         h5_message rest = {.n = 0};
         h5_begin(&f);
@@ -313,10 +314,10 @@ static void test_damaged_layouts(void **state)
         h5_message layout;
         const char *says;
     } cases[] = {
-        {new_layout(3, 2, 2, 1), "chunks of another number of dimensions than their array"},
+        {new_layout(3, 2, 2, 1), "chunks that differ from their array in the number of dimensions"},
         {new_layout(2, 0, 2, 1), "the shape of chunks"},
         {new_layout(2, 2, 4, 1), "the shape of chunks"},
-        {new_layout(2, 2, 2, 6), "chunks of an unknown table"},
+        {new_layout(2, 2, 2, 6), "an unknown type of chunk index"},
         {unknown, "a layout of an unknown version"},
         {compact, "a compact array"},
     };
@@ -386,7 +387,7 @@ static void test_damaged_headers(void **state)
     expect_refused(*state, f.at, f.n, CUBED_E_FORMAT, "a shape");
     h5_begin(&f);
     h5_end(&f, "a/b", h5_object(&f, &type, 1));
-    expect_refused(*state, f.at, f.n, CUBED_E_FORMAT, "a link whose name is none");
+    expect_refused(*state, f.at, f.n, CUBED_E_FORMAT, "a link with an invalid name");
 }
 
 /* A group that contains a link to itself: each member is listed once, and reading ends. */
@@ -420,7 +421,7 @@ static void test_cut_files(void **state)
         expect_refused(*state, f.at, n, CUBED_E_FORMAT, "memory://t/file");
     expect_refused(*state, f.at, 7, CUBED_E_UNSUPPORTED, "is a file of an unknown format");
     f.at[8] = 4;
-    expect_refused(*state, f.at, whole, CUBED_E_FORMAT, "a version that is not known");
+    expect_refused(*state, f.at, whole, CUBED_E_FORMAT, "an unknown version");
     f.at[8] = 2;
     f.at[9] = 3;
     expect_refused(*state, f.at, whole, CUBED_E_FORMAT, "the width of addresses");

@@ -288,7 +288,7 @@ static void test_places_that_are_none(void **state)
          CUBED_E_ARG,
          "refers to \"file:///etc/passwd\", which is /etc/passwd: expected"},
         {{.packed = true}, CUBED_E_UNSUPPORTED, "compressed locations of chunks"},
-        {{.length = 4}, CUBED_E_FORMAT, "a reference of a manifest leads nowhere"},
+        {{.length = 4}, CUBED_E_FORMAT, "a reference in a manifest has no target"},
         {{.inside = "abc", .owner = "node y.."}, CUBED_E_NOT_FOUND, "has no x/c/1/2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

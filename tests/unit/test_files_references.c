@@ -135,7 +135,7 @@ static void test_records_of_a_plan(void **state)
     expect_failure(s, "x/0.1", CUBED_E_FORMAT, "is not a complete Parquet file");
     const int64_t beyond[2] = {4, 2};
     assert_int_equal(cb_file_know_chunks(s, "x", 2, lo, beyond, &err), CUBED_E_FORMAT);
-    assert_non_null(strstr(err.message, "the chunks of an array are not those of its records"));
+    assert_non_null(strstr(err.message, "the chunks of an array do not match its records"));
     cb_store_close(s);
 }
 

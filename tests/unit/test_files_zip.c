@@ -130,7 +130,7 @@ static void test_wide_numbers(void **state)
     cb_store_close(s);
     write_archive("some text", 9, STORED, true);
     memset(z.at + z.n - END - 20 - 56, 0, 4);
-    expect_refused(*state, z.at, z.n, CUBED_E_FORMAT, "a ZIP archive without its list");
+    expect_refused(*state, z.at, z.n, CUBED_E_FORMAT, "a ZIP archive without a central directory");
 }
 
 /* Reported when the archive is opened. */
@@ -140,10 +140,12 @@ static void test_damaged_archives(void **state)
     expect_refused(*state, z.at, z.n - 1, CUBED_E_FORMAT,
                    "there is no central directory at its end");
     cb_le_put(z.at + z.n - END + 12, 1 << 20, 4);
-    expect_refused(*state, z.at, z.n, CUBED_E_FORMAT, "a ZIP archive whose list is not within it");
+    expect_refused(*state, z.at, z.n, CUBED_E_FORMAT,
+                   "a ZIP archive whose central directory is outside the file");
     write_archive("some text", 9, STORED, false);
     z.at[z.list] = 'Q';
-    expect_refused(*state, z.at, z.n, CUBED_E_FORMAT, "a ZIP archive with a damaged list");
+    expect_refused(*state, z.at, z.n, CUBED_E_FORMAT,
+                   "a ZIP archive with a damaged central directory");
 }
 
 /* Reported when an entry is read. */
@@ -158,7 +160,7 @@ static void test_damaged_entries(void **state)
         cubed_status status;
         const char *says;
     } cases[] = {
-        {STORED, 31, false, 'S', CUBED_E_FORMAT, "checksum is not that of its bytes"},
+        {STORED, 31, false, 'S', CUBED_E_FORMAT, "does not match its bytes"},
         {STORED, 42, true, 1, CUBED_E_FORMAT,
          "the entry x is not at the position in the central directory"},
         {STORED, 8, true, 1, CUBED_E_UNSUPPORTED, "the entry x is encrypted"},
