@@ -114,8 +114,8 @@ static cubed_status find_axis(expr_builder *b, const expr *e, const cubed_array 
     if (!units || !cubed_time_units_since(units)) return CUBED_OK;
     if (name && !cubed_calendar_parse(name, &kind))
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                         "\"%s\": the calendar \"%.60s\" is none of the CF conventions", v->had.dim,
-                         name);
+                         "\"%s\": the calendar \"%.60s\" is not a calendar of the CF conventions",
+                         v->had.dim, name);
     v->is_time = true;
     if (cubed_time_units_parse(units, kind, &v->axis, &why) == CUBED_OK) return CUBED_OK;
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "\"%s\": %s", v->had.dim, why.message);
@@ -144,7 +144,7 @@ static cubed_status read_data(expr_builder *b, const expr *e, cubed_array *c, ax
     v->single = cubed_array_dtype(c) == CUBED_FLOAT32;
     if (kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_BOOL)
         return expr_fail(b->err, CUBED_E_TYPE, b->text, e->at,
-                         "the coordinate \"%s\" is neither of times nor of numbers nor of texts",
+                         "the coordinate \"%s\" has neither times nor numbers nor strings",
                          v->had.dim);
     if (v->n > AXIS_VALUES_MAX)
         return expr_reject(b, e, "the coordinate has more than 16777216 elements");
@@ -159,9 +159,9 @@ static cubed_status read_data(expr_builder *b, const expr *e, cubed_array *c, ax
         if (!v->is_time)
             v->number[i] = whole ? (double)((const int64_t *)data)[i] : ((const double *)data)[i];
         else if (!time_of(v, whole, data, i, &v->us[i]))
-            st =
-                expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                          "element %" PRId64 " of the coordinate \"%s\" is no time", i, v->had.dim);
+            st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                           "element %" PRId64 " of the coordinate \"%s\" is not a time", i,
+                           v->had.dim);
     }
     lang_free(data);
     return st;

@@ -209,11 +209,10 @@ cubed_status calendar_groups_find(expr_builder *b, const expr *e, const calendar
         return CUBED_OK;
     }
     if (!parse_intervals(call->frequency, s))
-        return expr_fail(
-            b->err, CUBED_E_ARG, b->text, e->at,
-            "\"%s\" is no frequency: expected a number and YS, QS, MS, YE, QE, ME, W, D, h, min or "
-            "s, such as \"1D\", \"6h\", \"MS\", \"QS-DEC\"",
-            call->frequency);
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "\"%s\" is not a frequency: expected a number and YS, QS, MS, YE, QE, ME, "
+                         "W, D, h, min or s, such as \"1D\", \"6h\", \"MS\", \"QS-DEC\"",
+                         call->frequency);
     int64_t least = v->us[0];
     for (int64_t k = 1; k < v->n; k++) least = v->us[k] < least ? v->us[k] : least;
     s->first = first_of_intervals(kind, least, s);
@@ -224,7 +223,7 @@ cubed_status calendar_groups_find(expr_builder *b, const expr *e, const calendar
     }
     if (call->only) return number_groups(b, e, g);
     if (most >= AXIS_VALUES_MAX)
-        return expr_reject(b, e, "that makes more than 16777216 intervals: take longer ones");
+        return expr_reject(b, e, "more than 16777216 intervals: use longer ones");
     g->ngroups = most + 1;
     EXPR_TRY(expr_alloc(b, e, g->ngroups, sizeof *g->value, &g->value));
     for (int64_t k = 0; k < g->ngroups; k++) g->value[k] = k;
@@ -236,9 +235,9 @@ cubed_status calendar_read_times(expr_builder *b, const expr *e, const calendar_
 {
     *d = calendar_call_axis(x, call);
     if (*d < 0)
-        return expr_fail(
-            b->err, CUBED_E_ARG, b->text, e->at,
-            "the array has no dimension \"%.*s\": say which with dim=", (int)call->ndim, call->dim);
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "the array has no dimension \"%.*s\": specify it with dim=",
+                         (int)call->ndim, call->dim);
     EXPR_TRY(axis_values_read(b, e->child[0], x, *d, v));
     cubed_status st = CUBED_OK;
     if (!v->is_time)

@@ -32,7 +32,7 @@ cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int m
     for (int i = 0; i < call->n; i++) {
         const expr *a = call->child[i];
         if (a->kind != EXPR_KEYWORD) {
-            if (i > *positional) return expr_reject(b, a, "a positional argument behind keywords");
+            if (i > *positional) return expr_reject(b, a, "a positional argument after keywords");
             ++*positional;
             continue;
         }
@@ -88,7 +88,7 @@ cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positi
     if (positional && (axis || dim)) return expr_reject(b, call, "axes are given twice");
     if (axis && dim) return expr_reject(b, call, "axis= and dim= together");
     if (axis && is_of_names(axis))
-        return expr_reject(b, axis, "axis= takes numbers: names of dimensions go to dim=");
+        return expr_reject(b, axis, "axis= expects numbers: use dim= for names of dimensions");
     if (positional && is_of_names(positional))
         dim = positional; /* a dimension as in mean(x, "time") */
     else if (positional)

@@ -47,8 +47,8 @@ static cubed_status call_set_attrs(expr_builder *b, const expr *e, cubed_array *
         if (k->kind != EXPR_KEYWORD)
             return expr_reject(b, k, "expected NAME=VALUE, as in set_attrs(x, units=\"degC\")");
         if (!expr_may_set_attribute(k->text))
-            return expr_reject(b, k,
-                               "this attribute says how elements are stored: expected another one");
+            return expr_reject(
+                b, k, "this attribute describes how elements are stored: expected another one");
         json_t *value = value_of(k->child[0]);
         json_decref(value);
         if (!value && k->child[0]->kind != EXPR_NONE)

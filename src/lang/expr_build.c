@@ -153,8 +153,7 @@ static cubed_status build_unary(expr_builder *b, const expr *e, value *out)
 static cubed_status reject_several(expr_builder *b, const expr *e, int n)
 {
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                     "%s makes %d arrays: name them all in front of \"= %s(\"", e->text, n,
-                     e->text);
+                     "%s returns %d arrays: name them all before \"= %s(\"", e->text, n, e->text);
 }
 
 /* Returns the number of arrays that a function of the catalogue returns. */
@@ -438,14 +437,14 @@ static cubed_status build_value(expr_builder *b, const expr *e, value *out)
         /* ds["t"], as in an Xarray Dataset, needs a hint */
         if (st == CUBED_E_ARG && of->kind == EXPR_NAME && item->kind == EXPR_STRING)
             return expr_fail(b->err, CUBED_E_ARG, b->text, of->at,
-                             "unknown name \"%s\": arrays go by their own names, write %s",
+                             "unknown name \"%s\": expressions name arrays directly, write %s",
                              of->text, item->text);
         if (st != CUBED_OK) return st;
         st = expr_index_array(b, e, x, &out->array);
         cubed_array_unref(x);
         return st;
     }
-    default: return expr_reject(b, e, "this is not a value here");
+    default: return expr_reject(b, e, "expected a number or an array");
     }
 }
 
@@ -536,7 +535,7 @@ void expr_result_free(expr_result *r)
 
 static cubed_status reject_names(expr_builder *b, const expr *e, int nout)
 {
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s makes %d arrays, %d are named",
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s returns %d arrays, %d are named",
                      e->child[e->n - 1]->text, nout, e->n);
 }
 

@@ -244,7 +244,7 @@ static cubed_status take_reference(expr_builder *b, const expr *e, const axis_va
         !cubed_time_span_parse(given->child[0]->text, v->axis.calendar, &first, &ignored) ||
         !cubed_time_span_parse(given->child[1]->text, v->axis.calendar, &ignored, &behind))
         return expr_fail(b->err, CUBED_E_ARG, b->text, given->at,
-                         "anomaly: reference is no pair of dates of the calendar %s in quotes, "
+                         "anomaly: reference is not a pair of dates of the calendar %s in quotes, "
                          "expected the first and the last one, such as (\"1981\", \"2010-12\")",
                          cubed_calendar_name(v->axis.calendar));
     for (int64_t k = 0; k < v->n; k++) {
@@ -341,7 +341,7 @@ static cubed_status list_windows(expr_builder *b, const expr *e, const groups *g
 {
     if (w->nwindows > AXIS_VALUES_MAX / w->length)
         return expr_reject(b, e,
-                           "the windows have more than 16777216 time steps: take shorter ones");
+                           "the windows have more than 16777216 time steps: use shorter ones");
     w->n = w->nwindows * w->length;
     EXPR_TRY(expr_alloc(b, e, w->n, sizeof *w->at, &w->at));
     EXPR_TRY(expr_alloc(b, e, w->n, sizeof *w->code, &w->code));
@@ -465,7 +465,8 @@ static cubed_status call_windows(expr_builder *b, const expr *e, cubed_array **o
     cubed_array *x;
     int64_t length;
     int n;
-    if (!calendar_call_windows(e, &call)) return expr_reject(b, e, "dim= is no name in quotes");
+    if (!calendar_call_windows(e, &call))
+        return expr_reject(b, e, "expected a name in quotes for dim=");
     const int given = order_name_takes_q(call.reduction) ? 3 : 2;
     EXPR_TRY(expr_check_args(b, e, given, given, names, &n));
     if (given == 3) call.q = e->child[1];
@@ -560,7 +561,8 @@ static cubed_status call_sets(expr_builder *b, const expr *e, cubed_array **out)
     cubed_array *x;
     int64_t number[3] = {0};
     int n;
-    if (!calendar_call_sets(e, &call)) return expr_reject(b, e, "dim= is no name in quotes");
+    if (!calendar_call_sets(e, &call))
+        return expr_reject(b, e, "expected a name in quotes for dim=");
     const int first = order_name_takes_q(call.reduction) ? 2 : 1;
     EXPR_TRY(expr_check_args(b, e, first + 1, first + 3, names, &n));
     if (first == 2) call.q = e->child[1];

@@ -100,12 +100,13 @@ static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by,
     const cubed_kind kind = cubed_dtype_kind(dtype);
     *l = (labels){.n = 1, .times = kind == CUBED_KIND_TIME, .dtype = CUBED_INT64};
     if (kind == CUBED_KIND_COMPLEX || dtype == CUBED_UINT64)
-        return expr_reject(b, e, "labels are of numbers, times or texts, or codes with ngroups=");
+        return expr_reject(
+            b, e, "expected labels that are numbers, times or strings, or codes with ngroups=");
     for (int d = 0; d < cubed_array_ndim(by); d++) {
         int64_t extent = cubed_array_shape(by)[d];
         if (extent > MAX_LABELS || l->n * extent > MAX_LABELS)
-            return expr_reject(b, e,
-                               "more than 16777216 labels: make codes of them, and give ngroups=");
+            return expr_reject(
+                b, e, "more than 16777216 labels: convert them to codes, and give ngroups=");
         l->n *= extent;
     }
     if (kind == CUBED_KIND_FLOAT) l->dtype = CUBED_FLOAT64;

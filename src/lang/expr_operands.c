@@ -56,10 +56,11 @@ cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const 
                 if (!name || !first || strcmp(name, first) == 0 ||
                     cubed_array_shape(x[i])[d] == 1 || cubed_array_shape(x[k])[f] == 1)
                     continue;
-                return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                                 "operands meet by position, and dimension \"%s\" of one meets "
-                                 "\"%s\" of another: move axes with transpose or expand_dims",
-                                 first, name);
+                return expr_fail(
+                    b->err, CUBED_E_ARG, b->text, e->at,
+                    "operands are aligned by position, but dimension \"%s\" of one is aligned with "
+                    "\"%s\" of another: move axes with transpose or expand_dims",
+                    first, name);
             }
         }
     }

@@ -199,7 +199,8 @@ static expr *parse_number(parser *p)
         fail(p, "an integer with leading zeros, expected none; dates are in quotes: \"2020-03\"");
     if (e->kind == EXPR_INT && overflow) fail(p, "beyond int64: write it as a float");
     p->at += (int)(end - s);
-    if (isalnum((unsigned char)*end) || *end == '_') fail(p, "a number runs into a name");
+    if (isalnum((unsigned char)*end) || *end == '_')
+        fail(p, "a number is directly followed by a letter or _");
     return e;
 }
 
@@ -210,7 +211,7 @@ static expr *parse_string(parser *p)
     const char *end = strchr(p->text + start, quote);
     expr *e = new_node(p, EXPR_STRING, p->at);
     if (!end) {
-        fail(p, "a string without its end");
+        fail(p, "a string without a closing quote");
         return e;
     }
     p->at = (int)(end - p->text) + 1;

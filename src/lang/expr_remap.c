@@ -402,7 +402,7 @@ static cubed_status read_arguments(remap_call *c)
         return expr_reject(c->b, target ? target : c->e,
                            "expected the new grid in quotes, such as \"r360x180\"");
     if (method && !any_method)
-        return expr_reject(c->b, method, "the name of the function says the method already");
+        return expr_reject(c->b, method, "the function's name specifies the method already");
     if (weights && weights->kind != EXPR_STRING)
         return expr_reject(c->b, weights, "expected the name of a file of weights, in quotes");
     c->at = target;

@@ -156,7 +156,7 @@ static cubed_status nothing_there(expr_builder *b, const expr *e, const axis_val
 static cubed_status not_side_by_side(expr_builder *b, const expr *e, const axis_values *v)
 {
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                     "\"%s\" is in no order: the elements do not lie side by side", v->had.dim);
+                     "\"%s\" is not sorted: the selected elements are not contiguous", v->had.dim);
 }
 
 /* Matching elements: indices of the first and last, and their number. */
@@ -195,7 +195,7 @@ static cubed_status find_texts(expr_builder *b, const expr *e, const axis_values
     const int64_t n = end[1].last - end[0].first + 1;
     if (w->one && n != end[0].n)
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                         "elements of \"%s\" that are \"%s\" do not lie side by side", v->had.dim,
+                         "elements of \"%s\" that are \"%s\" are not contiguous", v->had.dim,
                          w->text[0]);
     *out = (cubed_slice){end[0].first, n > 0 ? n : 0, 1, w->one && n == 1};
     return CUBED_OK;
@@ -272,7 +272,8 @@ static cubed_status find_longitude(expr_builder *b, const expr *e, const axis_va
 static cubed_status find_wanted(expr_builder *b, const expr *e, const axis_values *v, wanted *w,
                                 bool nearest, choice *out)
 {
-    if (v->text && nearest) return expr_reject(b, e, "no text is near another");
+    if (v->text && nearest)
+        return expr_reject(b, e, "method=\"nearest\" does not apply to strings");
     if (v->text) return find_texts(b, e, v, w, &out->slice);
     if (w->one && nearest) {
         const int64_t i = v->is_time ? nearest_time(v, w->first) : nearest_number(v, w->from);
@@ -316,7 +317,7 @@ static cubed_status find_list(expr_builder *b, const expr *list, const axis_valu
         st = get_wanted(b, list->child[k], v, false, &w);
         if (st == CUBED_OK) st = find_wanted(b, list->child[k], v, &w, nearest, &one);
         if (st == CUBED_OK && room + one.slice.len > AXIS_VALUES_MAX)
-            st = expr_reject(b, list, "the labels mean more than 16777216 elements");
+            st = expr_reject(b, list, "the labels select more than 16777216 elements");
         if (st != CUBED_OK) break;
         room += one.slice.len;
         int64_t *longer = lang_resize(out->at, (size_t)room * sizeof *longer);

@@ -9,7 +9,7 @@ cubed_status expr_count_now(expr_builder *b, const expr *e, cubed_array *x, int6
     cubed_status st =
         b->host->count
             ? expr_located(b, e, b->host->count(b->host->count_ctx, x, most, numbers, last, b->err))
-            : expr_reject(b, e, "how many elements there are would have to be computed first");
+            : expr_reject(b, e, "the number of elements would have to be computed first");
     if (st != CUBED_OK) *numbers = NULL;
     cubed_array_unref(x);
     return st;

@@ -83,7 +83,7 @@ static cubed_status read_links(const reader *r, const char *const names[2], doub
     if (ndim == 2 && cubed_array_shape(y)[1] != 1)
         st = lang_fail(r->err, CUBED_E_UNSUPPORTED,
                        "%s: links have %" PRId64 " weights, which multiply gradients, expected 1: "
-                       "make weights of another method",
+                       "use weights of another method",
                        r->in.name, cubed_array_shape(y)[1]);
     if (st == CUBED_OK) st = lang_read_numbers(r->ctx, y, r->in.memory, out, n, r->err);
     cubed_array_unref(y);

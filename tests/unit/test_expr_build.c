@@ -179,10 +179,10 @@ static void test_errors_of_building(void **state)
         {"permute_dims(f, (0,))", "there are 1 axes for an array with 2"},
         {"rechunk(f, (1, 2, 3))", "3 lengths, expected one for each of 2 dimensions"},
         {"astype(f, 'float128')", "float128"},
-        {"[f, f] + 1", "not a value here"},
-        {"f + ...", "not a value here"},
-        {"f + None", "not a value here"},
-        {"_a = f; _a + 'x'", "not a value here"},
+        {"[f, f] + 1", "expected a number or an array"},
+        {"f + ...", "expected a number or an array"},
+        {"f + None", "expected a number or an array"},
+        {"_a = f; _a + 'x'", "strings can be combined only with strings"},
         {"broadcast_to(f, 5)", "at column 1"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -81,7 +81,7 @@ def test_integers_and_missing_values(tmp_path):
         ("anomaly(v)", 'expected anomaly(x, "time.month"'),
         ('anomaly(v, "time.mont")', 'times have no part "mont" (did you mean "month"?)'),
         ('anomaly(v, "x.month")', 'the array has no dimension "x"'),
-        ('anomaly(v, "time.month", reference="2000")', "reference is no pair of dates"),
+        ('anomaly(v, "time.month", reference="2000")', "reference is not a pair of dates"),
         ('anomaly(v, "time.month", reference=("1980", "1990"))', "no times are in the reference"),
         ('anomaly(roll(v, 1, axis=0), "time.month")', 'elements along "time" were moved'),
         ('anomaly(v, "time.month", q=3)', 'no argument "q"'),

@@ -353,11 +353,14 @@ def test_elements_by_text(tmp_path):
             np.testing.assert_array_equal(got, want, f"{kind}: {text}")
         for text, says in (
             ('sel(t, station="Ulm")', '"station" has no element "Ulm"'),
-            ('sel(t, station="Ely")', "do not lie side by side"),
+            ('sel(t, station="Ely")', "are not contiguous"),
             ("sel(t, station=3)", "expected a string in quotes"),
-            ('sel(t, station="Kew", method="nearest")', "no text is near another"),
-            ('t == "Kew"', "only texts are beside texts"),
-            ('"Kew" == "Ely"', "only texts are beside texts"),
+            (
+                'sel(t, station="Kew", method="nearest")',
+                'method="nearest" does not apply to strings',
+            ),
+            ('t == "Kew"', "strings can be combined only with strings"),
+            ('"Kew" == "Ely"', "strings can be combined only with strings"),
         ):
             result = run("eval", text, path, *QUIET)
             assert result.code == 1 and says in result.err, result
@@ -519,9 +522,9 @@ def test_decoded_inputs_and_names_of_inputs(noleap, tmp_path):
 WRONG = [
     ('mean(t, groupby="time.mnth")', '(did you mean "month"?)'),
     ('mean(t, groupby="tim.month")', 'no dimension "tim"'),
-    ('mean(t, resample="1Q4")', "is no frequency"),
-    ('mean(t, resample="0D")', "is no frequency"),
-    ('mean(t, resample="MS-FEB")', "is no frequency"),
+    ('mean(t, resample="1Q4")', "is not a frequency"),
+    ('mean(t, resample="0D")', "is not a frequency"),
+    ('mean(t, resample="MS-FEB")', "is not a frequency"),
     ('mean(t, resample="D", groupby="time.month")', "give one of them"),
     ("mean(t, groupby=3)", "expected groupby="),
     ('mean(t, groupby="x.month")', 'no coordinate "x"'),

@@ -164,7 +164,7 @@ def test_intervals_by_xarray(tmp_path):
     np.testing.assert_array_equal(got, want)
     assert got.shape[0] == 12
     result = run("eval", 'frost_days(v, freq="1x")', tmp_path / "t.nc", *QUIET)
-    assert result.code != 0 and "is no frequency" in result.err
+    assert result.code != 0 and "is not a frequency" in result.err
 
 
 def test_spells():
@@ -290,7 +290,7 @@ def test_parts_of_dates_and_steps(tmp_path):
     wrong = {
         'date_part(v, "fortnight")': "expected a part of dates in quotes",
         "date_part(v)": "expected a part of dates in quotes",
-        'time_steps(v, "fortnight")': "is no frequency",
+        'time_steps(v, "fortnight")': "is not a frequency",
         "time_steps(v, 3)": "expected a frequency in quotes",
         "lag(v, 1.5)": "expected an integer",
         "latitudes(time_steps(v))": "latitude",

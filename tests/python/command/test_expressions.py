@@ -199,9 +199,9 @@ def test_objects_of_xarray_in_files_are_not_read(months, tmp_path):
     [
         ("t * w", {"w": lambda t: t[0]}, None, None),
         ("t[:3] * w", {"w": lambda t: t[:3, 0].drop_vars("time")}, ValueError,
-         r'column 7: .*dimension "lat" of one meets "time" of another: move axes'),
+         r'column 7: .*dimension "lat" of one is aligned with "time" of another: move axes'),
         ("maximum(t[:3], w)", {"w": lambda t: t[:3, 0].drop_vars("time")}, ValueError,
-         '"lat" of one meets "time"'),
+         '"lat" of one is aligned with "time"'),
         ("t[:3] * w[:, None]", {"w": lambda t: t[:3, 0].drop_vars("time")}, None, None),
         ("t + w", {"w": lambda t: t.assign_coords(lat=[0, 1, 2])}, ValueError,
          'the coordinate "lat" of w differs from that of t: align them'),

@@ -244,7 +244,7 @@ def test_resuming_keeps_to_the_group(store, tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("set_attrs(t, _FillValue=3)", "says how elements are stored"),
+        ("set_attrs(t, _FillValue=3)", "describes how elements are stored"),
         ("set_attrs(t, units=t)", "expected a string in quotes, a number or None"),
         ('set_attrs(t, "degC")', "expected NAME=VALUE"),
         ('set_attrs(units="degC")', "expected an array"),
