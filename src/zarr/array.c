@@ -137,7 +137,7 @@ cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_
     }
     if (!ok) {
         cb_zarr_close(z);
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to make %s", path);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to create %s", path);
     }
     *out = z;
     return CUBED_OK;

@@ -78,10 +78,11 @@ static cubed_status get_more(encoded_chunk *x, size_t from, size_t size, char *t
 
 static cubed_status no_room(size_t size, const encoded_chunk *x, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_BUDGET,
-                   "a part of the chunk takes %zu encoded bytes, the plan has room for %zu: allow "
-                   "enough memory for the whole chunk, or rewrite the array in smaller chunks",
-                   size, x->cap);
+    return cb_fail(
+        err, CUBED_E_BUDGET,
+        "a part of the chunk has %zu encoded bytes, but the plan has memory for %zu: allow "
+        "enough memory for the whole chunk, or rewrite the array in smaller chunks",
+        size, x->cap);
 }
 
 /* Finds the encoded bytes of a range with the table of blocks. If the table is not loaded yet, loads more of the chunk. */

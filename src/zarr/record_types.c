@@ -116,7 +116,7 @@ static cubed_status check_v3(const json_t *fields, cubed_error *err)
         if (!f.fields && f.big_endian)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
                            "format 3 has no records with big-endian fields (\"%s\"): use format 2, "
-                           "or take the fields, which makes them little-endian",
+                           "or select the fields, which makes them little-endian",
                            f.name);
         if (f.fields) CB_TRY(check_v3(f.fields, err));
     }
