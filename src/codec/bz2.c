@@ -90,7 +90,7 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
     } while (rc == BZ_STREAM_END && z.avail_in > 0);
     if (rc != BZ_STREAM_END)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "%zu bytes do not decompress to at most %zu (bzip2 status %d)",
+                       "cannot decompress %zu bytes to at most %zu (bzip2 status %d)",
                        call->src_size, call->dst_cap, rc);
     *got = call->dst_cap - z.avail_out;
     return CUBED_OK;

@@ -157,7 +157,7 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
                        "%zu bytes need more memory to decode than preset %d allows", call->src_size,
                        (int)(preset_of(conf) & LZMA_PRESET_LEVEL_MASK));
     return cb_fail(err, CUBED_E_FORMAT,
-                   "%zu bytes do not decompress to at most %zu (liblzma's status %d)",
+                   "cannot decompress %zu bytes to at most %zu (liblzma's status %d)",
                    call->src_size, call->dst_cap, (int)rc);
 }
 
