@@ -314,7 +314,7 @@ cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err)
     cubed_status st = append_find_times(&a->to, a->to.dim, x, &a->new, err);
     if (st == CUBED_OK && a->new.is_time != a->old.is_time)
         st = cli_reject(err,
-                        "--append: \"%s\" has units such as \"days since 2000-01-01\" in %s alone",
+                        "--append: \"%s\" has units such as \"days since 2000-01-01\" only in %s",
                         a->to.dim, a->new.is_time ? "the results" : a->to.out);
     if (st != CUBED_OK) return st;
     char *url = url_of(a, s);
@@ -490,7 +490,7 @@ cubed_status append_add(append *a, const char *name, cubed_array *x, cubed_error
                           a->to.out, name);
     const int axis = lang_axis_named(x, a->to.dim);
     if ((axis < 0) != (s->axis < 0))
-        return cli_reject(err, "--append: \"%s\" has the dimension \"%s\" in %s alone", name,
+        return cli_reject(err, "--append: \"%s\" has the dimension \"%s\" only in %s", name,
                           a->to.dim, axis < 0 ? a->to.out : "the results");
     const char *url = own_text(a, url_of(a, s));
     cubed_status st = cubed_array_open(a->to.ctx, url, &into, err);
@@ -539,10 +539,11 @@ static cubed_status compare_now(append *a, cubed_error *err)
     if (a->nsame > 0) st = cli_compute_all(a->to.ctx, x, data, a->nsame, a->common, err);
     for (int i = 0; i < a->nsame && st == CUBED_OK; i++) {
         if (differs[i])
-            st = cli_reject(err,
-                            "--append: \"%s\" has other elements than in %s, expected the same "
-                            "without the dimension \"%s\"",
-                            a->same[i].name, a->to.out, a->to.dim);
+            st = cli_reject(
+                err,
+                "--append: \"%s\" differs from the array in %s, expected equal elements, "
+                "because it has no dimension \"%s\"",
+                a->same[i].name, a->to.out, a->to.dim);
     }
     cli_free(differs);
     cli_free(x);

@@ -127,7 +127,7 @@ static cubed_status change_calendar(const append_place *to, const char *name, pl
     if (!fits)
         return cli_reject(err,
                           "--append: the calendar of \"%s\" is %s in the results and %s in %s, "
-                          "expected the same: `cubed copy --calendar` states another one",
+                          "expected the same: `cubed copy --calendar` sets another one",
                           name, cubed_calendar_name(from), cubed_calendar_name(stored), to->out);
     const int64_t shift = between_origins(from, stored);
     for (int64_t i = 0; i < p->n; i++) p->whole[i] += shift;
@@ -371,7 +371,7 @@ static cubed_status encode_values(const append_place *to, const char *name, cube
         st = cli_reject(err,
                         "--append: \"%s\" is packed in %s (scale_factor, add_offset, _FillValue), "
                         "and not in the same way in the results: `cubed copy --pack "
-                        "TYPE,scale=S,offset=O` packs them so",
+                        "TYPE,scale=S,offset=O` packs them in this way",
                         name, to->out);
     } else {
         st = cubed_cf_decode(x, out, err);

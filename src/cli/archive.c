@@ -89,8 +89,8 @@ char *archive_refuse(const char *url, bool elsewhere)
     const char *suffix = suffix_of(name);
     char *above = is_place || elsewhere ? NULL : missing_directory(name);
     if (above)
-        wrong =
-            cli_printf("%s: there is no directory %s: make it, or name another place", url, above);
+        wrong = cli_printf("%s: there is no directory %s: create it, or choose another place", url,
+                           above);
     else if (!is_place && *suffix && strcmp(suffix, "zarr") != 0 && !archive_is_picture(url) &&
              cubed_url_file_kind(url) == CUBED_FILE_NONE)
         wrong = cli_printf("%s: results are not written as \".%s\", expected a Zarr store "
@@ -141,8 +141,8 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
     }
     if (unfit)
         return cli_printf(
-            "%s: its type or codecs are not known here, so it cannot go into a file of "
-            "NetCDF: write to a Zarr store",
+            "%s: its type or codecs are not supported, so it cannot be written to a NetCDF "
+            "file: write to a Zarr store",
             unfit);
     if (!overwrite && access(a->path, F_OK) == 0)
         return cli_printf("%s exists: --overwrite replaces it", a->path);

@@ -163,8 +163,8 @@ static int read_operations(int argc, char **words, apply *a, int *at)
         if (a->noperations > 0 && (!isalpha((unsigned char)spec[1]) || !spec[2])) break;
         spec += *spec == '-';
         if (!cli_is_function(spec))
-            return cli_usage_error("apply", "\"%s\" is no function: `cubed help eval` lists them",
-                                   spec);
+            return cli_usage_error("apply",
+                                   "\"%s\" is not a function: `cubed help eval` lists them", spec);
         if (a->noperations == APPLY_MAX_OPERATIONS)
             return cli_usage_error("apply", "more than %d functions, expected fewer",
                                    APPLY_MAX_OPERATIONS);

@@ -488,7 +488,7 @@ static int check_picture(const eval *e)
             return cli_usage_error(
                 e->verb,
                 "%s has %d dimensions: a series has one and a map two (x[0], mean(x, dim=\"time\") "
-                "and sel(x, time=\"2020-01-01\") take dimensions away)",
+                "and sel(x, time=\"2020-01-01\") remove dimensions)",
                 v->name, ndim);
     }
     return e->common.plan_only ? EXIT_SUCCESS : picture_check(e->verb);

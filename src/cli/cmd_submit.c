@@ -608,7 +608,7 @@ static int make_run_directory(const char *verb, const cubed_plan *plan, char **d
         return cli_usage_error(
             verb,
             "--engine: jobs read the plan in the work directory, but the plan has %s: expected "
-            "--work-dir DIR, a directory that all nodes see, or `cubed submit PLAN DIR`",
+            "--work-dir DIR, a directory that all nodes can access, or `cubed submit PLAN DIR`",
             info.work_dir ? info.work_dir : "none");
     int code = make_directory(verb, info.work_dir);
     if (code == EXIT_SUCCESS) code = find_directory(verb, info.work_dir, dir);
@@ -628,10 +628,11 @@ int engine_check_run(const char *verb, const batch_choice *c, bool detach)
 {
     const char *name = c->engine->name;
     if (c->engine->apart)
-        return cli_usage_error(verb,
-                               "--engine: machines of %s see no directory of this one: expected "
-                               "`cubed submit PLAN DIR --engine %s --start`",
-                               name, name);
+        return cli_usage_error(
+            verb,
+            "--engine: machines of %s cannot access directories of this machine: expected "
+            "`cubed submit PLAN DIR --engine %s --start`",
+            name, name);
     if (detach && c->engine->leave == BATCH_STAYS)
         return cli_usage_error(
             verb, "--detach: a run with %s does not continue without this command", name);

@@ -163,8 +163,9 @@ static int serve(const char *fd_text, cli_common *c)
     if (fd_text && !parse_number(fd_text, &fd))
         return cli_usage_error("worker", "--serve \"%s\": expected a number", fd_text);
     if (!fd_text && !api)
-        return cli_usage_error("worker", "--lambda: AWS_LAMBDA_RUNTIME_API is not set: this is no "
-                                         "function of AWS Lambda");
+        return cli_usage_error("worker",
+                               "--lambda: AWS_LAMBDA_RUNTIME_API is not set: this is not a "
+                               "function of AWS Lambda");
     cli_catch_signals();
     int code = cli_context("worker", c, &ctx);
     if (code != EXIT_SUCCESS) return code;
@@ -271,7 +272,7 @@ static void warn_of_held(uint64_t held)
     fprintf(
         stderr,
         "cubed worker: warning: this process used %s before its first task, which leaves less of "
-        "the plan's allowed_mem than a task needs: make the plan with --reserved-mem %" PRIu64
+        "the plan's allowed_mem than a task needs: create the plan with --reserved-mem %" PRIu64
         ", and raise --allowed-mem by as much\n",
         cli_format_bytes((double)held, text), held);
 }

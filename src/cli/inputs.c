@@ -232,7 +232,7 @@ static cubed_status check_only(inputs *in, int i, bool is_array, const char *nam
             open_unnamed(in, k, name, is_array ? IS_ARRAY : 0, &other, &ignored) != CUBED_OK)
             continue;
         cubed_array_unref(other);
-        return cli_reject(err, "\"%s\" is in %s and in %s: say which with --in %s=STORE::PATH",
+        return cli_reject(err, "\"%s\" is in %s and in %s: specify one with --in %s=STORE::PATH",
                           name, in->spec[i].url, in->spec[k].url, name);
     }
     return CUBED_OK;

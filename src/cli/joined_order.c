@@ -53,8 +53,9 @@ cubed_status joined_find_units(const char *url, const char *name, const json_t *
     }
     if (!units || !cubed_time_units_since(units)) return CUBED_OK;
     if (calendar_text && !cubed_calendar_parse(calendar_text, &kind))
-        return cli_reject(err, "%s: \"%s\": the calendar \"%.60s\" is none of the CF conventions",
-                          url, name, calendar_text);
+        return cli_reject(
+            err, "%s: \"%s\": the calendar \"%.60s\" is not a calendar of the CF conventions", url,
+            name, calendar_text);
     if (cubed_time_units_parse(units, kind, axis, &why) != CUBED_OK)
         return cli_reject(err, "%s: \"%s\": %s", url, name, why.message);
     *is_time = true;

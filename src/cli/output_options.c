@@ -47,9 +47,8 @@ static char *take_rename(outputs *o, const char *text)
     if (!first || (first == text && !second) || (second && second == first + 1) || !is_name(to))
         return cli_strdup(expected);
     if (second && (!expr_may_set_attribute(to)))
-        return cli_printf("the attribute \"%s\" states how elements are stored, expected another "
-                          "name",
-                          to);
+        return cli_printf(
+            "the attribute \"%s\" describes how elements are stored, expected another name", to);
     edit *e = add_edit(o, text);
     e->variable = cli_printf("%.*s", (int)(first - text), text);
     e->attribute = second ? cli_printf("%.*s", (int)(second - first - 1), first + 1) : NULL;
@@ -100,7 +99,7 @@ static char *take_attr(outputs *o, const char *text)
     e->variable = cli_printf("%.*s", colon ? (int)(colon - text) : 0, text);
     e->attribute = cli_printf("%.*s", (int)(equals - name), name);
     if (!expr_may_set_attribute(e->attribute))
-        return cli_printf("the attribute \"%s\" states how elements are stored: --pack and "
+        return cli_printf("the attribute \"%s\" describes how elements are stored: --pack and "
                           "--raw change that",
                           e->attribute);
     if (equals[1]) e->value = read_value(equals + 1, &bad);

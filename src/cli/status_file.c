@@ -102,9 +102,10 @@ json_t *cli_status_read(const char *path, char **why)
     cli_free(text);
     if (number(status, "cubed_status") != 1) {
         json_decref(status);
-        *why = cli_printf("%s is no status file of a run: expected a file that the option --status "
-                          "wrote, or a directory that cubed submit wrote",
-                          path);
+        *why =
+            cli_printf("%s is not a status file of a run: expected a file that the option --status "
+                       "wrote, or a directory that cubed submit wrote",
+                       path);
         return NULL;
     }
     const json_int_t age = (json_int_t)time(NULL) - number(status, "updated");

@@ -152,10 +152,10 @@ def test_texts_are_copied(tmp_path):
     [
         (["monmaen", "in.nc", "out.nc"], 'not a subcommand (did you mean "monmean"?)'),
         (["monmean", "in.nc"], "expected IN OUT, or IN IN2 OUT, but there are 1 names"),
-        (["monmean", "-nothing", "in.nc", "out.nc"], '"nothing" is no function'),
+        (["monmean", "-nothing", "in.nc", "out.nc"], '"nothing" is not a function'),
         (["mean,tmie", "in.nc", "out.nc"], 'no dimension "tmie"'),
         (["add", "in.nc", "other.nc", "out.nc"], "has no variable that add applies to"),
-        (["apply", "in.nc", "out.nc"], "is no function"),
+        (["apply", "in.nc", "out.nc"], "is not a function"),
         (["apply", "--overwrite"], "expected a function"),
         (["monmean", "absent.nc", "out.nc"], "absent.nc"),
         (["mean,n", "digit.nc", "out.nc"], 'variable "2t" of'),
