@@ -115,7 +115,8 @@ class ArrayBase(metaclass=_dask.NamedType):
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """Attributes of the stored array that also describe the values of this array. A copy."""
+        """A copy of the attributes of the stored array that also describe the values of this
+        array."""
         from cubed.base._attributes import plain_attributes  # lazy: rarely needed
 
         return plain_attributes(self._x.attrs)

@@ -39,9 +39,10 @@ def einsum(
     operands : array_like
         Arrays, at least one of them lazy.
     optimize : object, default True
-        Order of the products. True, ``"greedy"`` or ``"optimal"``: the pair whose product adds the
-        fewest elements comes first. False: from left to right. A path of :func:`numpy.einsum_path`
-        is followed. A memory limit, as in ``("greedy", limit)``, is ignored.
+        Order of the products. True, ``"greedy"`` or ``"optimal"``: the pair whose product increases
+        the number of elements least comes first. False: from left to right. A path of
+        :func:`numpy.einsum_path` is followed. A memory limit, as in ``("greedy", limit)``, is
+        ignored.
     dtype : dtype or None
         Type of products and sums; default: the promoted type of the operands.
     order : str, default "K"
