@@ -1,8 +1,8 @@
 /* Sorts a line of elements. Elements are converted to keys (block_order.h), sorted, and converted back.
  *
- * A complex number has two keys. Its positions are sorted by one key after the other, and then by which of its parts are NaN. The
- * order is NumPy's: numbers, then elements whose imaginary part is NaN, then elements whose real part is NaN, then elements whose
- * parts are both NaN.
+ * A complex number has two keys. The positions of complex numbers are sorted by one key after the other, and then by which parts
+ * of the numbers are NaN. The order is NumPy's: numbers, then elements whose imaginary part is NaN, then elements whose real part
+ * is NaN, then elements whose parts are both NaN.
  *
  * Strings have no keys: their positions are merge-sorted. */
 #include "block/sort_line.h"
