@@ -41,8 +41,8 @@ CUBED_MUST_CHECK bool cb_attributes_gather(json_t *attrs);
 /* Removes recorded types of attributes that do not exist. */
 void cb_attributes_prune(json_t *attrs);
 /* Moves the recorded types from CUBED_ATTRIBUTE_TYPES to CB_ATTRIBUTE_TYPES_V3. Drops types that are not valid, and types of
- * attributes that do not exist. Also drops types that readers infer from the attribute's value and the array's type `dtype`;
- * CUBED_DTYPE_COUNT keeps these types. Call it before the attributes of an array of format 3 are written. Returns false if out of
+ * attributes that do not exist. Also drops types that readers infer from the attribute's value and the array's type `dtype`,
+ * unless `dtype` is CUBED_DTYPE_COUNT. Call it before the attributes of an array of format 3 are written. Returns false if out of
  * memory. */
 CUBED_MUST_CHECK bool cb_attributes_stow(json_t *attrs, cubed_dtype dtype);
 
