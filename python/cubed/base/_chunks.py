@@ -90,7 +90,7 @@ def explicit_chunks(
     limit: int | str | None = None,
     previous: Sequence[Any] | None = None,
 ) -> tuple[tuple[int, ...], ...]:
-    """Returns the extents of all chunks, axis by axis. They may differ if they are given.
+    """Returns the extents of all chunks, axis by axis. Extents that the caller lists may differ.
 
     Without a shape, `chunks` are the extents of all chunks. `limit` is the size in bytes for
     automatic axes. `previous` has for each axis an extent, the extents of all chunks, or None;

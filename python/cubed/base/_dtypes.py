@@ -96,7 +96,7 @@ def _record_of(fields: list[Any]) -> np.dtype[Any]:
 
 
 def packed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Returns a record type without padding, in native byte order; other types as they are."""
+    """Returns a record type without padding, in native byte order; other types unchanged."""
     return dtype_of(name_of(dtype)) if dtype.names else dtype
 
 
@@ -113,7 +113,7 @@ def sized(dtype: DTypeLike, source: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def shortest(dtype: DTypeLike) -> np.dtype[Any]:
-    """Returns the type of an array that NumPy makes with `dtype`: strings without a length become
+    """Returns the type of an array that NumPy creates with `dtype`: strings without a length become
     strings of length 1.
     """
     d = np.dtype(dtype)
