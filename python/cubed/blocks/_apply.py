@@ -245,9 +245,9 @@ def run_mapped(
     spec: Spec | None,
     trim: tuple[Trim, ...] = (),
 ) -> Array:
-    """Applies a function to blocks; it may have parameters `block_id` and `block_info`.
+    """Applies a function, which may have parameters `block_id` and `block_info`, to blocks.
 
-    If the type is not given, a call of the function with `tried` finds the type."""
+    If the type is not given, a call of the function with `tried` determines the type."""
     places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
     values = tuple(None if isinstance(a, Array) else a for a in args)
     block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None

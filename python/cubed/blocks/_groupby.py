@@ -224,7 +224,7 @@ def quantile_codes(
     options: Mapping[str, Any],
 ) -> Array:
     """Computes medians and quantiles, like :func:`reduce_codes`. If there are several quantiles,
-    they are the first axis of the result."""
+    they are along the first axis of the result."""
     func, fill_value, dtype = how.func, how.fill_value, how.dtype
     if func.endswith("quantile") and "q" not in options:
         raise TypeError(f"{func} needs finalize_kwargs with q")

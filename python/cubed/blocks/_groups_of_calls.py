@@ -48,7 +48,7 @@ def groupby_reduction(
     num_groups: int | None = None,
     extra_func_kwargs: Mapping[str, Any] | None = None,
 ) -> Array:
-    """Reduces an axis by group: intermediates of blocks, which are combined and aggregated.
+    """Reduces an axis by group: partial results of blocks are combined, then aggregated.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def _codes(x: Array, by: Any, axes: tuple[int, ...]) -> Array:
 
 def _native(x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, func: Any) -> Array | None:
     """Reduces by the engine if the functions come from an aggregation of flox that the engine
-    has."""
+    supports."""
     agg = inspect.getclosurevars(func).nonlocals.get("agg") if inspect.isfunction(func) else None
     return native_aggregation(x, codes, axes, ngroups, agg)
 
@@ -245,7 +245,7 @@ def _native(x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, func: A
 def native_aggregation(
     x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, agg: Any
 ) -> Array | None:
-    """Computes an aggregation of flox by the engine, if the engine has it."""
+    """Computes an aggregation of flox by the engine, if the engine supports it."""
     if type(agg).__module__ != "flox.aggregations" or agg.name not in NAMES:
         return None
     user, plain = agg.fill_value["user"], agg.name.removeprefix("nan")

@@ -193,12 +193,13 @@ def apply_to_cores(
     held_mem: int = 0,
     options: Mapping[str, Any] | None = None,
 ) -> Array | tuple[Array, ...]:
-    """:func:`apply_gufunc`, with its `kwargs` as `options`, for functions with known properties.
+    """Like :func:`apply_gufunc`, with `options` for its `kwargs`, if properties of `func` are
+    known.
 
     `by_lines` states that each line of the results depends only on the same line of the arguments,
     so that blocks may be split further along the loop axes. A user-defined function has this
     property only if it is vectorized. Other functions get the arrays' chunks, because their results
-    may depend on the whole block. Blocks are split for the memory of a call: a CallMem as
+    may depend on the whole block. Blocks are split according to the memory of a call: a CallMem in
     `extra_projected_mem`, or its default. `held_mem` is the number of bytes that the function
     itself holds in each task's process.
     """
@@ -260,7 +261,7 @@ def apply_to_cores(
 
 
 def as_gufunc(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates a function, so that its calls are :func:`apply_gufunc` with this signature.
+    """Decorates a function: its calls become calls of :func:`apply_gufunc` with this signature.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ from cubed.spec import Spec
 
 Depth = tuple[int, int]
 
-#: Names of boundaries and the modes of pad that make them.
+#: Names of boundaries, with the corresponding modes of pad.
 _MODES: dict[str, PadMode] = {
     "mirror": "reflect", "nearest": "edge", "periodic": "wrap", "reflect": "symmetric",
 }  # fmt: skip

@@ -32,8 +32,8 @@ from cubed.runtime._call import refuse_masked_result, to_array
 
 Axes = tuple[int, ...]
 
-#: Maximum extent of the blocks with which functions are tried. If blocks are longer, results have
-#: the same extent as for blocks of this length.
+#: Maximum extent of the blocks in trial calls of functions. Results for longer blocks have the same
+#: extent as for blocks of this length.
 _LONGEST_TRIAL = 4096
 
 
@@ -47,7 +47,7 @@ class _Form:
     names: tuple[Hashable, ...]  # keys of a dict, or positions
     types: tuple[np.dtype[Any], ...]
     kept: tuple[bool, ...]  # for each field whether it has the reduced axes
-    tails: tuple[tuple[int, ...], ...]  # extents of the axes that a field has in addition
+    tails: tuple[tuple[int, ...], ...]  # extents of the additional axes of each field
 
     def fields(self, value: Any) -> list[NDArray]:
         """Returns the arrays of a partial result, each with the reduced axes."""
