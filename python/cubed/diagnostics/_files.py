@@ -65,7 +65,7 @@ class RecordingCallback(FileCallback):
 
 
 class TaskLog:
-    """All tasks of a computation, in the order of their ends."""
+    """All tasks of a computation, in the order in which they ended."""
 
     def __init__(self, event: ComputeStartEvent) -> None:
         self.compute_id: str = event.compute_id

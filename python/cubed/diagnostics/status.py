@@ -1,4 +1,4 @@
-"""The status of a computation as a file, during the computation."""
+"""Writes the status of a running computation to a file."""
 
 from __future__ import annotations
 

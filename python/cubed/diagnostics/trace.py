@@ -76,8 +76,8 @@ def _workers(task: TaskEndEvent) -> Sequence[int]:
 
 
 def _spans(tasks: list[TaskEndEvent]) -> list[tuple[TaskEndEvent, float, float]]:
-    """Returns tasks with their start and end times. Adjusts the times so that tasks of a worker do
-    not overlap, which rounding of seconds could cause: Perfetto omits overlapping tasks.
+    """Returns tasks with their start and end times. Rounded times of a worker's tasks could
+    overlap, and Perfetto omits overlapping tasks, so the times are adjusted.
     """
     spans, free = [], dict.fromkeys((w for t in tasks for w in _workers(t)), 0.0)
     for t in sorted(tasks, key=lambda t: t.function_start_tstamp or 0.0):
