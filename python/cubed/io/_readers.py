@@ -15,7 +15,7 @@ from cubed.base._stores import in_memory
 
 class Reader:
     """The callable by which the engine reads a region of an object with a shape, a dtype and
-    indices.
+    indexing.
 
     A read may allocate `factor` bytes for each byte that is read (for the object's result and its
     conversion), and `extra` bytes in addition.

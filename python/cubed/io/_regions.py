@@ -22,7 +22,7 @@ from cubed.base._types import NDArray
 
 class Held:
     """A value that functions on blocks use: the object itself in this process, a pickled copy in
-    others.
+    other processes.
     """
 
     _here: weakref.WeakValueDictionary[str, Held] = weakref.WeakValueDictionary()
@@ -74,7 +74,8 @@ def written_into(x: Array, target: Held, region: Any, lock: Held) -> Array:
 
 
 def _chunk_bytes(target: Any) -> int:
-    """Returns the bytes of a chunk of the target, which may be read to write a part of it."""
+    """Returns the size of a chunk of the target in bytes. Writing a part of a chunk may read the
+    chunk."""
     chunks = getattr(target, "chunks", None) or ()
     return math.prod(chunks) * np.dtype(target.dtype).itemsize if chunks else 0
 
@@ -91,8 +92,8 @@ def aligned(x: Array, target: Any, region: tuple[slice, ...]) -> Array:
     return x.rechunk(tuple(lengths_behind(n, size, start % size) for n, size, start in axes))
 
 
-#: Held while a part of a chunk is assigned, because the target's library reads and writes the whole
-#: chunk. It excludes threads of this process, not other processes.
+#: A lock that is held while a part of a chunk is assigned, because the target's library reads and
+#: writes the whole chunk. The lock excludes threads of this process, not other processes.
 _sharing = threading.Lock()
 
 
