@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-#: Attribute of the graph that an ``optimize_function`` gets: a function that makes the graph of
+#: Attribute of the graph that an ``optimize_function`` gets: a function that creates the graph of
 #: the fused plan.
 FUSED = "cubed_fused"
 

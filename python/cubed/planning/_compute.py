@@ -328,7 +328,7 @@ class Plan(PlanTotals):
     ) -> list[dict[str, Any]]:
         """Returns the requests of a run to object stores, and their cost; computes nothing.
 
-        Its only requests check whether arrays that the plan may overwrite exist.
+        The only requests of this method check whether arrays that the plan may overwrite exist.
 
         Parameters
         ----------
@@ -640,7 +640,7 @@ def plan(
 
 
 def check_each(*parts: Sequence[Array]) -> None:
-    """Makes and discards plans of arrays, which would run one after another.
+    """Creates plans that would run one after another, and discards them.
 
     Raises
     ------

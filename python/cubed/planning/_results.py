@@ -40,7 +40,8 @@ class StoredResults:
         return bool(self._urls)
 
     def named_by(self, make: Callable[[_Targets], _core.Plan]) -> StoredResults:
-        """Returns the results at a location that a later run of the same computation finds."""
+        """Returns locations that depend only on the computation, so a later run of it finds the
+        results."""
         same = StoredResults(self._given, self._work_dir, "any")
         return StoredResults(self._given, self._work_dir, make(same.targets).id())
 

@@ -16,7 +16,7 @@ note_package()
 
 #: Limits about which this process has already warned.
 _warned: set[tuple[int, int, int]] = set()
-#: Bytes by which the memory of processes with the same code differs, because of pages of
+#: Bytes by which the memory of processes with the same code may differ, because of pages of
 #: allocators.
 _SLACK = 2 << 20
 

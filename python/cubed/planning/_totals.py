@@ -74,9 +74,9 @@ class PlanTotals:
         return [x for x in self._stored() if not kinds or _kind(x) in kinds]
 
     def _names_of_stored(self) -> dict[int, str]:
-        """Returns names by id. Results, in order, have the names of the arrays whose values they
-        are. Other stored arrays have the name of the array with these values, if its name was
-        requested and is unique.
+        """Returns the names of stored arrays by id. Results have the names of the computed arrays,
+        in the same order. Another stored array has the name of the lazy array with its values, if
+        that name was requested and is unique.
         """
         stored, given = self._stored(), self.array_names
         results = sorted(x["id"] for x in stored if x["is_target"])
