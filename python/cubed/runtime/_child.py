@@ -118,7 +118,7 @@ def _keeps_limits() -> bool:
 
 
 def end_with(parent: int) -> None:
-    """Lets the system end this process with its parent, even if a function holds the GIL."""
+    """Makes the system end this process when its parent ends, even if a function holds the GIL."""
     with suppress(OSError, AttributeError):  # Linux only
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:

@@ -15,7 +15,7 @@ _SIZE = struct.Struct("<Q")
 _CALL = struct.Struct("<qQQ200s")
 PAGE_BYTES = _CALL.size
 #: The reply of a child in which earlier runs have left too much memory in use: another child must
-#: perform the message.
+#: handle the message.
 ANOTHER = b"?"
 
 
@@ -42,7 +42,7 @@ def _exactly(source: socket.socket, n: int) -> bytes | None:
 
 
 def write_call(page: mmap, began: int, room: int, most: int, title: str) -> None:
-    """Writes when a function's call began, its memory and its title to a shared mapping."""
+    """Writes the start time of a function's call, its memory and its title to a shared mapping."""
     _CALL.pack_into(page, 0, began, room, most, title.encode()[:199])
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from cubed import _core
 from cubed.base._held import counting_imports, import_counted, note_unused
 
-#: Modules of functions whose calls import further modules, with these modules.
+#: Modules whose functions import further modules when they are called, with these modules.
 _IMPORTED_BY_CALLS = {
     "cubed.images._generic": ("scipy.ndimage",),
     "cubed.images._objects": ("scipy.ndimage",),

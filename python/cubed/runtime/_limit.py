@@ -42,7 +42,7 @@ def resident_of(pid: int) -> int:
 
 
 def room() -> int:
-    """Returns the bytes of memory that a call may use; 0: no limit is known."""
+    """Returns the bytes of memory that a call may use; 0: no limit."""
     limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
     if limit != resource.RLIM_INFINITY:
         return max(1, limit - _core.private_mem())
@@ -110,8 +110,8 @@ _watched: list[int] = []
 @contextmanager
 def watching(plan: Any) -> Iterator[None]:
     """Ends calls of functions in this process, by a MemoryError, when its resident memory exceeds
-    the limits of the plans in use. It misses memory that a call allocates and frees between two
-    checks, and calls of C code end late.
+    the limits of the plans in use. The checks miss memory that a call allocates and frees between
+    two of them, and calls of C code end late.
     """
     info = plan.info()
     needs = info["allowed_mem"] - info["reserved_mem"]

@@ -110,7 +110,7 @@ class Verifier:
             raise TokenError("the caller is not among those that may call")
 
     def _key(self, name: Any) -> Any:
-        """Returns the key with a name. Keys of a URL are read again if it is unknown."""
+        """Returns the key with a name. Keys of a URL are read again if the name is unknown."""
         with self._lock:
             now = self._now()
             old = now - self._read_at > _LIFE

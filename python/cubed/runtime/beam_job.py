@@ -25,7 +25,7 @@ from cubed.runtime.executors.base import needed
 _DATAFLOW = "dataflow"
 #: Message for runners that end with the submitting process.
 _HERE = "lives in the process that submits, and ends with it"
-#: Maximum characters shown of a failed array task.
+#: Maximum characters of a failed array task's output in the error.
 _TAIL = 2000
 _OVER = frozenset(("DONE", "FAILED", "CANCELLED", "DRAINED", "UPDATED"))
 

@@ -312,8 +312,8 @@ def _pickled(error: BaseException) -> bytes:
 
 
 def stop(plan_key: str, attempt: str) -> None:
-    """Ends the tasks of an attempt at a run in this process, and waits for them. Refuses its later
-    messages.
+    """Ends the tasks of an attempt at a run in this process, and waits for them. Refuses later
+    messages of this attempt.
     """
     with _changed:
         entry = _runs.setdefault((plan_key, attempt), _Run())

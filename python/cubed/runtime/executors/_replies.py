@@ -30,8 +30,8 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def leave(call: tuple[str, bytes], function: Callable[[bytes], bytes]) -> None:
-    """Calls a function with a message, and stores the reply for :class:`Replies`. A process of this
-    machine first stores its own name.
+    """Calls a function with a message, and stores the reply for :class:`Replies`. If the reply is a
+    local file, the name of this process is stored first.
     """
     url, message = call
     worker.take_options(message)

@@ -202,7 +202,7 @@ class Executor:
 
 class EngineExecutor(Executor):
     """Base class of executors that run plans on an external engine. An adapter consists of a
-    subclass of it and of an `Engine`.
+    subclass of this class and a subclass of `Engine`.
 
     Workers share only stores and the work directory with the driver. Results in memory and large
     arrays in memory are also stored in the work directory.
@@ -221,8 +221,8 @@ class EngineExecutor(Executor):
 
     #: Whether workers may be on other machines.
     remote: ClassVar[bool] = True
-    #: The part of the engine that stores messages, for a warning about keys in them; "": messages
-    #: are not stored.
+    #: The part of the engine that stores messages, for a warning about credentials in them; "":
+    #: messages are not stored.
     keeps_messages: ClassVar[str] = ""
     #: Maximum size of a call; 0: no limit.
     max_message_bytes: ClassVar[int] = 0
@@ -269,8 +269,8 @@ class EngineExecutor(Executor):
         """Connects to the engine, for one run; raises ImportError if it is not installed."""
 
     def begin(self, allowed_mem: int, reserved_mem: int) -> Engine:
-        """Returns the engine for a run with these limits. Warns of keys in messages that the engine
-        stores.
+        """Returns the engine for a run with these limits. Warns of credentials in messages that the
+        engine stores.
 
         Raises
         ------
@@ -418,7 +418,7 @@ class Engine(ABC):
         return self.in_flight * n, n, start, most
 
     def stage_of(self, message: bytes) -> str:
-        """Returns the name of the stage of a message's tasks, without its arrays; "cubed" if
+        """Returns the name of the stage of a message's tasks, without names of arrays; "cubed" if
         unknown.
         """
         (number,) = _STAGE.unpack_from(message)
@@ -426,7 +426,7 @@ class Engine(ABC):
         return self.stage_names[number].partition(" -> ")[0] if known else "cubed"
 
     def message(self, range_: bytes) -> bytes:
-        """Returns the message for a worker about a range."""
+        """Returns the message that sends a range to a worker."""
         return worker.message(range_, self._work_dir, self.plan_key, self.attempt, self.code)
 
     def submit(self, range_: bytes) -> None:

@@ -29,7 +29,8 @@ class DaskEngine(Engine):
         return bool(self._client.nthreads())
 
     def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
-        """Returns the least memory of a task by the workers' limits, which their threads share."""
+        """Returns the smallest memory of a task. The threads of a worker share `reserved_mem`, and
+        divide the rest of its memory limit."""
         limits = [
             ((worker["memory_limit"] - reserved_mem) // worker["nthreads"] + reserved_mem, name)
             for name, worker in self._client.scheduler_info(n_workers=-1)["workers"].items()

@@ -45,7 +45,7 @@ class PrefectEngine(Engine):
         return limits
 
     def submit_one(self, message: bytes) -> Future[bytes]:
-        """Passes a call to the flow; the driver retries, not Prefect."""
+        """Passes a call to the flow. The driver retries calls, Prefect does not."""
         future: Future[bytes] = Future()
         self._calls.put((future, message))
         return future

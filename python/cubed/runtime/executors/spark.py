@@ -11,8 +11,8 @@ from cubed.runtime.executors.base import EngineExecutor, needed
 from cubed.runtime.executors.stages import StageEngine
 from cubed.runtime.worker import WorkerLostError
 
-#: Attempts of a task in contexts that runs create on this machine: Spark's default there is 1, on
-#: clusters 4 (``spark.task.maxFailures``).
+#: Attempts of a task in contexts that runs create on this machine: Spark's default is 1 there, and
+#: 4 on clusters (``spark.task.maxFailures``).
 _ATTEMPTS = 4
 
 

@@ -13,8 +13,8 @@ from cubed.runtime.executors.base import Answer, Engine, token_of
 
 
 def settle(future: Future[bytes], reply: bytes | BaseException) -> None:
-    """Sets the result of a future to the reply of :func:`worker.attempt`, or its exception to that
-    of the engine."""
+    """Sets the result of a future to the reply of :func:`worker.attempt`, or the exception of the
+    future to the exception of the engine."""
     try:
         if isinstance(reply, BaseException):
             raise reply
