@@ -45,8 +45,8 @@ class _Store(AbstractDataStore):
 
     def get_variables(self) -> Any:
         variables = {name: self._variable(name) for name in self._arrays}
-        # Indexes and Xarray's decoding of times need values, so these variables are read now, in
-        # one plan.
+        # Indexes and Xarray's decoding of times need values, so these variables are read
+        # immediately, in one plan.
         now = [
             v
             for name, v in variables.items()

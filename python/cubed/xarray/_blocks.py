@@ -358,7 +358,7 @@ class _Expected:
     extents: dict[Hashable, tuple[int, ...]]  # extents of the blocks along each dimension
     labels: Dataset  # coordinates of the whole result that are in memory
     passed: tuple[tuple[Hashable, _Source], ...]  # lazy coordinates that come from an argument
-    origin: str  # where the expected coordinates come from, for messages
+    origin: str  # source of the expected coordinates, for messages
 
     def check(self, out: Dataset, objects: Sequence[Dataset], number: dict[Hashable, int]) -> None:
         """Raises ValueError if a block of the result does not fit."""

@@ -20,7 +20,7 @@ from cubed.planning._guard import in_memory
 AUTO = "auto"
 #: Attributes that name bounds, which computed coordinates do not have.
 _OF_BOUNDS = ("bounds", "climatology")
-#: Functions whose first array is a mask. Results have the name of the second one.
+#: Functions whose first array is a mask. Results have the name of the second array.
 _OF_MASKS = ("ifthen", "ifnotthen", "ifthenelse")
 
 
@@ -119,7 +119,7 @@ def _dimensions(owner: Any, dim: Any, function: str) -> Any:
 
 
 def dimension(owner: Any, name: Hashable, function: str) -> str:
-    """Returns the dimension of an object that has a name of CF, such as "time" or "T"."""
+    """Returns the dimension of an object that has a CF name, such as "time" or "T"."""
     if name in owner.dims:
         return str(name)
     found = {d for d in owner.dims if d in owner.coords and _is_called(owner.coords[d], name)}
@@ -247,9 +247,9 @@ def _positions(c: _core.ExpressionCoordinate) -> Any:
 def _part(
     dim: Hashable, size: int, c: _core.ExpressionCoordinate | None
 ) -> Callable[[Any], Any] | None:
-    """Returns a function that takes the part of an input's coordinate that describes a result.
+    """Returns a function that selects the part of an input's coordinate that describes a result.
 
-    None if no coordinate of the inputs does.
+    None if no coordinate of the inputs describes the result.
     """
     if c is None:
         return lambda v: v if v.sizes[dim] == size else None

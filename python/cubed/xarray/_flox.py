@@ -333,8 +333,8 @@ def _numbers_of_block(by: NDArray, groups: Any) -> NDArray:
     return found.reshape(by.shape).astype(np.int64)
 
 
-#: Held while an index is used. While one thread builds the hash table of an index, pandas 2 wrongly
-#: reports duplicate labels to other threads.
+#: A lock that is held while an index is used. While one thread builds the hash table of an index,
+#: pandas 2 wrongly reports duplicate labels to other threads.
 _looking_up = Lock()
 
 

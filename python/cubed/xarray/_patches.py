@@ -193,7 +193,7 @@ def _least_squares_of_columns(lhs: NDArray, rhs: Array, rcond: Any) -> tuple[Arr
 def _strftime(theirs: Any, values: Any, date_format: str) -> Any:
     """Formats lazy dates chunk by chunk.
 
-    The strings are as wide as the longest one of the days of the leap year 2024.
+    The strings are as long as the longest string of a day of the leap year 2024.
     """
     if not isinstance(values, Array):
         return NotImplemented
