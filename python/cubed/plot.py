@@ -24,7 +24,7 @@ def draw(
     title: str | None = None,
     spec: cubed.Spec | None = None,
 ) -> None:
-    """Draw the arrays of a Zarr group, over their coordinates.
+    """Draws the arrays of a Zarr group over their coordinates.
 
     A 2-dimensional array is drawn as a map, a 1-dimensional array as a series. Series along the
     same dimension with the same units share a diagram. If a dimension has more than 2048 elements,

@@ -215,7 +215,7 @@ class Spec:
     @property
     def task_mem(self) -> int:
         """Bytes that are left for the data of a task."""
-        # With an integer of this type the engine can recreate the array for other memory.
+        # For an integer of this type, the engine can recreate the array for another allowed_mem.
         return _core.TaskMem(max(1, self.allowed_mem - self.reserved_mem))
 
     @property
