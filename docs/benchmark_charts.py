@@ -1,6 +1,6 @@
-"""Charts and tables of the page of benchmarks.
+"""Writes the charts and tables of the benchmarks page from benchmarks.json.
 
-They are made of benchmarks.json, which `bench/run.py --record` writes.
+`bench/run.py --record` writes benchmarks.json.
 """
 
 import html
@@ -20,7 +20,7 @@ RUNS = {
     "upstream processes": ("Cubed for Python, processes", "#d4a017"),
     "upstream threads": ("Cubed for Python, threads", "#b8860b"),
 }
-#: Workloads whose names in the data say too little.
+#: Titles of workloads whose names in the data are too short.
 WORKLOADS = {
     "a none": "without compression",
     "c timmean": "mean over time",
@@ -35,7 +35,7 @@ LABEL, WIDTH, BAR, GAP = 200, 720, 15, 12
 
 
 def groups(row):
-    """Figures of the workloads of a row, in the order of RUNS."""
+    """Returns the measurements of a row by workload and run, in the order of RUNS."""
     found = {}
     for figure in DATA["figures"]:
         name = figure["row"]
@@ -58,7 +58,7 @@ def text(x, y, words, anchor="start", weight="normal"):
 
 
 def chart(row):
-    """Bars of times, relative to the slowest of each workload, with seconds behind them."""
+    """Draws times as bars, relative to the slowest run of each workload, labelled in seconds."""
     parts, y = [], 4
     for workload, runs in groups(row).items():
         parts.append(text(0, y + 12, workload, weight="bold"))
@@ -106,7 +106,7 @@ def machine():
 
 
 def inserts():
-    """What markers of the page stand for."""
+    """Returns the functions that generate the text for the markers of the page, by name."""
     found = {"benchmarks machine": machine}
     for row in DATA["measured"]:
         found[f"benchmarks chart {row}"] = lambda row=row: chart(row)

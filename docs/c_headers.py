@@ -1,5 +1,8 @@
-"""Pages of the C library: one for each public header, made of its comments and declarations, with
-the values of enums from tests/abi.txt."""
+"""Writes the pages of the C library: one for each public header.
+
+A page consists of the comments and declarations of the header, and the values of enums from
+tests/abi.txt.
+"""
 
 import itertools
 import re
@@ -11,7 +14,7 @@ INCLUDE = ROOT / "include/cubed"
 COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 #: Lines of a comment that describe a parameter, a field or a choice: a name, two spaces, words.
 ENTRY = re.compile(r"^([\w.*]+(?:, [\w.*]+)*) {2,}(\S.*)$")
-#: Items of a list. Their further lines are indented.
+#: First lines of list items. The following lines of an item are indented.
 ITEM = re.compile(r"^(- |\d+\. )(\S.*)$")
 NAMES = (
     re.compile(r"^typedef (?:enum|struct) (\w+)(?: \{|;)"),
@@ -22,12 +25,12 @@ NAMES = (
     re.compile(r"(\w+)\s*\("),
     re.compile(r"(\w+)(?:\[\w*\])?;$"),
 )
-#: What a header has for the compiler and the preprocessor alone.
+#: Lines that only the compiler and the preprocessor need.
 GUARDS = re.compile(r"^#(?:ifndef|ifdef|if|endif|else|include|undef)\b|^extern \"C\"|^}$")
 
 
 def headers():
-    """Public headers by their names: "run.h", "sys/codec.h"."""
+    """Returns the public headers by name, such as "run.h" or "sys/codec.h"."""
     paths = [*sorted(INCLUDE.glob("*.h")), *sorted(INCLUDE.glob("sys/*.h"))]
     return {str(p.relative_to(INCLUDE)): p for p in paths}
 
@@ -37,7 +40,7 @@ def page_name(header):
 
 
 def recorded():
-    """Values of the members of all enums."""
+    """Returns the values of all enum members."""
     found = {}
     for block in re.findall(r"^enum .*\n(?: .*\n)*", (ROOT / "tests/abi.txt").read_text(), re.M):
         found.update(re.findall(r"^ +(\w+) = (-?\d+)$", block, re.M))
@@ -48,14 +51,14 @@ VALUES = recorded()
 
 
 def words(comment):
-    """The text of a comment, without stars."""
+    """Returns the text of a comment without its stars."""
     return "\n".join(
         re.sub(r"^ ?\* ?", "", line.strip()) for line in comment.strip().splitlines()
     ).strip()
 
 
 def escaped(text):
-    """Text as Markdown: only backquotes keep their meaning; names of the interface are code."""
+    """Escapes text as Markdown, except backquotes, and formats public C names as code."""
     parts = re.split(r"(`[^`]*`)", text)
     for i in range(0, len(parts), 2):
         part = parts[i].replace("\\", "\\\\").replace("<", "&lt;").replace("*", "\\*")
@@ -64,9 +67,9 @@ def escaped(text):
 
 
 def prose(comment):
-    """Paragraphs and lists of a comment; lines that describe parameters are a list, too."""
+    """Yields the paragraphs and lists of a comment. Descriptions of parameters become a list."""
     for paragraph in re.split(r"\n\s*\n", words(comment)):
-        parts = []  # mark of a list, "" for text; name of an entry; text
+        parts = []  # list marker ("" in paragraphs), name of an entry, text
         for line in paragraph.splitlines():
             text = line.strip()
             if entry := ENTRY.match(text):
@@ -82,7 +85,7 @@ def prose(comment):
 
 
 def blocks(text):
-    """Pairs of a comment, "" if there is none, and the declarations that follow it."""
+    """Yields pairs of a comment ("" if there is none) and the declarations that follow it."""
     text = re.sub(r"\\\n", "\0", text)
     comment, code = "", []
     position = 0
@@ -99,7 +102,7 @@ def blocks(text):
         end = text.find("\n", position)
         end = len(text) if end < 0 else end
         line = text[position:end]
-        # A comment after code may go on over several lines.
+        # A comment after code may have several lines.
         while line.count("/*") > line.count("*/") and end < len(text):
             end = text.find("\n", end + 1)
             line = text[position:end]
@@ -128,7 +131,7 @@ def open_braces(code):
 
 
 def complete(code):
-    """Whether a declaration has ended; definitions of constants may follow each other."""
+    """Returns whether a declaration is complete. Consecutive #defines form one block."""
     last = stripped(code).rstrip()
     return last.endswith((";", "}")) and not code[0].startswith("#define")
 
@@ -145,7 +148,7 @@ def name_of(code):
 
 
 def members(code):
-    """Rows of an enum's table: names, values, and the comments before or behind them."""
+    """Returns the comment before or after each member of an enum, by member name."""
     inner = code[code.index("{") + 1 : code.rindex("}")]
     notes, name = {}, None
     pending = ""
@@ -165,7 +168,7 @@ def members(code):
 
 
 def generated_members(name, code):
-    """Members of an enum that a table of the header directory (*.def) generates."""
+    """Returns the summaries of the enum members that a table in cubed/*.def generates, by name."""
     include = re.search(r'#include "cubed/(\w+\.def)"', code)
     if not include:
         return {}
@@ -189,7 +192,7 @@ def enum_table(name, code):
 
 
 def names_of(code):
-    """All functions of a block that declares some, or the one other name that it declares."""
+    """Returns the functions that a block declares, or else the single name that it declares."""
     plain = COMMENT.sub("", code)
     functions = re.findall(r"\b(cubed_\w+)\((?!\*)", plain)
     if functions and not re.match(r"^(?:typedef|enum|struct|#define)\b", plain):
@@ -198,7 +201,7 @@ def names_of(code):
 
 
 def section(comment):
-    """The title of a comment such as "--- Sorting ---", which divides a header."""
+    """Returns the title in a comment such as "--- Sorting ---", or None."""
     found = re.fullmatch(r"-{3} (.*?) -{3,}", words(comment))
     return found and found[1]
 

@@ -1,4 +1,4 @@
-"""Pages of the catalogue of functions: one for each category."""
+"""Writes the pages of the catalogue of functions: an index, and one page for each category."""
 
 import inspect
 import operator
@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from read_catalogue import read  # noqa: E402
 from write_functions import TITLES, notes_of  # noqa: E402
 
-#: Where Python has functions, the first place that knows a name counts.
+#: Modules of the package in which a function is looked up, in this order.
 PLACES = {
     "cubed": cubed,
     "cubed.linalg": cubed.linalg,
@@ -29,9 +29,9 @@ PLACES = {
     "cubed.stats": cubed.stats,
     "cubed.array_api": cubed.array_api,
 }
-#: Functions that Python has as methods of NumPy's functions, which take lazy arrays.
+#: Functions that in Python are methods of NumPy's ufuncs, which accept lazy arrays.
 METHODS = {"cumulative_max": "maximum.accumulate", "cumulative_min": "minimum.accumulate"}
-#: Functions that Python has by SciPy's names.
+#: Functions that have SciPy's names in Python.
 RENAMED = {
     f"{name}_labels": name
     for name in (
@@ -44,7 +44,7 @@ RENAMED = {
         "variance",
     )
 }
-#: What Python has in place of functions that it does not have by that name.
+#: Python equivalents of functions that do not exist in Python under the same name.
 IN_PLACE = {
     "exponential": "`cubed.random.exponential`, with its arguments in NumPy's order",
     "convolve_filter": "`cubed.ndimage.convolve`",
@@ -58,7 +58,7 @@ IN_PLACE = {
     "normal": "`cubed.random.normal`, with its arguments in NumPy's order",
     "random": "`cubed.random.random`",
     "replace": "`x[mask] = value`",
-    "require": "nothing: functions that need a condition check it themselves",
+    "require": "no function: functions that need a condition check it themselves",
     "rolling": "Xarray's `rolling`",
     "scatter": "`x[i, :, j] = value`",
     "scatter_mask": "`x[mask] = values`",
@@ -93,7 +93,7 @@ def signature(f):
 
 
 def in_python(f):
-    """The function of the package, and its name with the module; None if the package has none."""
+    """Returns the qualified name and the function of the package, or None if there is none."""
     if method := METHODS.get(f.name):
         return f"numpy.{method}", operator.attrgetter(method)(np)
     name = RENAMED.get(f.name, f.name)
@@ -104,7 +104,7 @@ def in_python(f):
 
 
 def example(function):
-    """The examples of a docstring, which the tests run."""
+    """Returns the examples of a docstring, which the tests run."""
     _, _, text = (inspect.getdoc(function) or "").partition("Examples\n--------\n")
     return f"```pycon\n{text.strip()}\n```\n" if text else ""
 
@@ -139,7 +139,8 @@ def page(category):
     parts = [
         f"# {title(category)}\n",
         "The functions have these names and arguments in expressions of the command, in C"
-        " (`cubed_function_find`) and in Python, where some take more arguments of NumPy's."
+        " (`cubed_function_find`) and in Python. Some functions in Python have"
+        " further arguments of NumPy."
         f" `cubed help {category}` lists them.\n",
     ]
     for f in FUNCTIONS:

@@ -1,4 +1,4 @@
-"""Pages of the gallery: the notebooks of the examples, with their outputs."""
+"""Writes the pages of the gallery: the notebooks of the examples, with their outputs."""
 
 import base64
 import html
@@ -20,12 +20,12 @@ def title(path):
 
 
 def in_one_line(markup):
-    """HTML without empty and indented lines, which Markdown would take for text and code."""
+    """Removes empty lines and indentation from HTML: Markdown would treat them as text and code."""
     return re.sub(r"\n\s*", "\n", re.sub(r"<!--.*?-->", "", markup, flags=re.DOTALL)).strip()
 
 
 def shown(output, name, files):
-    """An output as HTML; a picture becomes a file."""
+    """Returns an output as HTML. Adds a picture to `files`."""
     if output.output_type == "stream":
         return f"<pre>{html.escape(output.text)}</pre>"
     data = output.get("data", {})
@@ -33,7 +33,7 @@ def shown(output, name, files):
         files[f"gallery/{name}"] = base64.b64decode(data["image/png"])
         return f'<img src="../{name}" alt="{html.escape(data.get("text/plain", ""))}">'
     markup = data.get("text/html", "")
-    # Xarray's tables bring styles for notebooks, which a page does not have.
+    # Xarray's tables need the styles of notebooks, which the page does not have.
     if markup and "xr-wrap" not in markup:
         return in_one_line(markup)
     return f"<pre>{html.escape(data.get('text/plain', ''))}</pre>"
@@ -48,20 +48,21 @@ def page(path, files):
         code = f"```python\n{cell.source}\n```"
         if "helpers" in cell.metadata.get("tags", []):
             inner = "\n".join(f"    {line}".rstrip() for line in code.splitlines())
-            code = f'??? note "Helpers: made-up fields, progress and checks"\n{inner}'
+            code = f'??? note "Helpers: artificial fields, progress and checks"\n{inner}'
         parts.append(code)
         for k, output in enumerate(cell.outputs):
             picture = f"{path.stem}-{number}-{k}.png"
             parts.append(f'<div class="gallery-output">\n{shown(output, picture, files)}\n</div>')
     heading, *rest = parts[0].split("\n", 1)
     where = (
-        f"This page is the notebook `examples/python/{path.name}`; `{path.stem}.py` is a script."
+        f"This page is the notebook `examples/python/{path.name}`;"
+        f" `{path.stem}.py` is the same program as a script."
     )
     return "\n\n".join([heading, where, *rest, *parts[1:], ""])
 
 
 def pages():
-    """Texts of pages and bytes of pictures, by their names."""
+    """Returns the text of pages and the bytes of pictures by file name."""
     files = {"gallery/index.md": index()}
     for path in NOTEBOOKS:
         files[f"gallery/{path.stem}.md"] = page(path, files)
@@ -69,7 +70,7 @@ def pages():
 
 
 def about(path):
-    """The first paragraph of a notebook."""
+    """Returns the first paragraph of a notebook."""
     return " ".join(read(path).cells[0].source.split("\n\n")[1].split())
 
 
@@ -79,7 +80,7 @@ def index():
         [
             "# Gallery\n",
             "Five workloads of climate science, as notebooks that need no other file."
-            " Each makes its"
+            " Each creates its"
             " data, computes within a memory bound, and compares the result with NumPy.\n",
             "| notebook | computes |\n|---|---|",
             *rows,

@@ -1,4 +1,4 @@
-"""Pages that are made of other files when the site is built, and links to other files."""
+"""Hooks of MkDocs: generated pages, inserted tables, and links to files of the repository."""
 
 import posixpath
 import re
@@ -15,9 +15,9 @@ from mkdocs.structure.files import File
 import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
-#: What stands in pages for `<!-- insert: NAME -->`.
+#: Functions that generate the text for `<!-- insert: NAME -->` in pages, by name.
 INSERTS = {**benchmark_charts.inserts(), **settings.inserts()}
-#: Files of the repository that are pages, by their pages.
+#: Files of the repository outside docs/ that are also pages, by page.
 COPIES = {"dev/design.md": "ARCHITECTURE.md"}
 
 
@@ -26,7 +26,7 @@ def part(nav, title):
 
 
 def on_config(config):
-    """Adds generated pages to the tree."""
+    """Adds the generated pages to the navigation."""
     listed = part(config.nav, "Reference")
     listed[:0] = [catalogue.navigation(), verbs.navigation(), c_headers.navigation()]
     listed.insert(4, {"Names of the Python package": "reference/names.md"})
@@ -49,15 +49,15 @@ def on_files(files, config):
 
 
 def target_of(link, page):
-    """The path in the repository that a link of a page leads to."""
+    """Returns the path in the repository to which a link of a page refers."""
     source = COPIES.get(page, f"docs/{page}")
     return posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Fills in tables and charts, and makes links to files of the repository lead to their pages.
+    """Inserts tables and charts, and replaces links to files of the repository by links to pages.
 
-    A link to a file that is not a page becomes its text.
+    A link to a file that is not a page is replaced by the text of the link.
     """
     here = page.file.src_uri
 
@@ -71,7 +71,7 @@ def on_page_markdown(markdown, page, config, files):
         if path.startswith("docs/") and files.get_file_from_path(path.removeprefix("docs/")):
             relative = posixpath.relpath(path.removeprefix("docs/"), posixpath.dirname(here) or ".")
             return f"[{text}]({relative}{anchor})"
-        # What is neither a page nor a file stays a link, which a strict build refuses.
+        # Keep links to missing files: a strict build reports them.
         return text if (ROOT / path).exists() and not path.startswith("docs/") else found[0]
 
     markdown = re.sub(r"<!-- insert: (.*?) -->", lambda m: INSERTS[m[1]](), markdown)

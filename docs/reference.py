@@ -1,4 +1,4 @@
-"""The page of the Python package's names: signatures and docstrings of what modules list."""
+"""Writes the page of the public names of the Python package, with signatures and docstrings."""
 
 import importlib
 import inspect
@@ -37,7 +37,7 @@ MODULES = (
 
 
 def public_names(module):
-    """Names that a module lists, or all of its own, without modules."""
+    """Returns the names in `__all__` of a module, or all names that it defines; without modules."""
     listed = getattr(module, "__all__", None)
     names = listed or [
         n for n, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__
@@ -51,27 +51,27 @@ def public_names(module):
 
 def signature(x):
     try:
-        # Annotations are text.
+        # Annotations are strings: remove their quotes.
         return re.sub(r"(: |-> |\*)'([^']*)'", r"\1\2", str(inspect.signature(x)))
-    except (TypeError, ValueError):  # of types that C made, and ufuncs
+    except (TypeError, ValueError):  # extension types and ufuncs have no signature
         return "(...)" if callable(x) else ""
 
 
 def markdown(doc):
-    """A docstring in NumPy's style, with its sections as paragraphs and parameters as lists."""
+    """Converts a NumPy-style docstring to Markdown: sections to paragraphs, parameters to lists."""
     text = inspect.cleandoc(doc)
     text = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text)
     text = text.replace("``", "`")
     text = re.sub(r"^(\w[\w ]*)\n-{3,}$", r"\n**\1**\n", text, flags=re.MULTILINE)
     entry = re.compile(r"^(\S.*)\n((?: {4}.*\n?)+)", re.MULTILINE)
-    parts = re.split(r"^(>>> .*(?:\n.+)*)", text, flags=re.MULTILINE)  # examples are the odd ones
+    parts = re.split(r"^(>>> .*(?:\n.+)*)", text, flags=re.MULTILINE)  # odd indices: examples
     parts[::2] = [entry.sub(r"- `\1`: \2", part) for part in parts[::2]]
     parts[1::2] = [f"```pycon\n{part}\n```" for part in parts[1::2]]
     return "".join(parts)
 
 
 def members(cls):
-    """Public methods and properties that the class itself describes."""
+    """Yields list items for the documented public methods and properties of a class."""
     for name, x in sorted(vars(cls).items()):
         x = x.__func__ if isinstance(x, (classmethod, staticmethod)) else x
         doc = inspect.getdoc(x)
@@ -84,7 +84,7 @@ def members(cls):
 def describe(name, x):
     if typing.get_origin(x) is not None or not (callable(x) or inspect.isclass(x)):
         value = repr(x)
-        shown = len(value) < 200 and " at 0x" not in value  # addresses change from build to build
+        shown = len(value) < 200 and " at 0x" not in value  # addresses differ between builds
         return [f"### {name}\n", f"`{value}`\n" if shown else f"A `{type(x).__qualname__}`.\n"]
     parts = [f"### {name}\n", f"```\n{name}{signature(x)}\n```\n", markdown(x.__doc__ or "")]
     if inspect.isclass(x) and x.__module__.startswith("cubed"):
@@ -93,7 +93,7 @@ def describe(name, x):
 
 
 def homes(modules):
-    """The module that tells of a name: not the package itself, if another one does."""
+    """Maps each name to the module that documents it. The package itself is the last choice."""
     found = {}
     for path in sorted(modules, key=lambda path: path == "cubed"):
         for name in public_names(modules[path]):
@@ -106,8 +106,7 @@ def page():
     home = homes(modules)
     parts = [
         "# Names of the Python package\n",
-        "All public names, by the module that has them. [The Python package](python.md) says how"
-        " they belong together.\n",
+        "All public names, by module. [The Python package](python.md) is an overview.\n",
     ]
     for path, module in modules.items():
         parts.append(f"## {path}\n\n{markdown(module.__doc__ or '')}\n")

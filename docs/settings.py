@@ -1,4 +1,4 @@
-"""The tables of the page of settings, made of docstrings of Spec, compute and the executors."""
+"""Writes the tables of the settings page from the docstrings of Spec, compute and the executors."""
 
 import importlib
 import inspect
@@ -10,7 +10,7 @@ from cubed.spec import EXECUTORS
 
 
 def parameters(doc, section="Parameters"):
-    """Names and descriptions in a section of a docstring of NumPy's style."""
+    """Returns the names and descriptions in a section of a NumPy-style docstring."""
     text = inspect.cleandoc(doc or "")
     found = re.search(rf"^{section}\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", text, re.M | re.DOTALL)
     rows = {}
@@ -28,20 +28,20 @@ def cell(text):
 
 
 def of_specs():
-    yield "## Of a Spec\n"
+    yield "## Settings of a Spec\n"
     yield "| setting | variable | default | meaning |\n|---|---|---|---|"
     for name, about in parameters(cubed.Spec.__doc__).items():
         default = _settings.defaults["spec"].get(name)
         variable = f"`CUBED_SPEC__{name.upper()}`" if name not in ("executor", "max_mem") else ""
         shown = "" if default is None else f"`{default}`"
         yield f"| `{name}` | {variable} | {shown} | {about} |"
-    yield "\nIn the configuration the names have `spec.` in front.\n"
+    yield "\nIn the configuration, the names begin with `spec.`.\n"
 
 
 def of_computations():
-    yield "## Of a computation\n"
+    yield "## Arguments of a computation\n"
     yield (
-        "Arguments of `cubed.compute`, `x.compute`, `cubed.store`, `cubed.to_zarr` and"
+        "These are arguments of `cubed.compute`, `x.compute`, `cubed.store`, `cubed.to_zarr` and"
         " `Plan.execute`.\n"
     )
     yield "| argument | meaning |\n|---|---|"
@@ -57,11 +57,11 @@ def executor_class(place):
 
 
 def of_executors():
-    yield "## Of an executor\n"
+    yield "## Options of an executor\n"
     yield (
-        "Given as `Spec(executor_options={...})`, or with an executor:"
+        "Pass these options as `Spec(executor_options={...})`, or next to an executor:"
         ' `x.compute(executor="processes", max_workers=4)`.'
-        " The command has `--executor-option NAME=VALUE`.\n"
+        " In the command, pass `--executor-option NAME=VALUE`.\n"
     )
     classes = {name: executor_class(place) for name, place in EXECUTORS.items()}
     common = {}

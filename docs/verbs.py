@@ -1,4 +1,4 @@
-"""Pages of the command: one for each verb, which is its help."""
+"""Writes the pages of the command: an index, and the help of each subcommand."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ def run(*args):
 
 
 def verbs():
-    """Summaries of all subcommands, by their names."""
+    """Returns the summaries of all subcommands by name."""
     listed = run("--help").split("\nsubcommands:\n")[1].split("\n\n")[0]
     return dict(re.findall(r"^ +([\w-]+) +(.*)$", listed, re.MULTILINE))
 
