@@ -43,8 +43,8 @@ const char *cubed_calendar_name(cubed_calendar c)
 
 #define DAYS_TO_1970 719468
 
-/* Days from 0000-03-01 of the Gregorian calendar. Each calendar first counts from its own 0000-03-01. The Julian date is
- * 0000-02-28 in the Gregorian calendar, so Julian results are shifted. */
+/* Days from 0000-03-01 of the Gregorian calendar. The Julian 0000-03-01 is 0000-02-28 in the Gregorian calendar, so Julian
+ * results are shifted by 2 days. */
 static int64_t gregorian_days(int64_t year, int64_t month, int day)
 {
     return cb_days_of_date(year, (int)month, day) + DAYS_TO_1970;
