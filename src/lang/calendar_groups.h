@@ -5,10 +5,10 @@
 #include "lang/axis_values.h"
 #include "lang/calendar_call.h"
 
-/* Attribute of a coordinate of days that are counted by date: the length of the year that numbers them. */
+/* Attribute of a coordinate of days that are counted by date: the length of the year to which the day numbers refer. */
 #define CALENDAR_YEAR_DAYS "days_in_year"
 
-/* Names of seasons, sorted as groups are: by name. */
+/* Names of seasons in the order of groups: by name. */
 extern const char calendar_seasons[4][4];
 /* Index in calendar_seasons of DJF, MAM, JJA, SON. The permutation is its own inverse. */
 extern const int calendar_season_of_quarter[4];
@@ -28,7 +28,7 @@ typedef struct intervals {
 typedef struct groups {
     int64_t n, *code;        /* n elements */
     int64_t ngroups, *value; /* part of dates, or interval number, of each group */
-    int year_days; /* length of the year that numbers days counted by date; 0 for other groups */
+    int year_days;           /* length of the year to which day numbers refer; 0 for other groups */
 } groups;
 
 /* Returns a part of the date of a time, in microseconds of the calendar. Seasons are numbers in calendar_seasons. */

@@ -525,10 +525,10 @@ static cubed_status build_sets(expr_builder *b, const expr *e, const calendar_ca
     if (s->length < 1 || s->length > v.n || s->offset < 0 || s->offset >= v.n || s->skip < 0 ||
         s->skip > v.n)
         st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                       "%s: sets of %" PRId64 " time steps, %" PRId64 " before and %" PRId64
-                       " between them, expected 1 to %" PRId64
-                       " time steps, fewer before and no more between them",
-                       e->text, s->length, s->offset, s->skip, v.n);
+                       "%s: length %" PRId64 ", offset %" PRId64 " and skip %" PRId64
+                       ", expected a length of 1 to %" PRId64
+                       " time steps, an offset below %" PRId64 " and a skip of at most %" PRId64,
+                       e->text, s->length, s->offset, s->skip, v.n, v.n, v.n);
     if (st == CUBED_OK) st = find_sets(b, e, s, &g);
     if (st == CUBED_OK) st = reduce_groups(b, e, call, x, d, &g, v.had.dim, out);
     if (st == CUBED_OK) {

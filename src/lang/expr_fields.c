@@ -513,8 +513,8 @@ static void grid_last(const expr_grid *g, int order[CUBED_MAX_NDIM])
     }
 }
 
-/* Calls a function that fills missing elements, whose grid has the last axes. `count`, the second argument of the call, may be
- * NULL. */
+/* Calls a function that fills missing elements. The last axes of x are the grid's axes. `count`, the second argument of the call,
+ * may be NULL. */
 static cubed_status call_fill(expr_builder *b, const expr *e, const cubed_function *function,
                               const expr_grid *g, cubed_array *x, const expr *count,
                               cubed_array **out)

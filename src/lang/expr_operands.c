@@ -143,7 +143,7 @@ cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v
     if (!(whole_type && v->kind == EXPR_FLOAT) && cubed_dtype_kind(dtype) != CUBED_KIND_TEXT &&
         expr_literal_scalar(v, dtype, out))
         return CUBED_OK;
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s does not have this value",
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s cannot represent this value",
                      cubed_dtype_name(dtype));
 }
 
