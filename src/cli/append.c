@@ -132,7 +132,7 @@ static cubed_status find_base(append *a, cubed_error *err)
             return cli_reject(err,
                               "--append: \"%s\" of %s has %" PRId64
                               " elements along \"%s\", expected %" PRId64
-                              " as its coordinate: the store is damaged",
+                              ", the length of its coordinate: the store is damaged",
                               s->name, a->to.out, s->length, a->to.dim, a->base);
     }
     return CUBED_OK;

@@ -49,7 +49,7 @@ static cubed_status read_elements(const append_place *to, const char *name, cube
     if (n > AXIS_VALUES_MAX)
         return cli_reject(err,
                           "--append: \"%s\" has %" PRId64
-                          " times in other units than in %s, expected 16777216 at most",
+                          " times in units other than those in %s, expected at most 16777216",
                           name, n, to->out);
     cubed_status st = cubed_cf_decode(x, &values, err);
     if (st != CUBED_OK) return st;

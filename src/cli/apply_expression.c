@@ -147,7 +147,8 @@ static void add_call(term *t, const operation *o, const char *second)
     cli_free(more);
 }
 
-/* Returns the arguments of `cubed eval TEXT --out OUT` with the same options. The caller frees the list, but not the strings. */
+/* Returns the arguments of `cubed eval TEXT --out OUT` with the options of this command. The caller frees the list, but not the
+ * strings. */
 char **apply_eval_words(const apply *a, const char *out, int *count)
 {
     const int most = a->noptions + 2 * (a->ninputs + a->nin) + 16;

@@ -65,8 +65,8 @@ int apply_find_axes(apply *a, const content *c, const variable *v, const char *n
                     const char *value, operator_axes *axes, cubed_array **built);
 /* Generates a->text, the expression of the result, in place of the previous expression. Returns an exit code. */
 int apply_write(apply *a);
-/* Returns the arguments of the command `cubed eval TEXT --out OUT` with the same options. The caller frees the list, but not the
- * strings. */
+/* Returns the arguments of the command `cubed eval TEXT --out OUT` with the options of this command. The caller frees the list,
+ * but not the strings. */
 char **apply_eval_words(const apply *a, const char *out, int *count);
 /* Reports which variables are copied unchanged or left out. */
 void apply_say_what_is_left(const apply *a);

@@ -1,5 +1,5 @@
-/* Results in a single file (--out r.zip, r.nc, map.png). Arrays are created in a store next to the file. The store is packed
- * or drawn when all arrays are complete. */
+/* Results in a single file (--out r.zip, r.nc, map.png). Arrays are created in a store next to the file. When all arrays are
+ * complete, the file is written or drawn from the store. */
 #include "archive.h"
 
 #include <string.h>

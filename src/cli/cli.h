@@ -219,7 +219,7 @@ void cli_add_reference(cli_common *c, const char *prefix);
     "allow documents on other machines (kerchunk, Icechunk) to refer to objects below this path "  \
     "or URL (repeatable); by default they may refer only to their own host or bucket"
 #define CLI_TAKE_OVER_OPTION "take-over"
-/* --silence SECONDS of subcommands that run no tasks, and of the executor option. */
+/* The option --silence SECONDS of subcommands that run no tasks, and the executor option of this name. */
 #define CLI_SILENCE_OPTION "silence"
 #define CLI_SILENCE_HELP                                                                           \
     "seconds without a heartbeat after which a run on another machine counts as gone "             \
@@ -334,7 +334,7 @@ void cli_progress_event(void *progress, const cubed_event *event);
 void cli_progress_close(cli_progress *p);
 
 struct report_requests; /* report/report.h */
-/* Requests of a plan to stores on other machines with the chosen executor, their cost, and the use of workers. */
+/* Gets the requests of a plan to stores on other machines with the chosen executor, their cost, and the use of workers. */
 CUBED_MUST_CHECK cubed_status cli_get_traffic(const cubed_plan *plan, const cli_common *c,
                                               struct report_requests *out, cubed_error *err);
 void cli_print_plan(FILE *f, const cubed_plan *plan, const struct report_requests *traffic,

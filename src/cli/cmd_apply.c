@@ -271,7 +271,7 @@ static int read_inputs(apply *a, cubed_context *ctx)
     return code;
 }
 
-/* Runs `cubed eval TEXT --out OUT` with the same options. */
+/* Runs `cubed eval TEXT --out OUT` with the options of this command. */
 static int evaluate(apply *a, const char *out)
 {
     int n;

@@ -591,8 +591,8 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
     if (optind >= argc) return cli_usage_error(e->verb, "expected an expression");
     if (argc - optind > 2)
         return cli_usage_error(e->verb,
-                               "expected an expression and one STORE, but \"%s\" follows: more "
-                               "inputs are given with --in, and --out says where results go",
+                               "expected an expression and one STORE, but \"%s\" follows: use "
+                               "--in for more inputs, and --out for results",
                                argv[optind + 2]);
     if (!e->out && (e->codecs || e->format || e->common.overwrite || e->common.durable))
         return cli_usage_error(e->verb, "--format, --codecs, --overwrite and --durable are for "

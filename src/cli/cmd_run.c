@@ -111,7 +111,7 @@ static cubed_status run(cubed_plan *plan, cli_common *c, cubed_error *err)
     cubed_status st = cubed_plan_set_limits(plan, &o, err);
     if (st == CUBED_OK) st = cli_show_plan(plan, c, 0, err);
     if (st != CUBED_OK || c->plan_only) return st;
-    /* Not NULL: the run may keep intermediates, because the saved plan names their directory. */
+    /* Not NULL, so the run may keep intermediates. The saved plan names their directory. */
     c->work_dir = "";
     cli_warn_of_reserve("run", plan, c);
     st = cli_run_plan(plan, c, &stats, err);

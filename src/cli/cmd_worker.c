@@ -331,7 +331,8 @@ static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
                           of - 1);
     }
     return cli_reject(err,
-                      "--of %" PRId64 ": no variable says which part this is: expected one of "
+                      "--of %" PRId64
+                      ": no environment variable gives the number of the part: expected one of "
                       "those that cubed worker --help lists",
                       of);
 }
@@ -417,7 +418,7 @@ static int check_request(request *r, int argc, char **argv)
         return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
     if (left == 3 && !parse_range(argv[optind + 2], &r->first, &r->last))
         return cli_usage_error(
-            "worker", "tasks \"%s\": expected FIRST, or FIRST:LAST with a LAST not before it",
+            "worker", "tasks \"%s\": expected FIRST, or FIRST:LAST with LAST not less than FIRST",
             argv[optind + 2]);
     if (!r->begin && !r->message && !r->run)
         return cli_usage_error("worker", "expected --run NAME, which --begin has printed");
@@ -487,7 +488,7 @@ static int run(int argc, char **argv, python_words *server)
     if (driver && strcmp(driver, cubed_version()) != 0) {
         fprintf(stderr,
                 "cubed worker: the driver has version %.40s of cubed, this worker has %s: install "
-                "the same one\n",
+                "the same version\n",
                 driver, cubed_version());
         return EXIT_FAILURE;
     }

@@ -212,7 +212,7 @@ static bool is_known(void *ctx, const char *name)
         if (begins && (at[n] == 0 || at[n] == ' ')) return true;
     }
     if (has_item(k->e, name)) return true;
-    /* a NetCDF file, archive or picture is rewritten as a whole, so old arrays do not stay */
+    /* a NetCDF file, archive or picture is rewritten as a whole, so old arrays are not kept */
     if (archive_is_wanted(k->e->out) || k->e->common.picture) return false;
     char *url = k->alone ? inputs_beside(k->e->out, name) : cli_join_url(k->e->out, name);
     cubed_array *x;

@@ -377,7 +377,7 @@ out:
     return st;
 }
 
-/* --- The whole ---------------------------------------------------------------------------------------- */
+/* --- The joined array --------------------------------------------------------------------------------- */
 
 /* Returns true if units contain "since", so that they were converted. */
 static bool are_times(const json_t *attrs)
@@ -571,7 +571,7 @@ static cubed_status sort_parts(parts *p, const joined_order *order, int axis, cu
         if (st == CUBED_OK && f->n >= 0 && own != f->n)
             st = cli_reject(err,
                             "%s: dimension %s has %" PRId64 " elements, expected %" PRId64
-                            " as its coordinate",
+                            ", the length of its coordinate",
                             sorted.url[k], order->dim, own, f->n);
     }
     cli_free(p->url);

@@ -330,8 +330,9 @@ static cubed_status put_in_order(joined_inputs *in, joined_order *o, cubed_error
     if (in->overlap == JOINED_ERROR)
         return cli_reject(
             err,
-            "%s and %s overlap along \"%s\": the first one goes to %s, the other one begins at %s; "
-            "choose the file whose elements are used with --overlap first or last",
+            "%s and %s overlap along \"%s\": the first one ends at %s, the second "
+            "one begins at %s; choose the file whose elements are used with --overlap first or "
+            "last",
             f->url, g->url, o->dim, show(f, f->n - 1, a), show(g, 0, b));
     if (o->total > AXIS_VALUES_MAX)
         return cli_reject(err,

@@ -28,7 +28,7 @@ def place(tmp_path_factory):
 #: Words of the command line, where A, B, INTO, PLAN and OUT are paths, and what is said.
 WRONG = [
     # Arguments beyond those that are known.
-    ("eval x A OUT", "--out says where results go"),
+    ("eval x A OUT", "--out for results"),
     ("eval x A B", "are given with --in"),
     ("eval x A OUT --json", "one STORE"),
     ("rechunk A OUT more --chunks t=2", "expected SRC and DST, got 3 arguments"),
@@ -132,7 +132,7 @@ WRONG = [
     ("rechunk A OUT --chunks 2,t=3", "expected lengths"),
     ("rechunk A OUT --chunks z=2", "no array of"),
     ("copy A OUT --shards z=2", "no array of"),
-    ("worker PLAN 0 1:0", "not before it"),
+    ("worker PLAN 0 1:0", "not less than FIRST"),
     ("worker PLAN 0 -1", "unknown option -1"),
     ("worker PLAN 0 0:1x", "FIRST:LAST"),
     ("worker PLAN 0 99999999999999999999", "FIRST:LAST"),

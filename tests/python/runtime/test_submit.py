@@ -133,7 +133,7 @@ def test_numbers_that_are_none(plan, index):
 
 
 def test_wrong_usage(tmp_path, plan):
-    assert "no variable says which part" in worker(plan, 0, "--of", 7, "--run", "r").stderr
+    assert "no environment variable" in worker(plan, 0, "--of", 7, "--run", "r").stderr
     for wrong, says in (
         (("worker", plan, 0, "1:2", "--of", 7, "--run", "r"), "expected PLAN STAGE, got 3"),
         (("worker", plan, "--finish", "--of", 7, "--run", "r"), "--of is for tasks of a stage"),
