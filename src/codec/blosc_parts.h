@@ -22,8 +22,8 @@ typedef struct cb_blosc_block {
 /* A position in a list of runs to decode: byte ranges of the decoded chunk, in ascending order. Their bytes are written one after
  * another. */
 typedef struct cb_blosc_cursor {
-    const cubed_range *runs; /* the runs that are left; the first of them may be partly written */
-    size_t n;                /* number of these runs */
+    const cubed_range *runs; /* the remaining runs; the first run may be partly written */
+    size_t n;                /* number of remaining runs */
     size_t done;             /* bytes of runs[0] that have been written */
     unsigned char *to;       /* address for the next byte */
 } cb_blosc_cursor;

@@ -1,4 +1,4 @@
-/* numcodecs' "bz2". The library's state is in the scratch. */
+/* numcodecs' "bz2". The library's state is in the scratch memory. */
 #include <bzlib.h>
 
 #include "codec/codec_pkg.h"
@@ -80,7 +80,7 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
     z.avail_out = (unsigned)call->dst_cap;
     int rc;
     do {
-        /* A chunk may contain several streams. Each starts with empty scratch. */
+        /* A chunk may contain several streams. Each starts with empty scratch memory. */
         bump = cb_bump_of(call);
         rc = BZ2_bzDecompressInit(&z, 0, 0);
         if (rc != BZ_OK)

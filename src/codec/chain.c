@@ -76,8 +76,8 @@ int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_code
     return end;
 }
 
-/* The steps that run, in order, and the maximum output of each in bytes. All outputs except the last go to two temporary buffers
- * in turn. */
+/* The steps that run, in order, and the maximum output of each in bytes. All outputs except the last alternate between two
+ * temporary buffers. */
 typedef struct schedule {
     int n;
     int step[CB_MAX_CODECS];

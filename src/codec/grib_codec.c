@@ -101,7 +101,7 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return (size_t)((const grib_conf *)conf)->most + NUMBER;
 }
 
-/* The scratch has a message with one field, followed by the values as double. */
+/* The scratch memory has a message with one field, followed by the values as double. */
 static cubed_codec_need need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const grib_conf *c = conf;

@@ -1,4 +1,4 @@
-/* "gzip" and numcodecs' "zlib": deflate with either header. zlib's state is in the scratch. If libdeflate was built in, it
+/* "gzip" and numcodecs' "zlib": deflate with either header. zlib's state is in the scratch memory. If libdeflate was built in, it
  * decodes, and allocates 11 KiB itself. Its allocation functions are global to the process, so this library does not set them. */
 #include <string.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-/* numcodecs' "lzma": streams in xz or the older format "alone". All allocations of the library are in the scratch. */
+/* numcodecs' "lzma": streams in xz or the older format "alone". All allocations of the library are in the scratch memory. */
 #include <lzma.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* numcodecs' "packbits": eight booleans per byte, the first in the highest bit. The first byte is the number of unused bits in
- * the last one. */
+ * the last byte. */
 #include <string.h>
 
 #include "codec/codec_pkg.h"

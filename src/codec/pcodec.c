@@ -151,8 +151,8 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
 }
 
 /* Returns the memory of pco's decoder: up to three streams of bins (lookbacks, primary and secondary latents) with 2**14 states
- * each, and two windows of 2**15 numbers with as many initial ones. A writer may choose a mode that also needs all distinct
- * numbers. The crate rejects chunks that need more. */
+ * each, and two windows of 2**15 numbers, each with 2**15 initial numbers. A writer may choose a mode that also stores all
+ * distinct numbers. The crate rejects chunks that need more. */
 static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
@@ -160,7 +160,7 @@ static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx
     return (cubed_codec_need){0, cb_sat_add(raw_size, (size_t)4 << 20)};
 }
 
-/* 44 bytes per number of a page plus 4 times the size of the number were measured. This adds a quarter. */
+/* Measured: 44 bytes plus 4 times the size of a number, per number of a page. This returns a quarter more. */
 static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const pcodec_conf *c = conf;

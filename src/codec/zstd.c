@@ -1,4 +1,4 @@
-/* "zstd". Contexts are in the scratch: the library allocates nothing. */
+/* "zstd". Contexts are in the scratch memory: the library allocates nothing. */
 #include <stdio.h>
 #include <string.h>
 #define ZSTD_STATIC_LINKING_ONLY
@@ -102,7 +102,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     CB_CHECK(c != NULL, err);
     size_t n = ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, (int)conf->level);
     if (!ZSTD_isError(n)) n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, (int)conf->checksum);
-    /* A static context starts without the content size, and numcodecs cannot read a frame without one. */
+    /* By default, a static context does not write the content size, which numcodecs needs to read a frame. */
     if (!ZSTD_isError(n)) n = ZSTD_CCtx_setParameter(c, ZSTD_c_contentSizeFlag, 1);
     if (!ZSTD_isError(n))
         n = ZSTD_compress2(c, call->dst, call->dst_cap, call->src, call->src_size);
