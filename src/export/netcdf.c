@@ -14,7 +14,7 @@
 #include "export/netcdf_pkg.h"
 #include "zarr/zarr_pkg.h"
 
-/* Variables of at most this many bytes are contiguous and uncompressed. A number counts as 8 bytes. */
+/* Variables of at most this many bytes are contiguous and uncompressed. Each number is counted as 8 bytes. */
 enum { SMALL = 4096 };
 
 static cubed_status no_memory(const cb_netcdf_writer *w, cubed_error *err)

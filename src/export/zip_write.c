@@ -70,7 +70,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const object *)a)->key, ((const object *)b)->key);
 }
 
-/* Writes the 26 bytes that both headers of an entry share, from the version on. */
+/* Writes the 26 bytes that both headers of an entry share, beginning with the version. */
 static void put_common(uint8_t *b, const object *o, bool wide, size_t extra)
 {
     cb_le_put(b, wide ? VERSION64 : VERSION, 2);
