@@ -22,7 +22,7 @@ cubed_status cb_file_bad(const cb_file *f, cubed_error *err, const char *what)
 static bool is_tagged(const cubed_store *store, const char *version, const char *tag, size_t n)
 {
     if (!(store->vt->flags & CUBED_STORE_ETAGS) || !*version) return true;
-    /* The web server sends no ETags. Then a version consists of a date and a size. */
+    /* If a web server sends no ETags, a version consists of a date and a size. */
     if (*version != '"' && strncmp(version, "W/", 2) != 0 && strpbrk(version, " ")) return true;
     size_t length = strlen(version);
     if (n > 1 && *tag == '"') tag++, n -= 2;

@@ -338,7 +338,7 @@ static int compare_index(const cb_flat *m, uint64_t ref, const uint32_t *idx, ui
     return l.n == n ? 0 : l.n < n ? -1 : 1;
 }
 
-/* Searches sorted references by bisection. Returns 0 if the chunk has none. */
+/* Searches sorted references by bisection. Returns 0 if the chunk has no reference. */
 static uint64_t search(const cb_flat *m, cb_flat_list refs, const uint32_t *idx, uint32_t n)
 {
     uint32_t lo = 0, hi = refs.n;
