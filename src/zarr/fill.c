@@ -179,8 +179,8 @@ static cubed_status parse_wide(const char *where, const json_t *v, cb_zone *zone
     for (size_t i = sizeof m->fill; i < size; i++) {
         if (bytes[i] != 0) m->wide_fill = bytes;
     }
-    /* Copies of records keep all values. Readers of strings need the fill value as well, so arrays of strings can only be copied
-     * unchanged. */
+    /* A copy of records needs no fill value, because it has all elements. Readers of strings need the fill value, so arrays of
+     * strings can only be copied unchanged. */
     if (st == CUBED_OK && m->wide_fill && !m->fields)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: a fill value of more than %zu bytes is not supported", where,

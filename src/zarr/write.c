@@ -122,7 +122,7 @@ out:
 
 /* --- Chunks that several writers share ------------------------------------------------------------------ */
 
-/* A chunk, and this writer's part of it, in elements relative to the chunk's first. */
+/* A chunk, and this writer's part of it, in elements relative to the chunk's first element. */
 typedef struct shared_chunk {
     const cb_zarr_array *z;
     const char *key;
