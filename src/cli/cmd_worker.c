@@ -76,8 +76,8 @@ static const cli_option own[] = {
      "maximum number of concurrent requests (default 1); further requests get the reply 429",
      KEY_CONCURRENCY},
     {"request-timeout", "SECONDS",
-     "time limit of a request in the service (default 300 seconds); no task starts that cannot end "
-     "within it",
+     "time limit of a request in the service (default 300 seconds); tasks that cannot end within "
+     "this limit are not started",
      KEY_REQUEST_TIMEOUT},
     {"max-body", "BYTES", "maximum size of a message (default 4 MiB)", KEY_MAX_BODY},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
