@@ -101,7 +101,7 @@ bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scal
     cb_scalar_cast(dtype, out, n->dtype, &back);
     if (cb_cf_is_float(n->dtype) && !cb_cf_is_float(dtype) && out->i64 == 0) {
         cb_scalar_cast(n->dtype, &n->value, CUBED_FLOAT64, &back);
-        return back.f64 == 0; /* -0.0 also counts */
+        return back.f64 == 0; /* also true for -0.0 */
     }
     return memcmp(&back, &n->value, cubed_dtype_size(n->dtype)) == 0;
 }
