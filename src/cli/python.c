@@ -118,9 +118,10 @@ int python_check(const char *verb, const python_module *modules, int n, const ch
         fprintf(stderr, "cubed %s: %s is not installed for %s, which %s: ", verb, missing->called,
                 python_name(), what);
         print_install_command(missing == modules, extra);
-        fputs(", or name another Python by CUBED_PYTHON\n", stderr);
+        fputs(", or set CUBED_PYTHON to another Python\n", stderr);
     } else if (found)
-        cli_say(stderr, "cubed %s: %s does not run, and it %s: name a Python by CUBED_PYTHON\n",
-                verb, python_name(), what);
+        cli_say(stderr,
+                "cubed %s: %s, which %s, does not run: set CUBED_PYTHON to another Python\n", verb,
+                python_name(), what);
     return found ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -16,7 +16,7 @@ const char *python_name(void);
  * not run, or the missing module and the command that installs it.
  *
  * verb   name of the subcommand, for messages
- * what   verb of a sentence about the program, such as "draws"
+ * what   what the program does, for messages, such as "draws"
  * extra  the extra of the package that has the other modules, or NULL if the package must be installed from its wheel
  *
  * Returns an exit code. */

@@ -191,7 +191,7 @@ static void test_missing_modules(void **state)
     assert_int_equal(check("dask", out, sizeof out), EXIT_FAILURE);
     snprintf(expected, sizeof expected,
              "cubed submit: the package dask is not installed for %s, which starts tasks: %s -m "
-             "pip install '.[dask]' in a clone of Cubed, or name another Python by CUBED_PYTHON\n",
+             "pip install '.[dask]' in a clone of Cubed, or set CUBED_PYTHON to another Python\n",
              script, script);
     assert_string_equal(out, expected);
     setenv("LOOK_UP", "case \"$2\" in *print_command*) echo pip install it >&2; exit 0;; esac", 1);
@@ -200,7 +200,7 @@ static void test_missing_modules(void **state)
     setenv("FOUND", "1", 1);
     assert_int_equal(check(NULL, out, sizeof out), EXIT_FAILURE);
     assert_non_null(
-        strstr(out, "does not run, and it starts tasks: name a Python by CUBED_PYTHON"));
+        strstr(out, ", which starts tasks, does not run: set CUBED_PYTHON to another Python"));
     setenv("LOOK_UP", "kill -KILL $$", 1);
     assert_int_equal(check(NULL, out, sizeof out), EXIT_FAILURE);
     assert_non_null(strstr(out, "does not run"));

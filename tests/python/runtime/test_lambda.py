@@ -404,4 +404,4 @@ def test_a_package_that_cannot_be_written(tmp_path, monkeypatch):
     assert failed.err.startswith("cubed lambda-package: [Errno 2] No such file")
     assert "expected FILE.zip, got 0" in run("lambda-package").err
     monkeypatch.setenv("CUBED_PYTHON", str(tmp_path / "python"))
-    assert "does not run, and it writes the file" in run("lambda-package", tmp_path / "w.zip").err
+    assert "which writes the file, does not run" in run("lambda-package", tmp_path / "w.zip").err

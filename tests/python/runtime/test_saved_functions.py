@@ -200,7 +200,7 @@ def test_a_python_without_the_package(tmp_path, monkeypatch):
     monkeypatch.setenv("CUBED_PYTHON", "/nowhere/python3")
     done = run("worker", saved, 0, "0:6", "--run", "r", "--allow-code")
     assert done.code == 1
-    assert "name a Python by CUBED_PYTHON" in done.err
+    assert "set CUBED_PYTHON to another Python" in done.err
 
 
 def test_jobs(tmp_path, programs):  # noqa: F811
