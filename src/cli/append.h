@@ -23,8 +23,7 @@ bool append_has(append *a, const char *name);
  * a file, because a file is rewritten as a whole. */
 CUBED_MUST_CHECK cubed_status append_add(append *a, const char *name, cubed_array *x,
                                          cubed_error *err);
-/* Checks that all arrays become longer, and compares the arrays without the dimension. Returns the targets, which belong to
- * `a`. */
+/* Checks that all arrays become longer, and compares the arrays without the dimension. Returns the targets, which `a` owns. */
 CUBED_MUST_CHECK cubed_status append_targets(append *a, const cubed_target **targets, int *n,
                                              cubed_error *err);
 /* Properties of the extended store or file: its attributes (may be NULL), its Zarr format, and whether it is a group. */

@@ -114,8 +114,8 @@ static bool is_gregorian(cubed_calendar c)
     return c == CUBED_CALENDAR_STANDARD || c == CUBED_CALENDAR_PROLEPTIC;
 }
 
-/* Converts times of the results to the calendar of the stored array. Refuses earlier dates than 1582-10-15, which differ between
- * the calendars. */
+/* Converts times of the results to the calendar of the stored array. Refuses dates before 1582-10-15, which differ between the
+ * calendars. */
 static cubed_status change_calendar(const append_place *to, const char *name, places *p,
                                     cubed_calendar stored, cubed_error *err)
 {

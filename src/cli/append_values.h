@@ -29,8 +29,8 @@ CUBED_MUST_CHECK cubed_status append_check_order(const append_place *to, cubed_a
                                                  int64_t base, const append_times *old,
                                                  cubed_array *x, const append_times *new,
                                                  cubed_error *err);
-/* Converts elements of x to the form of the stored array `into`: times to its units and type; other elements unchanged if both
- * have the same packing, otherwise as values. `of_x` and `of_into` are the units of the arrays. */
+/* Converts elements of x to the form of the stored array `into`. Times get its units and type. Other elements stay unchanged if
+ * both arrays have the same packing; otherwise their values are converted. `of_x` and `of_into` are the units of the arrays. */
 CUBED_MUST_CHECK cubed_status append_encode(const append_place *to, const char *name,
                                             cubed_array *x, const append_times *of_x,
                                             cubed_array *into, const append_times *of_into,

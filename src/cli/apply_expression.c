@@ -494,7 +494,7 @@ int apply_write(apply *a)
     return EXIT_SUCCESS;
 }
 
-/* Returns the dimension of a kind in the first input, or NULL, and sets *length to its length in one file. */
+/* Returns the dimension of a kind in the first input, or NULL, and sets *length to the dimension's length in one file. */
 const char *apply_find_dimension(const apply *a, operator_axis kind, int64_t *length)
 {
     const content *c = &a->content[0];

@@ -48,8 +48,8 @@ bool apply_is_wanted(const apply *a, const content *c, const variable *v);
 /* Checks the names of variables in the operators selname and delname. Reports an error if a name matches no variable, or if
  * delname names a variable that describes other variables. Returns an exit code. */
 int apply_check_names(const apply *a);
-/* Returns the name of a dimension of this kind (such as latitudes) in the first input, or NULL if there is none. Sets *length to
- * its length in one file. */
+/* Returns the name of a dimension of the given kind (such as latitudes) in the first input, or NULL if there is none. Sets
+ * *length to the dimension's length in one file. */
 const char *apply_find_dimension(const apply *a, operator_axis kind, int64_t *length);
 
 /* Returns "op1(op2(x, ...), ...)" with the operations that apply to the variable, and sets *n to their number. `first` is the

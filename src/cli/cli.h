@@ -188,14 +188,14 @@ void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb);
 void cli_print_functions_man(FILE *f);
 /* Prints a completion script. Returns false if the shell is unsupported. */
 bool cli_print_completion(FILE *f, const cli_verb *verbs, const char *shell);
-/* Prints the completions of an unfinished expression by one name, one per line (expression_words.c). */
+/* Prints the completions of the last name of an unfinished expression, one per line (expression_words.c). */
 void cli_print_expression_words(FILE *f, const char *text);
 /* Gets the next word of a list such as "a|b|c": *word points into the list, *length is the word's length. Moves *list to the
  * rest of the list. Returns false after the last word. */
 bool cli_next_word(const char **list, const char **word, int *length);
 
 /* Returns the key of the next option, or -1 after the last one. Stores common options in *c (NULL if the subcommand has none). A
- * wrong option ends the command with EXIT_USAGE, --help with 0. */
+ * wrong option ends the command with EXIT_USAGE, and --help ends it with 0. */
 int cli_next_option(int argc, char **argv, const cli_usage *usage, cli_common *c);
 /* Prints the version, the instruction set and the libraries on stdout; returns an exit code. */
 int cli_show_version(void);
@@ -304,8 +304,8 @@ cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t
                            cubed_error *err);
 /* Converts the options of the command to the options of a plan: memory, workers, work directory and others. */
 cubed_plan_options cli_plan_options(const cli_common *c);
-/* Warns on stderr if the memory that this process already holds and the plan's memory exceed that of all workers together,
- * because reserved_mem is too small. Does nothing if workers enforce their limits themselves. */
+/* Warns on stderr if the memory that this process already uses, plus the plan's memory, exceeds the allowed memory of all
+ * workers, because reserved_mem is too small. Does nothing if workers enforce their limits themselves. */
 void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_common *c);
 /* Runs a plan according to the options. */
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,

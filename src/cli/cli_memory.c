@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-/* check_layers: allow call: the command's own memory; there is nothing to go back to without it */
+/* check_layers: allow call: memory of the command, which exits if memory is exhausted */
 void *cli_must(void *p)
 {
     if (p) return p;

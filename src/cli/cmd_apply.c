@@ -63,7 +63,7 @@ const cli_usage cmd_apply_usage = {
 
 /* --- Several inputs ----------------------------------------------------------------------------------- */
 
-/* Joins several inputs to one list. For merge, expands patterns to all their files. */
+/* Joins several inputs into one list. For merge, expands patterns to all their files. */
 static int gather(apply *a)
 {
     char **all = NULL;

@@ -274,7 +274,7 @@ static int run(eval *e)
     return code;
 }
 
-/* Creates an array over numbers in memory. Takes ownership of `data`. */
+/* Creates an array of numbers in memory. Takes ownership of `data`. */
 static cubed_status array_of_numbers(const eval *e, const cubed_array *x, int64_t *data,
                                      cubed_array **numbers, cubed_error *err)
 {

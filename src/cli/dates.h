@@ -5,8 +5,8 @@
 #include "cubed/array.h"
 #include "cubed/calendar.h"
 
-/* Gets units and calendar of numbers that are times: their attributes (JSON) have units such as "hours since 1900-01-01". Returns
- * false if the numbers are not times that this library can show. */
+/* Gets the units and the calendar of times from their attributes (JSON), which have units such as "hours since 1900-01-01".
+ * Returns false if the numbers are not times, or not times that this library can show. */
 bool dates_axis(const char *attrs, cubed_dtype dtype, cubed_time_axis *out);
 
 /* Returns element i of `data` as a date such as "2020-01-05T12:00:00", or NULL if it is not a time. The caller frees the

@@ -335,8 +335,8 @@ static bool drop_descriptions(eval *e)
     return true;
 }
 
-/* Warns if results in one Zarr group have dimensions of one name and different lengths. Xarray cannot open such a group;
- * NetCDF files do not support it. */
+/* Warns if results in one Zarr group have dimensions of the same name but different lengths. Xarray cannot open such a group, and
+ * a NetCDF file cannot have such dimensions. */
 static void warn_of_lengths(const eval *e)
 {
     for (int i = 1; i < e->nitems; i++) {

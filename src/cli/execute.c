@@ -235,7 +235,7 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
             (resident + info.max_workers - 1) / info.max_workers);
 }
 
-/* Warns on stderr if worker processes took more memory in a run than reserved_mem assumes. */
+/* Warns on stderr if worker processes used more memory in a run than reserved_mem assumes. */
 static void warn_of_workers(const cubed_plan *plan, const cubed_run_stats *stats)
 {
     cubed_plan_info info;
@@ -361,7 +361,7 @@ cubed_plan_options cli_plan_options(const cli_common *c)
     o.other_machines = c->other_machines;
     o.work_dir = c->work_dir;
     o.optimize = c->optimize;
-    /* Plans depend on the number of workers. With a given number, another executor can resume the run. */
+    /* A plan depends on the number of workers. If the user gives this number, another executor can resume the run. */
     const cubed_executor_caps caps = executor_caps(c);
     if (!o.max_workers) o.max_workers = caps.max_workers;
     o.share_tasks = caps.shares_tasks;

@@ -24,7 +24,7 @@ static void set_aside(void *ctx, const char *attribute, const char *name)
     c->aside[c->naside++] = cli_strdup(name);
 }
 
-/* Notes the kind of a coordinate. */
+/* Records the kind of a coordinate. */
 static void note_axis(content *c, const char *dim, const cubed_zarr_info *info)
 {
     json_t *attrs = lang_attributes(info->attrs);

@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-/* Returns a command line as a shell reads it, without secrets: users and passwords of URLs, and values of executor options.
+/* Returns a command line in the syntax of a shell, without secrets: users and passwords of URLs, and values of executor options.
  * argv[0] is the subcommand. The caller frees the string. */
 char *history_command(int argc, char **argv);
-/* Returns the attributes of a group in which the date and the command are put in front of `history`. The date is taken from the
- * variable SOURCE_DATE_EPOCH (seconds since 1970, UTC) if it is set; otherwise it is the local time. The caller frees the
- * string.
+/* Returns the attributes of a group in which the date and the command are put in front of `history`. The date is that of the
+ * environment variable SOURCE_DATE_EPOCH (seconds since 1970, UTC) if it is set; otherwise it is the local time. The caller frees
+ * the string.
  *
  * attrs        JSON text of an object; NULL: there are no attributes
  * conventions  adds `Conventions` if the attributes have none */

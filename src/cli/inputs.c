@@ -148,7 +148,7 @@ static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Returns true for characters, which are strings along the last dimension. */
+/* Returns true for characters, which form strings along the last dimension. */
 static bool is_characters(const cubed_array *x)
 {
     const int ndim = cubed_array_ndim(x);

@@ -22,9 +22,8 @@ typedef struct inputs {
         char *name;
         cubed_array *array;
         bool
-            describes; /* the array was opened as a coordinate, which makes a difference for stored elements of several
-                         * files */
-    } * open; /* arrays that are open, so that each is opened once */
+            describes; /* the array was opened as a coordinate: stored times of several files were converted to the same units */
+    } * open;          /* arrays that are open, so that each is opened once */
     int ncoordinates;
     struct {
         char *name;
@@ -47,8 +46,8 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
 /* Finds a coordinate, or another array that describes arrays, in the groups of the inputs. *out receives a new reference to
  * the array as it is stored, or NULL if no group has the array. A name STORE::NAME is an array of another file. */
 cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err);
-/* Returns true if an array that may be missing exists, or may exist, but cannot be read now. Without the array, or with the
- * coordinate of another input, a result could have other values. */
+/* Returns true if the status of opening an optional array must be reported: the array exists or may exist, but cannot be read
+ * now. Without it, or with the coordinate of another input, a result could have other values. */
 bool inputs_must_report(cubed_status st);
 /* Opens the coordinate `name`. Searches the group of the input named `of` before the other groups. */
 cubed_status inputs_coordinate_of(inputs *in, const char *of, const char *name, cubed_array **out,

@@ -299,8 +299,8 @@ static bool fits(const joined_file *f, const cubed_time_axis *to)
     return true;
 }
 
-/* Converts numbers from units of `from` to units of `to`. The result is int64 unless `real`, which requires that the
- * conversion is exact. */
+/* Converts numbers from units of `from` to units of `to`. The result is float64 if `real`, otherwise int64, which requires that
+ * the conversion is exact. */
 static cubed_status convert(cubed_array *x, const cubed_time_axis *from, const cubed_time_axis *to,
                             bool real, cubed_array **out, cubed_error *err)
 {
@@ -554,7 +554,7 @@ static cubed_status find_order(joined_inputs *in, const char *pattern, parts *p,
     return st;
 }
 
-/* Sorts the parts, which are in the order of file names, to the order of their coordinates. */
+/* Sorts the parts, which are in the order of file names, into the order of their coordinates. */
 static cubed_status sort_parts(parts *p, const joined_order *order, int axis, cubed_error *err)
 {
     const size_t n = (size_t)p->n;

@@ -1,4 +1,4 @@
-/* Inputs that consist of several files, such as 'era5-*.nc': the arrays of the files are joined to one array. */
+/* Inputs that consist of several files, such as 'era5-*.nc': the arrays of the files are joined into one array. */
 #ifndef CUBED_CLI_JOINED_H
 #define CUBED_CLI_JOINED_H
 

@@ -4,7 +4,7 @@
 
 #include "cubed/cubed.h"
 
-/* Returns `st`. If there is no array or group at the URL, the message names the nearest existing one. */
+/* Returns `st`. If there is no array or group at the URL, adds the most similar existing name to the message. */
 cubed_status near_place(cubed_context *ctx, const char *url, cubed_status st, cubed_error *err);
 
 #endif

@@ -188,9 +188,9 @@ static int by_position(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Reads positions N, FIRST/LAST or FIRST/LAST/STEP, which count from 1, or from the end if negative. Appends them as
- * positions from 0 among `length` elements. Returns false for other strings. If a position does not exist, sets *absent, and
- * *beyond to the position. */
+/* Reads positions N, FIRST/LAST or FIRST/LAST/STEP, which count from 1, or from the end if negative. Appends them as positions
+ * from 0 among `length` elements. Returns false for other strings. If a position does not exist, sets *absent to true and *beyond
+ * to the position. */
 static bool read_numbers(const char *text, int64_t length, positions *p, int64_t *beyond,
                          bool *absent)
 {

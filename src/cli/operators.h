@@ -36,8 +36,8 @@ const char *operator_arguments(const char *spec);
 
 /* Returns true if a selection selects by positions of elements, so that its result depends on the lengths of the axes. */
 bool operator_counts(const char *spec);
-/* Returns the text of an expression that performs a selection on `value`. Returns NULL if the variable lacks the axis, and
- * sets *wrong to NULL; or if the arguments are wrong, and sets *wrong to the message. The caller frees both strings. */
+/* Returns the text of an expression that performs a selection on `value`. If the variable lacks the axis, returns NULL and sets
+ * *wrong to NULL. If the arguments are wrong, returns NULL and sets *wrong to the message. The caller frees both strings. */
 char *operator_select(const char *spec, const operator_axes *axes, const char *value, char **wrong);
 /* Returns the text of an expression that applies an ensemble operator along the dimension `dim` of `value`. If the arguments
  * are wrong, returns NULL and sets *wrong to the message. The caller frees both strings. */

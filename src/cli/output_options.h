@@ -17,7 +17,7 @@ enum {
     KEY_NO_HISTORY
 };
 
-/* Rows for the specific options of a subcommand; --rename and --attr repeat (cli_usage.repeats). */
+/* Rows for the specific options of a subcommand; --rename and --attr may be repeated (cli_usage.repeats). */
 #define OUTPUTS_OPTIONS                                                                            \
     {"rename", "OLD:NEW",                                                                          \
      "rename a variable, and the dimension of the same name; VAR:ATTR:NEW renames an attribute, "  \

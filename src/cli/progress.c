@@ -228,7 +228,7 @@ void cli_progress_event(void *progress, const cubed_event *e)
         p->resumed++;
         break;
     case CUBED_EVENT_TASK_RETRY:
-        /* An error that is not retried ends the run, and is reported then. */
+        /* An error that is not retried ends the run, and is reported at its end. */
         if (e->again && p->mode != PROGRESS_NONE) cli_say(stderr, "retry: %s\n", e->message);
         break;
     case CUBED_EVENT_PLAN_END: show(p, e->time_ns, true); break;

@@ -31,7 +31,7 @@ static bool is_ready(int fd, short events, int64_t end_ns)
     return left_ms > 0 && poll(&p, 1, (int)left_ms) == 1;
 }
 
-/* Reads a request up to the empty line. Returns false if the client sends none in time, or a longer one. */
+/* Reads a request up to the empty line. Returns false if the client sends no request in time, or a request that is too long. */
 static bool receive(int fd, char request[MOST_REQUEST])
 {
     const int64_t end_ns = cli_clock_ns() + TURN_MS * MS_NS;
