@@ -1,6 +1,5 @@
-/* numcodecs' "bitround": floats with the last bits of their mantissas rounded to zero, half to even
- * (Kloewer et al., "Compressing atmospheric data into its real information content", 2021). Decoding
- * changes nothing. */
+/* numcodecs' "bitround": floats whose mantissas are rounded to fewer bits, ties to even (Kloewer et al., "Compressing atmospheric
+ * data into its real information content", 2021). Decoding changes nothing. */
 #include <string.h>
 
 #include "codec/codec_pkg.h"

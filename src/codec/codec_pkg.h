@@ -83,7 +83,7 @@ typedef struct cb_codec_io {
 CUBED_MUST_CHECK cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part,
                                              cb_codec_way way, const cb_codec_io *io, size_t *got,
                                              cubed_error *err);
-/* Decodes a part to `dst`, which has cb_subread_bytes. CUBED_E_FORMAT if the output has another size. */
+/* Decodes a part to `dst`, which has cb_subread_bytes bytes. CUBED_E_FORMAT if the output has another size. */
 CUBED_MUST_CHECK cubed_status cb_subread_decode(const cb_codec_chain *c, cb_codec_subread part,
                                                 const void *src, size_t src_size, void *dst,
                                                 cb_arena *scratch, cubed_error *err);

@@ -12,8 +12,8 @@
 enum { NUMBER = 4 };
 
 /* Memory that ecCodes allocates for a call: for a message, and for each point. Measured with 501000 points: 20 bytes per point
- * for JPEG 2000, 9 for CCSDS and complex packing. The points of projected grids are two doubles, and two more while they are
- * computed. */
+ * for JPEG 2000, 9 for CCSDS and complex packing. The points of projected grids need two doubles each, and two more during their
+ * computation. */
 #define LIBRARY_MESSAGE ((size_t)3 << 20)
 #define LIBRARY_POINT   ((size_t)48)
 

@@ -1,5 +1,6 @@
-/* "gzip" and numcodecs' "zlib": deflate with either header. zlib's state is in the scratch memory. If libdeflate was built in, it
- * decodes, and allocates 11 KiB itself. Its allocation functions are global to the process, so this library does not set them. */
+/* "gzip" and numcodecs' "zlib": deflate with either header. zlib's state is in the scratch memory. In builds with libdeflate,
+ * libdeflate decodes, and allocates 11 KiB itself. Its allocation functions are global to the process, so this library does not
+ * set them. */
 #include <string.h>
 #include <zlib.h>
 #ifdef CB_HAVE_LIBDEFLATE
@@ -109,7 +110,7 @@ static void skip_zeros(const gzip_conf *conf, const char **in, size_t *left)
 static int window_bits(const gzip_conf *conf) { return conf->header == GZIP ? 15 + 16 : 15; }
 
 #ifdef CB_HAVE_LIBDEFLATE
-/* Decodes the whole chunk at once, in at most half of zlib's instructions. */
+/* Decodes the whole chunk at once, with at most half as many instructions as zlib. */
 static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     const gzip_conf *conf = call->conf;

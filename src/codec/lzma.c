@@ -14,7 +14,7 @@ typedef struct lzma_conf {
 } lzma_conf;
 CUBED_CODEC_CONF_FITS(lzma_conf);
 
-/* Margin for the library's small allocations, which its estimates of tables and dictionary do not count. */
+/* Margin for the library's small allocations, which its estimates of tables and dictionary do not include. */
 #define SLACK ((size_t)256 << 10)
 
 static uint32_t preset_of(const lzma_conf *conf)

@@ -140,8 +140,8 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
                          "codec pcodec: the configuration does not fit into %zu bytes", cap);
 }
 
-/* Returns the maximum encoded size, with the description of each page. Allows for pages of other writers and of noise, which may
- * be slightly longer than pco's present ones. */
+/* Returns the maximum encoded size, including the description of each page. Allows for pages of other writers, and of noise,
+ * which may be slightly longer than those of the present pco. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const pcodec_conf *c = conf;

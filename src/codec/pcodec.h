@@ -25,7 +25,7 @@ enum { CB_PCO_DONE, CB_PCO_REFUSED, CB_PCO_NO_MEMORY };
 size_t cb_pco_bound(uint8_t number, size_t n, size_t page);
 int cb_pco_encode(uint8_t number, const cb_pco_config *config, const void *src, size_t n, void *dst,
                   size_t cap, size_t *got, size_t memory, cb_pco_says says);
-/* Returns CB_PCO_REFUSED if `src` does not contain n numbers, or needs more memory than data from any writer does. */
+/* Returns CB_PCO_REFUSED if `src` does not contain n numbers, or needs more memory than the data of any writer. */
 int cb_pco_decode(uint8_t number, const void *src, size_t size, void *dst, size_t n, size_t memory,
                   cb_pco_says says);
 

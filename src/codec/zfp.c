@@ -1,5 +1,5 @@
-/* numcodecs' "zfpy": 32-bit and 64-bit floats and integers in blocks of 4 along up to four axes, lossy within a tolerance
- * or exact, after zfp's own header. */
+/* numcodecs' "zfpy": 32-bit and 64-bit floats and integers in blocks of 4 along up to four axes, lossy within a tolerance or
+ * exact, preceded by zfp's own header. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
