@@ -100,7 +100,7 @@ static cubed_status put_attr(const cb_netcdf_writer *w, int group, int variable,
     return st == CUBED_OK && rc ? cb_netcdf_fail(w, rc, name, err) : st;
 }
 
-/* Sets the fill value from the attributes. Floats without one get NaN, like in Xarray, except coordinates, which have no
+/* Sets the fill value from the attributes. Floats without a fill value get NaN, as in Xarray, except coordinates, which have no
  * missing values. */
 static cubed_status put_fill(const cb_netcdf_writer *w, int group, int variable,
                              const json_t *attrs, const cb_zarr_meta *meta, bool coordinate,
