@@ -111,7 +111,7 @@ static cubed_status load_chunk_positions(cb_file *f, cb_array_in *x, cubed_error
 
 static uint64_t chunk_bytes(const cb_array_in *x)
 {
-    /* cannot overflow, because only elements that were divided into chunks of limited size come here */
+    /* cannot overflow, because the elements were divided into chunks of limited size */
     uint64_t n = x->item;
     for (int d = 0; d < x->ndim; d++) n *= (uint64_t)x->chunk[d];
     return n;

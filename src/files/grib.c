@@ -623,7 +623,7 @@ static cubed_status put_array(cube *c, const fields *x, coordinates *k, cubed_er
     return describe_fields(c, a, &w, "values", g, x->v->simple, x->v->most, err);
 }
 
-/* Adds a variable with its coordinates. Memory of `zone` has the values along axes, which are not needed afterwards. */
+/* Adds a variable with its coordinates. `zone` has the memory for the values along axes, which are not needed afterwards. */
 static cubed_status put_variable(cube *c, int number, cb_zone *zone, cubed_error *err)
 {
     const cb_grib_index *index = &c->index;

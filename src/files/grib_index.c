@@ -253,8 +253,8 @@ static bool are_equal_grids(const cb_grib_grid *a, const cb_grib_grid *b)
            memcmp(a->longitude, b->longitude, (size_t)a->columns * sizeof(double)) == 0;
 }
 
-/* Finds the grid of a field by its description, or adds it. *out is the grid's number. If descriptions differ, but describe the
- * same points, they get the same number. */
+/* Finds the grid of a field by its description, or adds it. *out is the grid's number. Grids with different descriptions of the
+ * same points get the same number. */
 static cubed_status find_grid(const scan *s, const keys *k, const cb_grib_field *f, int *out,
                               cubed_error *err)
 {

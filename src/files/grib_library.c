@@ -12,7 +12,7 @@
 static cb_mutex lock = CB_MUTEX_INITIALIZER;
 /* check_layers: allow global: the library's hooks have no argument; the lock guards it */
 static jmp_buf failed;
-/* check_layers: allow global: set by the library's hook; the lock guards it; empty: none failed */
+/* check_layers: allow global: set by the library's hook; the lock guards it; empty: no assertion failed */
 static char assertion[256];
 
 static bool load(const char *file, cb_eccodes *out, char *missing, size_t cap)

@@ -1,8 +1,8 @@
 /* References of kerchunk and VirtualiZarr: versions 0 and 1 of the JSON format, and folders of Parquet.
  *
- * For each key of a Zarr store they contain the object itself, or its location in another object. The file of a folder is
- * .zmetadata, which has only metadata. References to chunks are in records of `record_size` rows each. A record is read when
- * a plan is made or one of its chunks is needed. */
+ * For each key of a Zarr store they contain the object itself, or its location in another object. In a folder, the file
+ * .zmetadata has only metadata. References to chunks are in records of `record_size` rows each. A record is read when a plan is
+ * created or one of its chunks is needed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
