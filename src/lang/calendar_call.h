@@ -26,7 +26,7 @@ bool date_part_find(const char *name, date_part *out);
 typedef struct calendar_call {
     const char *reduction; /* "mean" */
     const char *dim;       /* "time" */
-    size_t ndim;           /* its length */
+    size_t ndim;           /* length of `dim` */
     const char *component,
         *frequency; /* part of dates, or frequency of intervals; at most one is not NULL */
     bool only;      /* true: intervals without elements are left out */

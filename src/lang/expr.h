@@ -22,7 +22,7 @@ typedef enum expr_kind {
     EXPR_KEYWORD, /* name=child */
     EXPR_TUPLE,   /* a tuple or a list; `op` is '(' or '[' */
     EXPR_INDEX,   /* child 0 [children 1...] */
-    EXPR_SLICE,   /* a slice with three children; EXPR_NONE for an omitted one */
+    EXPR_SLICE,   /* a slice with three children; an omitted child is EXPR_NONE */
     EXPR_ELLIPSIS,
     EXPR_ASSIGN /* an assignment: `text` and children except the last are names; the last child is the value */
 } expr_kind;
@@ -80,7 +80,7 @@ typedef struct expr_result {
     int n;
     expr_var *vars; /* variables in the order of their statements */
     int npackings;
-    cubed_cf_packing **packings; /* of inputs */
+    cubed_cf_packing **packings; /* packings of inputs */
 } expr_result;
 
 void expr_result_free(expr_result *r);

@@ -154,7 +154,7 @@ typedef struct expr_description {
     cubed_dtype dtype;
     int ndim;
     const int64_t *shape;
-    const char *const *names; /* of the dimensions */
+    const char *const *names; /* names of the dimensions */
     json_t *attrs;            /* NULL: no attributes */
 } expr_description;
 /* Creates a described array of memory from lang_alloc. Takes ownership of `data`, even after an error. */

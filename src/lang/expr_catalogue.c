@@ -398,7 +398,7 @@ static int get_axes(const arguments *a, int axes[CUBED_MAX_NDIM])
 }
 
 /* If all dimension names of the weights occur in the first array, matches the axes of the weights by name. The weights then have
- * the extents along the axes of the call, or along all axes of the array if they vary along other ones. */
+ * the extents along the axes of the call, or along all axes of the array if they vary along other axes. */
 static cubed_status pair_weights(expr_builder *b, const arguments *a, const expr *e,
                                  cubed_array **w)
 {
@@ -655,7 +655,7 @@ static bool has_argument(const arguments *a, const char *name)
     return false;
 }
 
-/* Computes the number of elements of the results, unless the call states it. */
+/* Computes the number of elements of the results, unless the call passes it. */
 static cubed_status add_count(expr_builder *b, arguments *a)
 {
     cubed_array *offsets, *numbers;

@@ -105,8 +105,8 @@ static int64_t period_of_hour(cubed_calendar c, int64_t number, int64_t length)
     return day < 0 ? -1 : day * HOURS + number % HOURS;
 }
 
-/* Returns the length of the year that the numbers of days refer to: an attribute of the coordinate. Without this attribute, it
- * is a leap year if a number exceeds a common year. */
+/* Returns the length of the year that the numbers of days refer to: an attribute of the coordinate. Without this attribute, it is
+ * a leap year if a number exceeds the length of a common year. */
 static int64_t length_of_year(const axis_values *w, cubed_calendar c, bool by_hour)
 {
     const int64_t common = cubed_calendar_days(c, 2002, 1, 1) - cubed_calendar_days(c, 2001, 1, 1);
@@ -192,8 +192,8 @@ static cubed_status read_periods(expr_builder *b, const expr *e, const struct fa
     return st;
 }
 
-/* Finds the element of the climatology for each time of the series. Each search begins at the last match, so it is short if
- * the climatology has few elements, or the same order as the series. */
+/* Finds the element of the climatology for each time of the series. Each search begins at the last match, so it is short if the
+ * climatology has few elements, or is in the same order as the series. */
 static cubed_status match(expr_builder *b, const expr *e, const struct family *f,
                           const axis_values *v, const periods *p, int64_t *at)
 {
@@ -788,9 +788,9 @@ static cubed_status numbers_of_times(expr_builder *b, const expr *e, const calen
     return st;
 }
 
-/* Builds days_in_month(x) or days_in_year(x), the number of days in the month or year of each time, time_steps(x, freq), the
- * index of each time, or date_part(x, part). The result has the dimensions of x from the time dimension on, so that it broadcasts
- * to x. */
+/* Builds days_in_month(x) or days_in_year(x) (the number of days in the month or year of each time), time_steps(x, freq) (the
+ * index of each time), or date_part(x, part). The result has the dimensions of x from the time dimension on, so that it
+ * broadcasts to x. */
 static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"dim", NULL}, *const of_steps[] = {"freq", "dim", NULL},

@@ -272,7 +272,7 @@
                                    "sum({p}u * {p}u * {p}u * {p}u) / {p}n / ({p}v * {p}v) - 3",    \
         .rule = CUBED_ATTRS_NONE, .units = "1", .of_grid = true                                    \
     }
-/* The number of days with a wind of at least a speed. */
+/* The number of days with wind of at least a given speed. */
 #define WIND(NAME, SPEED, WHAT)                                                                    \
     DAYS(NAME, NULL, "speed", SPEED, "{x} >= {0}", "days with a " WHAT,                            \
          "Number of days with a " WHAT ": the maximum wind speed x of the day, in m s-1, is at "   \

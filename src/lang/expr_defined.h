@@ -36,16 +36,16 @@ typedef struct defined_values {
     const double *number;           /* numbers of the call */
     const char *freq;               /* a frequency such as "YS"; may be NULL */
     const char *axis[DEFINED_AXES]; /* dimensions of x; NULL if x has no such axis */
-    int64_t extent[DEFINED_AXES];   /* their lengths */
+    int64_t extent[DEFINED_AXES];   /* lengths of these dimensions */
 } defined_values;
 
 /* Returns the definition of a function, or NULL. */
 const expr_definition *expr_defined_find(const char *name);
 /* Calls `put` with the names of all definitions. */
 void expr_defined_each(void (*put)(void *ctx, const char *name), void *ctx);
-/* Returns the number of arrays that a call has. */
+/* Returns the number of array arguments of a call. */
 int expr_defined_arrays(const expr_definition *d);
-/* Returns the number of numbers that a call may have. */
+/* Returns the maximum number of numeric arguments of a call. */
 int expr_defined_numbers(const expr_definition *d);
 /* Returns true if a function works along one dimension, which is "time" by default. */
 bool expr_defined_is_along(const expr_definition *d);

@@ -604,7 +604,7 @@ static cubed_status find_pole(const field *f, double pole[3], bool *found)
     return CUBED_OK;
 }
 
-/* Finds the axes of a field about a rotated pole, if it has no latitudes and longitudes of the earth. */
+/* Finds the axes of a field with coordinates about a rotated pole, if it has no latitudes and longitudes on the earth. */
 static cubed_status find_rotated(field *f, char **named, expr_grid *out)
 {
     expr_builder *b = f->b;

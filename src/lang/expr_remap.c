@@ -24,7 +24,7 @@ typedef struct remap_call {
     int64_t neighbours;
     cubed_remap_options options;
     expr_grid found;
-    /* elements of each array; NULL if the array, of bounds, does not exist */
+    /* elements of each array; NULL if there are no such bounds */
     double *number[NUMBERS];
     int64_t n[NUMBERS];
     cubed_grid *from, *to;

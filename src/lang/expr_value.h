@@ -1,5 +1,5 @@
-/* Value of a part of an expression while arrays are built: an array or a literal. As Python scalars in the array API
- * standard, a literal takes the type of the array that it is combined with. */
+/* Value of a part of an expression while arrays are built: an array or a literal. Like Python scalars in the array API standard,
+ * a literal gets the type of the array that it is combined with. */
 #ifndef CUBED_LANG_EXPR_VALUE_H
 #define CUBED_LANG_EXPR_VALUE_H
 

@@ -103,7 +103,7 @@ longitudes_result longitudes_find(const double *v, int64_t n, double west, doubl
     if (east - west > CIRCLE + CLOSE) return LONGITUDES_TOO_WIDE;
     if (sign == 0 && n > 1) return LONGITUDES_UNORDERED;
     *out = (longitudes_range){0, 0, false, false};
-    /* If all elements are in the range already, the axis stays unchanged, even if both ends of the range are the same
+    /* If all elements are in the range already, the axis stays unchanged, even if both ends of the range are on the same
      * meridian. */
     while (out->n < n && is_in(v[out->n], west, east, 0, digits)) out->n++;
     if (out->n == n && n > 0) return LONGITUDES_FOUND;
