@@ -219,7 +219,7 @@ static cubed_status decode_list(encoded_chunk *x, const run_list *l, char *dst, 
     return decode(x, &at, l->runs, *done, dst, scratch, stored, err);
 }
 
-/* Collects runs in the list, beginning with `*next`, until the gap is as long as the codec block in which the first one begins.
+/* Collects runs in the list, beginning with `*next`, until a gap is as long as the codec block in which the first run begins.
  * Sets *next to the first run after them; its size is 0 if there is none. */
 static cubed_status collect(encoded_chunk *x, cb_zarr_runs *r, cubed_range *next, run_list *l,
                             uint64_t *stored, cubed_error *err)

@@ -105,8 +105,8 @@ static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
     return back.f64 == d;
 }
 
-/* Parses strings, or bytes and records, which are in base64 in both formats, to the first `size` bytes of an element. These bytes
- * must be zeros. Returns false if the value is longer. */
+/* Parses strings, or bytes and records, which are in base64 in both formats, into the first `size` bytes of an element. These
+ * bytes must be zeros. Returns false if the value is longer. */
 static bool parse_text(const json_t *v, cubed_dtype dtype, unsigned char *out, size_t size)
 {
     size_t n = 0;

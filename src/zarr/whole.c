@@ -4,8 +4,8 @@
 
 #include "zarr/zarr_pkg.h"
 
-/* The object of a chunk, of which the first request reads the size and some bytes: the first bytes or, of a shard whose
- * index is at the end, the last bytes. Unencoded chunks: only the size. */
+/* The object of a chunk. The first request reads its size and some bytes: the last bytes of a shard whose index is at the end,
+ * otherwise the first bytes. For unencoded chunks it reads only the size. */
 typedef struct object {
     cubed_store *store;
     const char *key;
@@ -27,7 +27,7 @@ static cubed_status read_object(void *ctx, uint64_t offset, void *dst, size_t si
     return cb_store_get(o->store, o->key, offset, dst, size, got, err);
 }
 
-/* Decodes the chunk if its codecs state no sizes. */
+/* Sets *ok to whether the chunk can be decoded. Called if its codecs state no sizes. */
 static cubed_status decodes(const cb_zarr_array *z, const int64_t *idx, bool *ok, cubed_error *err)
 {
     cubed_error why = CUBED_ERROR_INIT;

@@ -154,8 +154,8 @@ static void overlay(const shared_chunk *x)
     }
 }
 
-/* Returns true if elements of the chunk differ from the fill value, but are beyond the array's shape that this writer knows. Then
- * another writer has extended the array. */
+/* Returns true if elements of the chunk differ from the fill value, but are beyond the shape of the array that this writer has
+ * read. Then another writer has extended the array. */
 static bool holds_beyond(const shared_chunk *x)
 {
     const cb_zarr_meta *m = &x->z->meta;

@@ -77,9 +77,9 @@ CUBED_MUST_CHECK cubed_status cb_zarr_probe_doc(cubed_store *store, const char *
 /* Creates missing groups above `path` and, if `self` is set, at `path`. Removes the consolidated metadata of existing groups. */
 CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format,
                                                    bool self, cubed_error *err);
-/* Creates the version of a document that is used to detect changes, not in conditions of requests. It is the store's version of
- * the object (its size if the store has no versions) and the modification time. The time is needed because a rewritten array
- * often has identical metadata, and some stores derive versions from the bytes alone. */
+/* Creates a version of a document for the detection of changes, not for conditions of requests. It consists of the store's
+ * version of the object (its size if the store has no versions) and the modification time. The time is needed because a rewritten
+ * array often has identical metadata, and some stores derive versions from the bytes alone. */
 void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out);
 /* Gets the version of an array's metadata document in this format, to detect changes; "" if there is no document. */
 CUBED_MUST_CHECK cubed_status cb_zarr_version(cubed_store *store, const char *path, int format,
@@ -97,8 +97,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *pat
                                              const cb_zarr_meta *meta, cb_zarr_array **out,
                                              cubed_error *err);
 /* A fence prevents late requests of a run from changing the result of another run, which has taken over its place (the location
- * of the array). Stores in which a place is only a name, such as object stores, need it, because late requests still reach the
- * same keys. */
+ * of the array). A fence is needed in stores in which a place is only a name, such as object stores, because late requests still
+ * reach the same keys. */
 typedef struct cb_zarr_fence {
     /* Fails with CUBED_E_EXISTS if the place no longer belongs to the caller's run. Called from any thread. */
     cubed_status (*check)(const void *ctx, cubed_error *err);
@@ -183,7 +183,7 @@ cb_need cb_zarr_read_inner_need(const cb_zarr_meta *meta);
 cb_need cb_zarr_subread_inner_need(const cb_zarr_meta *meta);
 /* Writing a whole chunk. */
 cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
-/* Returns the decoded size in bytes of a chunk; the longest one of irregular chunks. */
+/* Returns the decoded size in bytes of a chunk; the maximum if chunks are irregular. */
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
 
 /* Result of a prefetch: the whole object of a chunk, or the range of an inner chunk or of an index. */
@@ -213,7 +213,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const i
 /* The following functions read only the index of a shard and the inner chunks that are needed. idx[ndim] is the index of an inner
  * chunk in the grid of all inner chunks of the array. `index` is a decoded shard index from cb_zarr_read_index. */
 
-/* Returns the size in bytes of a decoded index, with the size and version of the shard in front; 0 if chunks are not shards. */
+/* Returns the size in bytes of a decoded index, including the size and version of the shard; 0 if chunks are not shards. */
 size_t cb_zarr_index_bytes(const cb_zarr_meta *meta);
 /* Returns the number, in the grid of shards, of the shard with this inner chunk. */
 int64_t cb_zarr_shard_number(const cb_zarr_meta *meta, const int64_t *idx);
@@ -344,8 +344,8 @@ typedef struct cb_zarr_merged {
     uint64_t conflicts;    /* number of repetitions because another writer had replaced the chunk */
 } cb_zarr_merged;
 /* Writes a part of a chunk and keeps the rest of the stored chunk, even if other processes write other parts at the same time.
- * Reads the stored chunk, changes the part, and puts the chunk under the condition that it has not changed in the store.
- * Otherwise repeats this. If the part covers the whole chunk, puts it without reading.
+ * Reads the stored chunk, changes the part, and puts the chunk under the condition that it has not changed in the store. If it
+ * has changed, repeats these steps. If the part covers the whole chunk, puts it without reading.
  *
  * src  a whole chunk in C order, of which only the part is used
  *
@@ -424,10 +424,10 @@ CUBED_MUST_CHECK cubed_status cb_zarr_attrs_text(const json_t *attrs, cb_zone *z
 CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const cb_zarr_fence *fence,
                                                    const char *path, int format, const char *attrs,
                                                    bool overwrite, cubed_error *err);
-/* Consolidates the metadata of a group: copies the metadata of all arrays and groups below it that have its format into its own
- * metadata, which many libraries read first. cb_zarr_prepare and cb_zarr_create_group remove these copies when they add
- * something. If `fence` is not NULL, the metadata are put only if they have not changed since fence->check succeeded. A damaged
- * .zmetadata is replaced, because it contains only copies. */
+/* Consolidates the metadata of a group: copies the metadata of all arrays and groups below the group, if they have the same
+ * format, into the group's own metadata, which many libraries read first. cb_zarr_prepare and cb_zarr_create_group remove these
+ * copies when they add something. If `fence` is not NULL, the metadata are put only if they have not changed since fence->check
+ * succeeded. A damaged .zmetadata is replaced, because it contains only copies. */
 CUBED_MUST_CHECK cubed_status cb_zarr_consolidate(cubed_store *store, const cb_zarr_fence *fence,
                                                   const char *path, cubed_error *err);
 /* Changes the length of an array along an axis from `from` to `to`, in its metadata only. CUBED_E_EXISTS if the present length is

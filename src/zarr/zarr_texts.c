@@ -15,7 +15,7 @@ typedef struct reading {
     cubed_store *store;
     const char *path;
     size_t most;           /* maximum bytes of an object, of a decoded chunk, and of all strings */
-    cb_zarr_outline *o;    /* outline of the array; for shards with the codecs of their indices */
+    cb_zarr_outline *o;    /* outline of the array; for shards, with the codecs of their indices */
     cb_codec_chain codecs; /* the codecs that encode the bytes written by "vlen-utf8" */
     cb_buf object;
     cb_arena *arena; /* memory for a decoded chunk and for decoding */
