@@ -57,7 +57,7 @@ static cubed_status read_name(const json_t *doc, const char *key, const char *co
     }
     cubed_status st = cb_fail(err, name ? CUBED_E_UNSUPPORTED : CUBED_E_FORMAT,
                               "codec pcodec: \"%s\" is %s%s%s, expected one of:", key,
-                              name ? "\"" : "no text", name ? name : "", name ? "\"" : "");
+                              name ? "\"" : "not a string", name ? name : "", name ? "\"" : "");
     for (int i = 0; names[i]; i++) cb_note(err, " %s", names[i]);
     return st;
 }

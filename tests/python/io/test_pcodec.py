@@ -178,7 +178,7 @@ def test_chunks_of_others_are_refused(tmp_path, shape, dtype, message):
         ("complex64", {}, "elements of complex64"),
         ("float64", {"level": 13}, '"level" is 13, expected 0 to 12'),
         ("float64", {"mode_spec": "try_dict"}, '"mode_spec" is "try_dict", expected one of: auto'),
-        ("float64", {"delta_spec": 3}, '"delta_spec" is no text, expected one of: auto none'),
+        ("float64", {"delta_spec": 3}, '"delta_spec" is not a string, expected one of: auto none'),
         ("float64", {"delta_spec": "try_consecutive"}, 'needs "delta_encoding_order"'),
         ("float64", {"delta_spec": "none", "delta_encoding_order": 1}, "cannot be combined with"),
         ("float64", {"delta_encoding_order": 8}, "expected 0 to 7"),
