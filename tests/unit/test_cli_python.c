@@ -182,8 +182,8 @@ static void test_missing_modules(void **state)
     assert_int_equal(check(NULL, out, sizeof out), EXIT_FAILURE);
     snprintf(expected, sizeof expected,
              "cubed submit: the package cubed is not installed for %s, which starts tasks: %s -m "
-             "pip install ./cubed_c-*.whl in the folder of its wheel, or name another Python by "
-             "CUBED_PYTHON\n",
+             "pip install ./cubed_c-*.whl in the folder of its wheel, or set CUBED_PYTHON to "
+             "another Python\n",
              script, script);
     assert_string_equal(out, expected);
     /* The package prints the command that installs its extra; without an answer, the extra is installed from a clone. */
@@ -196,7 +196,7 @@ static void test_missing_modules(void **state)
     assert_string_equal(out, expected);
     setenv("LOOK_UP", "case \"$2\" in *print_command*) echo pip install it >&2; exit 0;; esac", 1);
     assert_int_equal(check("dask", out, sizeof out), EXIT_FAILURE);
-    assert_non_null(strstr(out, "which starts tasks: pip install it\n, or name another Python"));
+    assert_non_null(strstr(out, "which starts tasks: pip install it\n, or set CUBED_PYTHON to"));
     setenv("FOUND", "1", 1);
     assert_int_equal(check(NULL, out, sizeof out), EXIT_FAILURE);
     assert_non_null(

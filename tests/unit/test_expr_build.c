@@ -164,7 +164,7 @@ static void test_errors_of_building(void **state)
         {"sum(f, axis=0, dim='y')", "axis= and dim= together"},
         {"sum(f, 0, axis=1)", "given twice"},
         {"sum(f, axis=0, axis=1)", "is given twice"},
-        {"sum(axis=0, f)", "behind keywords"},
+        {"sum(axis=0, f)", "after keywords"},
         {"sum(f, wrong=0)", "no argument \"wrong\""},
         {"sum(f, keepdims=2)", "keepdims is 2, expected True or False"},
         {"sum(f, correction=1)", "no argument \"correction\""},

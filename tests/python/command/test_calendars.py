@@ -265,7 +265,7 @@ WRONG_LABELS = [
     ("mean(t, groupby=t, axis=(0, 7))", "axis 7 is out of range"),
     ("mean(t, groupby=mean(t))", "have 0 dimensions"),
     ("mean(t, groupby=t, method=3, axis=(0, 1))", "method is 3, expected one of"),
-    ("mean(t, groupby=complex64(t), axis=(0, 1))", "numbers, times or texts"),
+    ("mean(t, groupby=complex64(t), axis=(0, 1))", "numbers, times or strings"),
     ('groupby(t, time, "medain")', '(did you mean "median"?)'),
 ]
 
@@ -563,7 +563,7 @@ def test_what_cannot_be_grouped_or_selected(noleap, text, says):
     ("attrs", "says"),
     [({"units": "months since 2000-01-01"}, "its units are"),
      ({"units": "days since then"}, "its units are"),
-     ({"units": "days since 2000-01-01", "calendar": "lunar"}, '"lunar" is none'),
+     ({"units": "days since 2000-01-01", "calendar": "lunar"}, '"lunar" is not a calendar'),
      ({"units": "days"}, "has no units such as"), ({}, "has no units such as")],
 )  # fmt: skip
 def test_coordinates_that_are_no_times(tmp_path, attrs, says):

@@ -60,7 +60,7 @@ HABITS = [
     ("warm = t2m + 1; warn * 2", 17, '"warn" (did you mean "warm"?)'),
     ('mean(t2m, dim="tiem")', 15, '"tiem" (did you mean "time"?); there are: time, lat'),
     ('mean(t2m, dims="time")', 11, '"dims" (did you mean "dim"?)'),
-    ('mean(t2m, axis="time")', 16, "names of dimensions go to dim="),
+    ('mean(t2m, axis="time")', 16, "use dim= for names of dimensions"),
     ('t2m.mean("time")', 4, "write mean(t2m, ...) instead of t2m.mean(...)"),
     ("(t2m + 1).mean()", 10, "write mean(x, ...) instead of x.mean(...)"),
     ("np.mean(t2m)", 3, "write mean(...) instead of np.mean(...)"),

@@ -173,7 +173,7 @@ def test_the_page_runs_no_script_of_a_run(tmp_path):
 def test_wrong_places_and_ports(tmp_path):
     other = tmp_path / "other.json"
     other.write_text("[1]")
-    for place, words in ((tmp_path / "none", "No such file"), (other, "no status file of a run")):
+    for place, words in ((tmp_path / "none", "No such file"), (other, "not a status file")):
         refused = run("status", place)
         assert refused.code == 1 and words in refused.err
     for port in ("-1", "65536", "x", ""):

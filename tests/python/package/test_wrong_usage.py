@@ -29,7 +29,7 @@ def place(tmp_path_factory):
 WRONG = [
     # Arguments beyond those that are known.
     ("eval x A OUT", "--out for results"),
-    ("eval x A B", "are given with --in"),
+    ("eval x A B", "--in for more inputs"),
     ("eval x A OUT --json", "one STORE"),
     ("rechunk A OUT more --chunks t=2", "expected SRC and DST, got 3 arguments"),
     ("rechunk A --chunks t=2", "expected SRC and DST, got 1 argument"),
