@@ -578,42 +578,26 @@ static cubed_status take_marked(expr_builder *b, const expr *e, const axis_value
                      e->text);
 }
 
-/* Marks the times of a month, and the given numbers of time steps before and after each run of such times. */
-static void mark_month(const axis_values *v, int64_t month, int64_t before, int64_t after,
-                       bool *keep)
-{
-    for (int64_t first = 0, behind; first < v->n; first = behind) {
-        behind = first + 1;
-        if (date_part_of(v->axis.calendar, v->us[first], MONTH) != month) continue;
-        while (behind < v->n && date_part_of(v->axis.calendar, v->us[behind], MONTH) == month)
-            behind++;
-        const int64_t from = first > before ? first - before : 0;
-        const int64_t to = v->n - behind > after ? behind + after : v->n;
-        for (int64_t k = from; k < to; k++) keep[k] = true;
-    }
-}
+/* Sets keep[k] for each time of an axis. */
+typedef void mark_fn(const axis_values *v, const void *ctx, bool *keep);
 
-/* Builds delday(x, 15, "5mar") or del29feb(x). A calendar without such a day keeps all times. */
-static cubed_status call_days_but(expr_builder *b, const expr *e, cubed_array **out)
+/* Selects the times of the call's array that `mark` keeps. */
+static cubed_status keep_times(expr_builder *b, const expr *e, mark_fn *mark, const void *ctx,
+                               cubed_array **out)
 {
-    static const char *const names[] = {"dim", NULL};
-    enum { MOST_GIVEN = 63 };
-    year_day days[MOST_GIVEN] = {{2, 29}};
-    const bool is_leap = strcmp(e->text, "del29feb") == 0;
     calendar_call call = {.reduction = NULL};
     axis_values v;
     bool *keep = NULL;
-    int n, d, ndays = is_leap ? 1 : 0;
-    EXPR_TRY(expr_check_args(b, e, is_leap ? 1 : 2, is_leap ? 1 : MOST_GIVEN + 1, names, &n));
-    for (int i = 1; i < n; i++) EXPR_TRY(read_day(b, e, e->child[i], &days[ndays++]));
+    int d;
     read_dim(e, &call);
     EXPR_TRY(expr_get_moved(b, e, e->child[0], out));
     cubed_status st = calendar_read_times(b, e, &call, *out, &d, &v);
     if (st == CUBED_OK) {
         st = expr_alloc(b, e, v.n, sizeof *keep, &keep);
-        for (int64_t k = 0; k < v.n && st == CUBED_OK; k++)
-            keep[k] = !is_on(date_of(v.axis.calendar, v.us[k]), days, ndays);
-        if (st == CUBED_OK) st = take_marked(b, e, &v, d, keep, out);
+        if (st == CUBED_OK) {
+            mark(&v, ctx, keep);
+            st = take_marked(b, e, &v, d, keep, out);
+        }
         lang_free(keep);
         axis_values_free(&v);
     }
@@ -623,15 +607,59 @@ static cubed_status call_days_but(expr_builder *b, const expr *e, cubed_array **
     return st;
 }
 
+enum { MOST_GIVEN = 64 };
+
+typedef struct year_days {
+    year_day day[MOST_GIVEN];
+    int n;
+} year_days;
+
+static void mark_other_days(const axis_values *v, const void *ctx, bool *keep)
+{
+    const year_days *days = ctx;
+    for (int64_t k = 0; k < v->n; k++)
+        keep[k] = !is_on(date_of(v->axis.calendar, v->us[k]), days->day, days->n);
+}
+
+/* Builds delday(x, 15, "5mar") or del29feb(x). A calendar without such a day keeps all times. */
+static cubed_status call_days_but(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dim", NULL};
+    const bool is_leap = strcmp(e->text, "del29feb") == 0;
+    year_days days = {.day = {{2, 29}}, .n = is_leap ? 1 : 0};
+    int n;
+    EXPR_TRY(expr_check_args(b, e, is_leap ? 1 : 2, is_leap ? 1 : MOST_GIVEN, names, &n));
+    for (int i = 1; i < n; i++) EXPR_TRY(read_day(b, e, e->child[i], &days.day[days.n++]));
+    return keep_times(b, e, mark_other_days, &days, out);
+}
+
+/* A month, and the numbers of time steps that are kept before and after it. */
+typedef struct month_span {
+    int64_t month, before, after;
+} month_span;
+
+/* Marks the times of a month, and the given numbers of time steps before and after each run of such times. */
+static void mark_month(const axis_values *v, const void *ctx, bool *keep)
+{
+    const month_span *s = ctx;
+    for (int64_t k = 0; k < v->n; k++) keep[k] = false;
+    for (int64_t first = 0, behind; first < v->n; first = behind) {
+        behind = first + 1;
+        if (date_part_of(v->axis.calendar, v->us[first], MONTH) != s->month) continue;
+        while (behind < v->n && date_part_of(v->axis.calendar, v->us[behind], MONTH) == s->month)
+            behind++;
+        const int64_t from = first > s->before ? first - s->before : 0;
+        const int64_t to = v->n - behind > s->after ? behind + s->after : v->n;
+        for (int64_t k = from; k < to; k++) keep[k] = true;
+    }
+}
+
 /* Builds selsmon(x, month, before, after). */
 static cubed_status call_month(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"before", "after", "dim", NULL};
-    calendar_call call = {.reduction = NULL};
     int64_t number[3] = {0};
-    axis_values v;
-    bool *keep = NULL;
-    int n, d;
+    int n;
     EXPR_TRY(expr_check_args(b, e, 2, 4, names, &n));
     for (int i = 1; i < 4; i++) {
         const expr *named = i > 1 ? expr_keyword(e, names[i - 2]) : NULL;
@@ -642,21 +670,8 @@ static cubed_status call_month(expr_builder *b, const expr *e, cubed_array **out
     if (number[0] < 1 || number[0] > MONTHS || number[1] < 0 || number[2] < 0)
         return expr_reject(b, e,
                            "expected a month from 1 to 12, and no negative numbers of time steps");
-    read_dim(e, &call);
-    EXPR_TRY(expr_get_moved(b, e, e->child[0], out));
-    cubed_status st = calendar_read_times(b, e, &call, *out, &d, &v);
-    if (st == CUBED_OK) {
-        st = expr_alloc(b, e, v.n, sizeof *keep, &keep);
-        for (int64_t k = 0; k < v.n && st == CUBED_OK; k++) keep[k] = false;
-        if (st == CUBED_OK) mark_month(&v, number[0], number[1], number[2], keep);
-        if (st == CUBED_OK) st = take_marked(b, e, &v, d, keep, out);
-        lang_free(keep);
-        axis_values_free(&v);
-    }
-    if (st == CUBED_OK) return CUBED_OK;
-    cubed_array_unref(*out);
-    *out = NULL;
-    return st;
+    const month_span span = {number[0], number[1], number[2]};
+    return keep_times(b, e, mark_month, &span, out);
 }
 
 /* Converts a date string to the span of time that it denotes, in microseconds. */
