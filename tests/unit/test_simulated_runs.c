@@ -121,6 +121,22 @@ static void test_durations(void **state)
     }
 }
 
+/* If a range or its copy is lost, the other one is copied again at once. If it were not, and it were slow, these runs would take
+ * 37 s. */
+static void test_lost_copies_are_replaced(void **state)
+{
+    const fixture *f = *state;
+    cubed_plan *plan = means(f, TIMES, 10, RAW, 1000);
+    for (uint64_t seed = 1; seed <= 3; seed += 2) {
+        const sim_model model = sim_model_of(seed);
+        cubed_error err = CUBED_ERROR_INIT;
+        sim_result r;
+        must(sim_run(plan, &model, &r, &err), &err);
+        if (r.seconds > 34) fail_msg("seed %d takes %.1f s", (int)seed, r.seconds);
+    }
+    cubed_plan_unref(plan);
+}
+
 /* Idle workers repeat the last ranges of the first stage, but at most a tenth of its tasks. There are fewer copies of slow
  * ranges, about as many as slow tasks: one in a hundred. */
 static void test_copies_of_last_ranges_are_few(void **state)
@@ -185,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_parameters_have_sources),
         cmocka_unit_test_setup_teardown(test_a_run_is_repeatable, setup, teardown),
         cmocka_unit_test_setup_teardown(test_durations, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lost_copies_are_replaced, setup, teardown),
         cmocka_unit_test_setup_teardown(test_copies_of_last_ranges_are_few, setup, teardown),
         cmocka_unit_test_setup_teardown(test_last_merges_are_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ranges_go_to_workers_that_are_there, setup, teardown),

@@ -619,6 +619,8 @@ static void end_range(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
     if (twin) {
         twin->twin = 0;
         twin->late = !failed;
+        /* If one of two copies failed, the other one may be copied again before it is slow. */
+        if (failed) twin->early = false;
     } else if (!failed && !f->late && d->a.backups) {
         count_duration(s, f->last - f->first, now_of(d) - f->given_ns);
     }
