@@ -30,6 +30,8 @@ sys.path.insert(0, str(ROOT / "tests/python"))
 METADATA = 16
 BLOSC = {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}
 ZSTD = {"id": "zstd", "level": 1}
+# rows.ANOMALIES, with the same chunks as the input
+RESHAPED = "_y = reshape(x, (-1, 12, 721, 1440)); _y - mean(_y, axis=0, keepdims=True)"
 TIMES = {"winds": 50, "big": 50_000, "series": 960}
 
 
@@ -97,6 +99,7 @@ def works(size):
         series = {
             "timmean": ("mean(x, axis=0)", one, 1, {}),
             "climatology": (rows.ANOMALIES, x.nbytes(), times, {"reads": 2}),
+            "reshaped climatology": (RESHAPED, x.nbytes(), x.chunks(), {"reads": 2}),
             "chain": ("sqrt((x-280)**2 + x**2)", x.nbytes(), x.chunks(), {}),
             "median": ("median(x, axis=0)", one, 1, {"copies": int(large)}),
         }

@@ -91,7 +91,8 @@ static bool is_block_intermediate(const cb_node *n)
 const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    const cb_storage *s = p->storage ? p->storage[node] : NULL;
+    /* Nodes that the planner's search adds have no storage. */
+    const cb_storage *s = p->storage && node < p->ir.nnodes ? p->storage[node] : NULL;
     const cubed_store_vtable *vt = NULL;
     if (s && s->store)
         vt = s->store->vt;

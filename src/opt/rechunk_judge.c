@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "exec/plan/load_need.h"
+#include "exec/plan/traffic.h"
 #include "opt/opt.h"
 
 /* Maximum number of arrays that the planner's search considers. The arrays with the most bytes are chosen. */
@@ -66,7 +67,7 @@ static bool uses_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
     return seen == all;
 }
 
-/* Returns the minimum cost of reading the inputs of a stage. If `reshaped` is set, includes reshaped arrays that are used as a
+/* Returns the minimum cost of reading the inputs of a stage. Arrays that are cheap to read again are not counted. If `reshaped` is set, includes reshaped arrays that are used as a
  * whole. If a reshaped array is used in part, its used elements are unknown. */
 static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s, bool reshaped)
 {
@@ -75,7 +76,7 @@ static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s, bool r
         const cb_branch *b = &s->tail.branches[i];
         for (int v = 0; v < b->nloads; v++) {
             const cb_load *l = &b->loads[v];
-            if (l->kind != CB_LOAD_STORED) continue;
+            if (l->kind != CB_LOAD_STORED || cb_node_is_cheap(p, l->node)) continue;
             const cb_grid *g = p->ir.nodes[l->node].grid;
             if (!l->reshape) {
                 add_least(p, b, l, &least);
@@ -97,8 +98,8 @@ bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s)
     const cb_rechunk_cost least = find_least(p, s, true);
     /* If each chunk is read once, other tasks can only avoid the decoding of unused parts of chunks. Search for such tasks only
      * if this saves more time than the search takes. */
-    if (s->chunks_read <= least.requests)
-        return s->bytes_read > cb_sat_add(least.bytes, SEARCH_BYTES);
+    if (s->chunks_read - s->chunks_cheap <= least.requests)
+        return s->bytes_read - s->bytes_cheap > cb_sat_add(least.bytes, SEARCH_BYTES);
     return true;
 }
 
@@ -119,7 +120,7 @@ static void add_source(cb_judge *j, const cb_tile_source *s)
     if (k < MAX_SOURCES) j->sources[k] = *s;
 }
 
-/* Finds the arrays that the search considers. There are none if the stage reads a concatenation or a reshape. */
+/* Finds the arrays that the search considers, without those that are cheap to read again. There are none if the stage reads a concatenation or a reshape. */
 static cubed_status find_sources(cb_judge *j, cubed_error *err)
 {
     const cb_program *prog = &j->first.tail;
@@ -128,7 +129,7 @@ static cubed_status find_sources(cb_judge *j, cubed_error *err)
     if (prog->nbranches != 1 || cb_stage_reshapes(&j->first)) return CUBED_OK;
     for (int v = 0; v < prog->branches[0].nloads; v++) {
         const cb_load *l = &prog->branches[0].loads[v];
-        if (l->kind != CB_LOAD_STORED) continue;
+        if (l->kind != CB_LOAD_STORED || cb_node_is_cheap(&j->plan, l->node)) continue;
         const cb_grid even = cb_grid_evened(j->plan.ir.nodes[l->node].grid);
         const cb_need read = cb_read_need(&j->plan, l->node);
         cb_tile_source s = {.grid = cb_zone_memdup(j->zone, &even, sizeof even),
@@ -252,8 +253,10 @@ static void add_up(void *ctx, const cb_rechunk_plan *plan, cb_rechunk_cost *cost
         }
         cb_stage_project(&j->plan, &s);
         most = cb_need_either(most, s.need);
-        cost->bytes = cb_sat_add(cost->bytes, cb_sat_add(s.bytes_read, s.bytes_written));
-        cost->requests = cb_sat_add(cost->requests, cb_sat_add(s.chunks_read, s.chunks_written));
+        cost->bytes =
+            cb_sat_add(cost->bytes, cb_sat_add(s.bytes_read - s.bytes_cheap, s.bytes_written));
+        cost->requests = cb_sat_add(cost->requests,
+                                    cb_sat_add(s.chunks_read - s.chunks_cheap, s.chunks_written));
         from = to;
     }
     /* The memory of libraries of other stages is subtracted, because it is not part of the memory that the planner may use. */

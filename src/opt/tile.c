@@ -1,22 +1,29 @@
 /* Chooses how many output chunks a task produces. A source chunk that crosses the border between two tasks is decoded by both
  * tasks. With larger tasks fewer chunks cross borders, but a task needs more memory. The search starts with one chunk per
  * task. In each step, it increases the number of chunks along the axis that saves the most bytes. It ends if no increase that
- * fits in memory saves at least 3 %. Each number is evaluated by projecting the stage, which is exact and cheap. */
+ * fits in memory saves at least 3 %. Bytes that are cheap to read again do not count, because larger tasks leave the processor's
+ * cache. Each number is evaluated by projecting the stage, which is exact and cheap. */
 #include <string.h>
 
 #include "base/error.h"
 #include "exec/plan/operator.h"
+#include "exec/plan/traffic.h"
 #include "opt/opt.h"
 #include "opt/rechunk_tile.h"
 
-/* Returns the number of bytes that the stage would decode if it decoded every chunk once, a lower bound for the search. */
+/* Returns the number of bytes that the stage would decode if it decoded every chunk once, a lower bound for the search. Chunks
+ * that are cheap to read again are not counted. */
 static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = 0;
-    for (int i = 0; i < s->ninputs; i++)
-        bytes = cb_sat_add(bytes, cb_stored_bytes(p, s->inputs[i]));
+    for (int i = 0; i < s->ninputs; i++) {
+        if (!cb_node_is_cheap(p, s->inputs[i]))
+            bytes = cb_sat_add(bytes, cb_stored_bytes(p, s->inputs[i]));
+    }
     return bytes;
 }
+
+static uint64_t cost_of(const cb_stage *s) { return s->bytes_read - s->bytes_cheap; }
 
 /* Projects a stage with other numbers of chunks per task. Nothing is compiled again, because programs do not depend on these
  * numbers. */
@@ -107,7 +114,7 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
     uint64_t floor = floor_of(p, s);
     for (;;) {
         cb_stage best = *s;
-        if (s->bytes_read <= floor + floor / 32) break;
+        if (cost_of(s) <= floor + floor / 32) break;
         for (int d = 0; d < s->kept->ndim; d++) {
             int64_t n = cb_axis_count(&s->kept->axis[d]);
             if (s->task_chunks[d] >= n) continue;
@@ -119,11 +126,11 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
                 memcpy(chunks, s->task_chunks, sizeof chunks);
                 chunks[d] = cb_min_i64(n, counts[f]);
                 CB_TRY(try_chunks(p, s, chunks, &trial, err));
-                if (cb_opt_need(p, trial.need) <= mem && trial.bytes_read < best.bytes_read)
+                if (cb_opt_need(p, trial.need) <= mem && cost_of(&trial) < cost_of(&best))
                     best = trial;
             }
         }
-        if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) break;
+        if (cost_of(&best) >= cost_of(s) - cost_of(s) / 32) break;
         *s = best;
     }
     /* Project the chosen stage again, because projections modify flags of its loads, which all tried stages share. */

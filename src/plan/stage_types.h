@@ -239,6 +239,8 @@ typedef struct cb_stage {
 
     cb_need need; /* upper bound for every task of this stage */
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
+    /* Parts of chunks_read and bytes_read that are cheap to read again (cb_node_is_cheap); 0 in stages of block calls */
+    uint64_t chunks_cheap, bytes_cheap;
     cb_reads *reads; /* counts of reads for each node; may be NULL */
     /* Processor time of one worker in seconds, set at the end of planning. moves: for data movement. operations: for
      * operations. */

@@ -367,6 +367,53 @@ static void test_claimed_outputs(void **state)
     free(bytes);
 }
 
+/* A small intermediate in memory is read again by each task. Tasks of several chunks would read it less often, but would need
+ * more memory. On other machines each reading is a request, so tasks have several chunks. */
+static void test_cheap_reads(void **state)
+{
+    enum { ROWS = 40 };
+    const int first = 0;
+    const int64_t shape[] = {ROWS, 1 << 18}, chunks[] = {1, 1 << 18};
+    const fixture *f = *state;
+    char dir[64], work[96], url[96];
+    test_path(dir, sizeof dir, "cubed-test-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(work, sizeof work, "%s/work", dir);
+    snprintf(url, sizeof url, "%s/out", dir);
+    for (int far = 0; far < 2; far++) {
+        cubed_array *x, *sum, *y;
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+        cubed_reduce_options axis = CUBED_REDUCE_OPTIONS_INIT;
+        cubed_plan *plan;
+        cubed_plan_info info;
+        cubed_stage_info last;
+        axis.axes = &first;
+        axis.naxes = 1;
+        axis.keepdims = true;
+        o.allowed_mem = 1 << 30;
+        o.max_workers = 2;
+        o.other_machines = far;
+        o.work_dir = work;
+        must(cubed_array_index(f->ctx, 2, shape, chunks, 0, &x, &err), &err);
+        must(cubed_reduce(CUBED_REDUCE_SUM, x, &axis, &sum, &err), &err);
+        must(cubed_elementwise(CUBED_OP_SUBTRACT, (cubed_array *[]){x, sum}, 2, &y, &err), &err);
+        const cubed_target t = {.array = y, .url = url};
+        must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
+        cubed_plan_get_info(plan, &info);
+        must(cubed_plan_get_stage(plan, info.num_stages - 1, &last, &err), &err);
+        if (far)
+            assert_in_range(last.num_tasks, 2, ROWS / 2);
+        else
+            assert_int_equal(last.num_tasks, ROWS);
+        cubed_plan_unref(plan);
+        cubed_array_unref(y);
+        cubed_array_unref(sum);
+        cubed_array_unref(x);
+    }
+    assert_int_equal(remove_dir(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +424,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_chunks_longer_than_arrays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stored_pieces, setup, teardown),
         cmocka_unit_test_setup_teardown(test_claimed_outputs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cheap_reads, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

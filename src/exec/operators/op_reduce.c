@@ -223,7 +223,7 @@ static void prepare_states(const cubed_plan *p, cb_stage *s)
     for (int k = 0; k < s->reduce->n; k++) {
         const int states = s->reduce->list[k].states;
         uint64_t chunks = (uint64_t)cb_grid_count(p->ir.nodes[states].grid);
-        cb_traffic_add(s, states, chunks, cb_sat_mul(chunks, cb_chunk_bytes(p, states)));
+        cb_traffic_add(p, s, states, chunks, cb_sat_mul(chunks, cb_chunk_bytes(p, states)));
     }
 }
 

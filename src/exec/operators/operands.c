@@ -246,12 +246,13 @@ uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, ui
 }
 
 /* Counts the reads of a gathered input: each task may read all chunks of its block. */
-static void count_gathered(cb_stage *s, const cb_block_operand *x, int node, const cb_axis *chunks)
+static void count_gathered(const cubed_plan *p, cb_stage *s, const cb_block_operand *x, int node,
+                           const cb_axis *chunks)
 {
     const cb_axis *blocks = &x->blocks.axis[x->gather.axis];
     size_t tasks = (size_t)s->ntasks;
     size_t met = (size_t)cb_ceil_div(cb_min_i64(blocks->extent, blocks->chunk), chunks->chunk);
-    cb_traffic_add(s, node, cb_sat_mul(tasks, met), cb_sat_mul(tasks, block_bytes(x)));
+    cb_traffic_add(p, s, node, cb_sat_mul(tasks, met), cb_sat_mul(tasks, block_bytes(x)));
 }
 
 static void prepare_input(const cubed_plan *p, cb_stage *s, int i)
@@ -259,7 +260,7 @@ static void prepare_input(const cubed_plan *p, cb_stage *s, int i)
     const cb_stage_input *in = &s->call->inputs[i];
     const cb_block_operand *x = &s->call->op->in[i];
     if (x->gather.most > 0) {
-        count_gathered(s, x, in->node, &p->ir.nodes[in->node].grid->axis[x->gather.axis]);
+        count_gathered(p, s, x, in->node, &p->ir.nodes[in->node].grid->axis[x->gather.axis]);
         return;
     }
     uint64_t chunks = s->chunks_read, bytes = s->bytes_read;
@@ -281,6 +282,7 @@ static void prepare_input(const cubed_plan *p, cb_stage *s, int i)
 void cb_operands_prepare(const cubed_plan *p, cb_stage *s)
 {
     for (int i = 0; i < s->call->op->nin; i++) prepare_input(p, s, i);
+    s->chunks_cheap = s->bytes_cheap = 0;
 }
 
 cubed_status cb_operands_read(const cubed_plan *p, const cb_stage *s, const cb_box *kept,

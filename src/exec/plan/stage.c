@@ -187,6 +187,7 @@ cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *b
 void cb_stage_project(const cubed_plan *p, cb_stage *s)
 {
     s->bytes_read = s->chunks_read = s->bytes_written = s->chunks_written = 0;
+    s->chunks_cheap = s->bytes_cheap = 0;
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
         uint64_t bytes = cubed_dtype_size(n->dtype);

@@ -167,7 +167,15 @@ static void add_scaled(uint64_t *sum, uint64_t n, const cb_reads *r)
     *sum = cb_sat_add(*sum, cb_sat_mul(n / r->per + (n % r->per != 0), r->times));
 }
 
-void cb_traffic_add(cb_stage *s, int node, uint64_t chunks, uint64_t bytes)
+bool cb_node_is_cheap(const cubed_plan *p, int node)
+{
+    /* The intermediates that the planner's search adds are compared by what reading them costs. */
+    return node < p->ir.nnodes && cb_node_is_intermediate(&p->ir.nodes[node]) &&
+           !p->other_machines && !cb_node_waits_for(p, node) &&
+           cb_stored_bytes(p, node) <= (p->allowed_mem - p->reserved_mem) / 4;
+}
+
+void cb_traffic_add(const cubed_plan *p, cb_stage *s, int node, uint64_t chunks, uint64_t bytes)
 {
     if (s->reads) {
         add_scaled(&s->reads->chunks[node], chunks, s->reads);
@@ -175,6 +183,9 @@ void cb_traffic_add(cb_stage *s, int node, uint64_t chunks, uint64_t bytes)
     }
     s->chunks_read = cb_sat_add(s->chunks_read, chunks);
     s->bytes_read = cb_sat_add(s->bytes_read, bytes);
+    if (!cb_node_is_cheap(p, node)) return;
+    s->chunks_cheap = cb_sat_add(s->chunks_cheap, chunks);
+    s->bytes_cheap = cb_sat_add(s->bytes_cheap, bytes);
 }
 
 /* Returns true if the part of a chunk that a block of these extents needs is contiguous. */
@@ -488,7 +499,7 @@ static void choose_group_reads(const cubed_plan *p, const cb_branch *b, const cb
     do {
         b->loads[i].reuse = all.chunks > all.distinct ? CB_REUSE_ALL : CB_REUSE_NONE;
     } while ((i = b->loads[i].next) > 0);
-    cb_traffic_add(s, first->node, cb_min_size(chunks, all.chunks),
+    cb_traffic_add(p, s, first->node, cb_min_size(chunks, all.chunks),
                    cb_min_size(stored, all.stored));
 }
 
@@ -500,7 +511,7 @@ static void choose_reshaped_reads(const cubed_plan *p, const cb_branch *b, const
     const uint64_t reads = reshaped_reads(p, b, axes, l);
     const uint64_t chunks = (uint64_t)cb_grid_count(p->ir.nodes[l->node].grid);
     l->reuse = reads > chunks ? CB_REUSE_ALL : CB_REUSE_NONE;
-    cb_traffic_add(s, l->node, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
+    cb_traffic_add(p, s, l->node, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
 }
 
 /* Adds the reads of a load in all tasks to the stage's counts. */
@@ -510,7 +521,7 @@ static void add_reads(const cubed_plan *p, const cb_load *l, const int64_t *exte
     const bool streams = l->subread && cb_node_parts(p, l->node) == CB_ZARR_STREAM;
     const uint64_t bytes =
         l->subread && !streams ? cb_sat_mul(n->elements, cubed_dtype_size(l->dtype)) : n->stored;
-    cb_traffic_add(s, l->node, n->chunks, bytes);
+    cb_traffic_add(p, s, l->node, n->chunks, bytes);
     if (!l->subread || !s->reads) return;
     const uint64_t more = cb_sat_mul(n->chunks, requests_of_part(p, l, extents) - 1);
     add_scaled(&s->reads->chunks[l->node], more, s->reads);
