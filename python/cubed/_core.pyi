@@ -1,10 +1,10 @@
-"""The engine. Its functions check little: use the package. Made by tools/generate."""
+"""The engine. Its functions check few arguments: use the package. Written by tools/generate."""
 
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, Literal, TypedDict
 
-# Names that functions take, and everybody else refuses.
+# Names that functions accept as arguments.
 Operation = Literal[
     "add",
     "subtract",
@@ -135,15 +135,16 @@ AnyReduction = Reduction | NanReduction | Literal["count_nonzero"]
 Drawing = Literal["svg", "dot", "table", "inside"]
 Chart = Literal["timeline", "memory", "progress"]
 
-# Of blockwise: an array, symbols, chunks and the halo; of a result type, shape, chunks, symbols.
+# Arguments of blockwise. An input has an array, symbols, chunks and a halo; an output has a type,
+# shape, chunks and symbols.
 BlockInput = tuple[
     Array, Sequence[int], Sequence[int | tuple[int, ...]], tuple[tuple[int, int, bool], ...]
 ]
 BlockOutput = tuple[str, Sequence[int], Sequence[int | tuple[int, ...]], Sequence[int]]
 
-# Of eval, for an axis that no longer has the input's coordinate: the dimension; first element,
-# length and step of the part that is left; length of the whole coordinate; whether a coordinate
-# describes the elements; the coordinate that was made.
+# Returned by eval for an axis whose coordinate is not the input's: the dimension; first element,
+# length and step of the remaining part; length of the whole coordinate; whether a coordinate
+# describes the elements; the computed coordinate.
 ExpressionCoordinate = tuple[str, int, int, int, int, bool, Array | None]
 
 version: str

@@ -84,7 +84,7 @@ def abs(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def acos(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def acosh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -173,12 +173,12 @@ def add(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def asin(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def asinh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -255,7 +255,7 @@ def atan(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -286,12 +286,12 @@ def atan2(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
+        The broadcast shape and promoted type of both operands; float64 for integers. Lazy.
 
     Raises
     ------
@@ -315,7 +315,7 @@ def atanh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -346,12 +346,12 @@ def bitwise_and(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
@@ -375,7 +375,7 @@ def bitwise_invert(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -406,17 +406,17 @@ def bitwise_left_shift(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> 
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
     TypeError
-        For other types than integers.
+        For types other than integers.
 
     Examples
     --------
@@ -437,12 +437,12 @@ def bitwise_or(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
@@ -468,17 +468,17 @@ def bitwise_right_shift(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) ->
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
     TypeError
-        For other types than integers.
+        For types other than integers.
 
     Examples
     --------
@@ -499,12 +499,12 @@ def bitwise_xor(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
@@ -528,7 +528,7 @@ def ceil(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -557,7 +557,7 @@ def conj(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -588,12 +588,12 @@ def copysign(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
+        The broadcast shape and promoted type of both operands; float64 for integers. Lazy.
 
     Raises
     ------
@@ -617,7 +617,7 @@ def cos(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -646,7 +646,7 @@ def cosh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -677,12 +677,12 @@ def divide(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
+        The broadcast shape and promoted type of both operands; float64 for integers. Lazy.
 
     Raises
     ------
@@ -708,7 +708,7 @@ def equal(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -732,7 +732,7 @@ def exp(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -761,7 +761,7 @@ def expm1(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -790,7 +790,7 @@ def floor(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -821,12 +821,12 @@ def floor_divide(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
@@ -852,7 +852,7 @@ def greater(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -883,7 +883,7 @@ def greater_equal(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -914,12 +914,12 @@ def hypot(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
+        The broadcast shape and promoted type of both operands; float64 for integers. Lazy.
 
     Raises
     ------
@@ -943,7 +943,7 @@ def isfinite(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -967,7 +967,7 @@ def isinf(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -991,7 +991,7 @@ def isnan(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1017,7 +1017,7 @@ def less(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1048,7 +1048,7 @@ def less_equal(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1077,7 +1077,7 @@ def log(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1106,7 +1106,7 @@ def log10(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1135,7 +1135,7 @@ def log1p(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1164,7 +1164,7 @@ def log2(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1195,12 +1195,12 @@ def logaddexp(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
+        The broadcast shape and promoted type of both operands; float64 for integers. Lazy.
 
     Raises
     ------
@@ -1226,7 +1226,7 @@ def logical_and(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1250,7 +1250,7 @@ def logical_not(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1276,7 +1276,7 @@ def logical_or(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1302,7 +1302,7 @@ def logical_xor(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1328,12 +1328,12 @@ def maximum(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
@@ -1359,12 +1359,12 @@ def minimum(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
@@ -1390,12 +1390,12 @@ def multiply(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Examples
     --------
@@ -1414,7 +1414,7 @@ def negative(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1445,12 +1445,12 @@ def nextafter(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
+        The broadcast shape and promoted type of both operands; float64 for integers. Lazy.
 
     Raises
     ------
@@ -1476,7 +1476,7 @@ def not_equal(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1500,7 +1500,7 @@ def positive(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1531,12 +1531,12 @@ def pow(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
@@ -1560,7 +1560,7 @@ def reciprocal(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1591,12 +1591,12 @@ def remainder(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
@@ -1620,7 +1620,7 @@ def sign(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1649,7 +1649,7 @@ def signbit(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1659,7 +1659,7 @@ def signbit(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     Raises
     ------
     TypeError
-        For other types than floats.
+        For types other than floats.
 
     Examples
     --------
@@ -1678,7 +1678,7 @@ def sin(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1707,7 +1707,7 @@ def sinh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1736,7 +1736,7 @@ def sqrt(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1765,7 +1765,7 @@ def square(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1796,12 +1796,12 @@ def stdtr(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted, integers to float64. Lazy.
+        The broadcast shape and promoted type of both operands; float64 for integers. Lazy.
 
     Raises
     ------
@@ -1827,12 +1827,12 @@ def subtract(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     x2 : array_like
         The second operand.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
     Array
-        Operands are broadcast and promoted. Lazy.
+        The broadcast shape and promoted type of both operands. Lazy.
 
     Raises
     ------
@@ -1856,7 +1856,7 @@ def tan(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1885,7 +1885,7 @@ def tanh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------
@@ -1914,7 +1914,7 @@ def trunc(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     x : Array
         Input array.
     **options : dict
-        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+        The options `out`, `where` and `dtype` of NumPy's ufuncs; `out` is a lazy array.
 
     Returns
     -------

@@ -46,7 +46,8 @@ def fft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "b
         Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -78,7 +79,8 @@ def fft2(
         Axes that are transformed.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -149,7 +151,8 @@ def fftn(
         Axes that are transformed. None: the last axes, one for each length in `s`, or all axes.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -206,7 +209,8 @@ def hfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
         Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -237,7 +241,8 @@ def ifft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
         Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -269,7 +274,8 @@ def ifft2(
         Axes that are transformed.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -302,7 +308,8 @@ def ifftn(
         Axes that are transformed. None: the last axes, one for each length in `s`, or all axes.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -361,7 +368,8 @@ def ihfft(
         Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -399,7 +407,8 @@ def irfft(
         Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -432,7 +441,8 @@ def irfft2(
         Axes that are transformed.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -465,7 +475,8 @@ def irfftn(
         Axes that are transformed. None: the last axes, one for each length in `s`, or all axes.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -497,7 +508,8 @@ def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
         Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -534,7 +546,8 @@ def rfft2(
         Axes that are transformed.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------
@@ -606,7 +619,8 @@ def rfftn(
         Axes that are transformed. None: the last axes, one for each length in `s`, or all axes.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
         Where to divide by the number of elements: in the inverse transform (``"backward"``), in
-        both by its square root (``"ortho"``), or in this one (``"forward"``).
+        both transforms by its square root (``"ortho"``), or in the forward transform
+        (``"forward"``).
 
     Returns
     -------

@@ -527,7 +527,7 @@ def fldpctl(
     Raises
     ------
     ValueError
-        For a `q` out of range, or another method.
+        For a `q` out of range, or an unknown method.
 
     Examples
     --------
@@ -555,7 +555,7 @@ def gridarea(
     extend as far outwards as inwards, and up to the pole if the edge is beyond 88 degrees. Cells of
     180 degrees and more have circles of latitude as edges.
 
-    A cell with corners may contain a pole. Areas of such cells have great circles as edges.
+    Edges of cells with corners are great circles. A cell with corners may contain a pole.
 
     The area of a cell is NaN if a coordinate or a corner is NaN or infinite. Functions such as
     `fldmean` leave out elements whose weight is NaN, without a warning: ``isnan(areas)`` finds
@@ -1033,7 +1033,7 @@ def merpctl(
     Raises
     ------
     ValueError
-        For a `q` out of range, or another method.
+        For a `q` out of range, or an unknown method.
 
     Examples
     --------
@@ -1898,7 +1898,7 @@ def zonpctl(
     Raises
     ------
     ValueError
-        For a `q` out of range, or another method.
+        For a `q` out of range, or an unknown method.
 
     Examples
     --------

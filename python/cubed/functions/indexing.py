@@ -58,7 +58,7 @@ def fields(x: Array, /, names: Any) -> Array:
     ----------
     x : Array
         Input array.
-    names : array_like of float
+    names : sequence of str
         Names of the fields, in order.
 
     Returns

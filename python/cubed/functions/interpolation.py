@@ -40,7 +40,7 @@ def affine_transform(
     type.
 
     A block of the result reads only the part of `input` that it depends on. With the modes ``wrap``
-    and ``grid-wrap`` a block that wraps around an axis reads all of it.
+    and ``grid-wrap``, a block that wraps around an axis reads the whole axis.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ def affine_transform(
         Position in `input` of the first element of the result: one number for all axes, or one for
         each axis. Ignored if `matrix` contains the offset.
     output_shape : int, tuple of int or None
-        Shape of the result, which may have another number of axes than `input`. None: the shape of
-        `input`.
+        Shape of the result, which may have a different number of axes from `input`. None: the shape
+        of `input`.
     output : dtype or None
         Type of the result. None: the type of `input`.
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        Values beyond the ends: `cval` (``constant``), values interpolated with `cval` as the
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
         elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
@@ -71,13 +71,13 @@ def affine_transform(
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
-        Whether to compute coefficients of splines. False: `input` has them, as `spline_filter`
-        makes them.
+        Whether to compute coefficients of splines. False: `input` consists of coefficients from
+        `spline_filter`.
 
     Returns
     -------
     Array
-        `output_shape`, and the type of `input` unless `output` names another. Lazy.
+        `output_shape`, and the type of `input` unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def map_coordinates(
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        Values beyond the ends: `cval` (``constant``), values interpolated with `cval` as the
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
         elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
@@ -141,14 +141,14 @@ def map_coordinates(
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
-        Whether to compute coefficients of splines. False: `input` has them, as `spline_filter`
-        makes them.
+        Whether to compute coefficients of splines. False: `input` consists of coefficients from
+        `spline_filter`.
 
     Returns
     -------
     Array
         The shape of `coordinates` without its first axis, and the type of `input` unless `output`
-        names another. Lazy.
+        is another type. Lazy.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def rotate(
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        Values beyond the ends: `cval` (``constant``), values interpolated with `cval` as the
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
         elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
@@ -211,14 +211,14 @@ def rotate(
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
-        Whether to compute coefficients of splines. False: `input` has them, as `spline_filter`
-        makes them.
+        Whether to compute coefficients of splines. False: `input` consists of coefficients from
+        `spline_filter`.
 
     Returns
     -------
     Array
         The shape of the rotated image, or with `reshape=False` the shape of `input`; the type of
-        `input` unless `output` names another. Lazy.
+        `input` unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -263,14 +263,14 @@ def shift(
     input : array_like
         An image, of any number of axes.
     shift : float or array_like of float
-        Number of elements by which the image moves, so that element 0 moves to this position: one
-        number, or one for each axis.
+        Number of elements by which the image moves: one number, or one for each axis. Element 0
+        moves to this position.
     output : dtype or None
         Type of the result. None: the type of `input`.
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        Values beyond the ends: `cval` (``constant``), values interpolated with `cval` as the
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
         elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
@@ -279,8 +279,8 @@ def shift(
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
-        Whether to compute coefficients of splines. False: `input` has them, as `spline_filter`
-        makes them.
+        Whether to compute coefficients of splines. False: `input` consists of coefficients from
+        `spline_filter`.
 
     Returns
     -------
@@ -406,7 +406,7 @@ def zoom(
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        Values beyond the ends: `cval` (``constant``), values interpolated with `cval` as the
         elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
         about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
         elements of the other end (``grid-wrap``; with ``wrap``, the first and the last element are
@@ -415,8 +415,8 @@ def zoom(
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
-        Whether to compute coefficients of splines. False: `input` has them, as `spline_filter`
-        makes them.
+        Whether to compute coefficients of splines. False: `input` consists of coefficients from
+        `spline_filter`.
     grid_mode : bool, default False
         Whether the distance between the outer edges of the first and the last element is scaled.
         False: the distance between their centres is scaled.
@@ -424,7 +424,7 @@ def zoom(
     Returns
     -------
     Array
-        The shape of `input` times `zoom`, rounded, and its type unless `output` names another.
+        The shape of `input` times `zoom`, rounded, and its type unless `output` is another type.
         Lazy.
 
     Examples

@@ -159,7 +159,7 @@ def det(x: Array, /) -> Array:
     Returns
     -------
     Array
-        ``(...)`` of ``(..., n, n)``; float64 for integers, else the type of the matrices. Lazy.
+        ``(...)`` for ``(..., n, n)``; float64 for integers, else the type of the matrices. Lazy.
 
     Examples
     --------
@@ -562,7 +562,7 @@ def multi_dot(arrays: Sequence[Any]) -> Array:
     Returns
     -------
     Array
-        The type that they promote to. Lazy.
+        The type that the matrices promote to. Lazy.
 
     Examples
     --------
@@ -589,8 +589,8 @@ def norm(
     ord : str, float or None
         For vectors a number, for matrices as in matrix_norm. None: the root of the sum of squares.
     axis : int, tuple of int or None
-        One axis for vectors, two for matrices. None: all elements as a vector; with an `ord` and
-        two axes, the matrix.
+        One axis for vectors, two for matrices. None: the matrix if `ord` is given and the array has
+        two axes, otherwise all elements as one vector.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
 
@@ -611,7 +611,7 @@ def norm(
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
-    """Products of all elements of two vectors.
+    """Products of all pairs of elements of two vectors.
 
     Parameters
     ----------
@@ -714,7 +714,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
     Returns
     -------
     SlogdetResult
-        ``(...)`` of ``(..., n, n)``; float64 for integers, else the type of the matrices. Lazy.
+        ``(...)`` for ``(..., n, n)``; float64 for integers, else the type of the matrices. Lazy.
 
     Examples
     --------
@@ -802,8 +802,8 @@ def svd(x: Array, /, full_matrices: bool = True) -> SVDResult:
     Returns
     -------
     SVDResult
-        ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)``; k is the smaller extent. Square matrices
-        with `full_matrices`. Lazy.
+        ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)``; k is the smaller extent. `U` and `Vh` are
+        square with `full_matrices`. Lazy.
 
     Raises
     ------
@@ -841,8 +841,8 @@ def svd_compressed(
     k : int
         Number of singular values.
     n_power_iter : int, default 0
-        Number of power iterations, each two passes over the matrix. More are needed if singular
-        values decrease slowly.
+        Number of power iterations. Each iteration reads the matrix twice. More are needed if
+        singular values decrease slowly.
     n_oversamples : int, default 10
         Number of random vectors in addition to k.
     seed : int
@@ -903,7 +903,7 @@ def svdvals(x: Array, /) -> Array:
 
 
 def tensorinv(a: Any, ind: int = 2) -> Array:
-    """The inverse of an array as a matrix whose rows are its first `ind` axes.
+    """The inverse of an array, treated as a matrix whose rows are the first `ind` axes.
 
     Parameters
     ----------
@@ -939,12 +939,12 @@ def tensorsolve(a: Any, b: Any, axes: Axis = None) -> Array:
     b : array_like
         Right-hand side.
     axes : int, tuple of int or None
-        Axes of `a` that are moved to its end first. None: no axes.
+        Axes of `a` to move to its end before solving. None: no axes.
 
     Returns
     -------
     Array
-        The last axes of `a`, after as many axes as `b` has. Lazy.
+        The axes of `a` after the first ``b.ndim`` axes. Lazy.
 
     Examples
     --------

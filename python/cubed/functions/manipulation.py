@@ -64,7 +64,7 @@ def broadcast_to(x: Array, /, shape: Shape, *, chunks: ChunksLike = None) -> Arr
     Raises
     ------
     ValueError
-        If the shape of `x` does not broadcast to it.
+        If the shape of `x` does not broadcast to `shape`.
 
     Examples
     --------
@@ -360,7 +360,7 @@ def ravel(x: Array, /, order: str = "C") -> Array:
     Returns
     -------
     Array
-        The type of `x`. Chunks may have to be stored again. Lazy.
+        The type of `x`. A run may have to rechunk `x` first. Lazy.
 
     Examples
     --------
@@ -434,18 +434,17 @@ def reshape(
         False: axes of `x` that are merged, except the last of them, first get chunks of extent 1.
         Chunks of the result are then no larger than those of `x`.
     limit : int or None
-        Maximum size of a chunk of the result in bytes. None: chunks are as large as elements that
-        are read together.
+        Maximum size of a chunk of the result in bytes. None: the size depends on the chunks of `x`.
 
     Returns
     -------
     Array
-        An array of this `shape`, with the type of `x`. Chunks may have to be stored again. Lazy.
+        An array of this `shape`, with the type of `x`. A run may have to rechunk `x` first. Lazy.
 
     Raises
     ------
     ValueError
-        For another number of elements.
+        If the number of elements differs.
 
     Examples
     --------

@@ -245,7 +245,7 @@ def isnat(x: Any, /) -> Array:
     Raises
     ------
     TypeError
-        For other types.
+        For types other than dates and times.
 
     Examples
     --------

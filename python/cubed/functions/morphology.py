@@ -65,8 +65,8 @@ def binary_closing(
     brute_force : bool, default False
         Accepted for compatibility with SciPy; has no effect.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -137,8 +137,8 @@ def binary_dilation(
     brute_force : bool, default False
         Accepted for compatibility with SciPy; has no effect.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -209,8 +209,8 @@ def binary_erosion(
     brute_force : bool, default False
         Accepted for compatibility with SciPy; has no effect.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -273,8 +273,8 @@ def binary_hit_or_miss(
     origin2 : int, tuple of int or None
         Offset of the element from the middle of `structure2`. None: `origin1`.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -338,8 +338,8 @@ def binary_opening(
     brute_force : bool, default False
         Accepted for compatibility with SciPy; has no effect.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -395,7 +395,7 @@ def black_tophat(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
@@ -404,18 +404,18 @@ def black_tophat(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -466,7 +466,7 @@ def grey_closing(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
@@ -475,18 +475,18 @@ def grey_closing(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -537,7 +537,7 @@ def grey_dilation(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
@@ -546,18 +546,18 @@ def grey_dilation(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -610,7 +610,7 @@ def grey_erosion(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
@@ -619,18 +619,18 @@ def grey_erosion(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -683,7 +683,7 @@ def grey_opening(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
@@ -692,18 +692,18 @@ def grey_opening(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -754,7 +754,7 @@ def morphological_gradient(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
@@ -763,18 +763,18 @@ def morphological_gradient(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -830,7 +830,7 @@ def morphological_laplace(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
@@ -839,18 +839,18 @@ def morphological_laplace(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -906,7 +906,7 @@ def white_tophat(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
@@ -915,18 +915,18 @@ def white_tophat(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------

@@ -44,8 +44,8 @@ def convolve1d(
 ) -> Array:
     """The convolution of an image with weights along an axis.
 
-    The convolution is the correlation with the weights in reverse order. Integers are truncated, as
-    by SciPy.
+    The convolution is the correlation with the weights in reverse order. If the result has an
+    integer type, values are truncated, as in SciPy.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def convolve1d(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int, default 0
@@ -98,7 +98,7 @@ def correlate1d(
 ) -> Array:
     """The correlation of an image with weights along an axis.
 
-    Integers are truncated, as by SciPy.
+    If the result has an integer type, values are truncated, as in SciPy.
 
     Parameters
     ----------
@@ -111,11 +111,11 @@ def correlate1d(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int, default 0
@@ -153,7 +153,7 @@ def gaussian_filter(
 ) -> Array:
     """Smooths an image with a Gaussian, or with a derivative of a Gaussian.
 
-    Integers are truncated along each axis, as by SciPy.
+    If the result has an integer type, values are truncated after each axis, as in SciPy.
 
     Parameters
     ----------
@@ -166,18 +166,18 @@ def gaussian_filter(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     truncate : float, default 4
         Half-width at which the Gaussian is cut off, in standard deviations.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -218,7 +218,7 @@ def gaussian_filter1d(
 ) -> Array:
     """Smooths an image with a Gaussian along an axis, or with a derivative of a Gaussian.
 
-    Integers are truncated, as by SciPy.
+    If the result has an integer type, values are truncated, as in SciPy.
 
     Parameters
     ----------
@@ -233,11 +233,11 @@ def gaussian_filter1d(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     truncate : float, default 4
@@ -296,18 +296,18 @@ def gaussian_gradient_magnitude(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     truncate : float, default 4
         Half-width at which the Gaussian is cut off, in standard deviations.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -352,7 +352,7 @@ def gaussian_laplace(
 ) -> Array:
     """The sum of second derivatives of Gaussians along all axes.
 
-    Integers are truncated along each axis, as by SciPy.
+    If the result has an integer type, values are truncated after each axis, as in SciPy.
 
     Parameters
     ----------
@@ -363,18 +363,18 @@ def gaussian_laplace(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     truncate : float, default 4
         Half-width at which the Gaussian is cut off, in standard deviations.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -412,16 +412,16 @@ def laplace(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -459,24 +459,24 @@ def maximum_filter(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -529,11 +529,11 @@ def maximum_filter1d(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int, default 0
@@ -579,24 +579,24 @@ def median_filter(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -645,24 +645,24 @@ def minimum_filter(
     input : array_like
         An image, of any number of axes.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -715,11 +715,11 @@ def minimum_filter1d(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int, default 0
@@ -768,24 +768,24 @@ def percentile_filter(
     percentile : float
         Percentile of the elements of a box, 0 to 100; negative numbers count from 100.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -833,11 +833,11 @@ def prewitt(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
 
@@ -880,24 +880,24 @@ def rank_filter(
     rank : int
         Rank among the elements of a box: 0 is the smallest, -1 the largest.
     size : int, tuple of int or None
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     footprint : array_like or None
         An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -945,11 +945,11 @@ def sobel(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
 
@@ -981,29 +981,29 @@ def uniform_filter(
 ) -> Array:
     """The mean of a box around each element.
 
-    Integers are truncated along each axis, as by SciPy.
+    If the result has an integer type, values are truncated after each axis, as in SciPy.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
     size : int or tuple of int, default 3
-        Extent of a box, or one for each axis.
+        Extent of the box along all axes, or one extent for each axis.
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
-        all axes.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each of
+        these axes. None: all axes.
 
     Returns
     -------
@@ -1035,7 +1035,7 @@ def uniform_filter1d(
 ) -> Array:
     """The mean of a box along an axis around each element.
 
-    Integers are truncated, as by SciPy.
+    If the result has an integer type, values are truncated, as in SciPy.
 
     Parameters
     ----------
@@ -1048,11 +1048,11 @@ def uniform_filter1d(
     output : dtype or None
         Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        Elements outside of the image, for all axes or one for each: mirrored at the edge
-        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
-        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
-        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
-        ``"grid-wrap"``.
+        Elements outside of the image: mirrored at the edge (``reflect``) or at the last element
+        (``mirror``), the nearest element (``nearest``), the opposite end (``wrap``), or `cval`
+        (``constant``). One mode for all axes, or one for each axis. One of ``"reflect"``,
+        ``"constant"``, ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``,
+        ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         Value of elements outside of the image for ``"constant"``.
     origin : int, default 0

@@ -236,7 +236,7 @@ def diag(v: Any, k: int = 0) -> Array:
     Raises
     ------
     ValueError
-        For another number of axes than 1 or 2.
+        If `v` does not have 1 or 2 axes.
 
     Examples
     --------

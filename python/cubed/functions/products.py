@@ -23,7 +23,7 @@ __all__ = [
 
 
 def dot(a: Any, b: Any, /) -> Array:
-    """Products of vectors, matrices and numbers, as numpy.dot.
+    """Products of vectors, matrices and numbers, like numpy.dot.
 
     Sums products over the last axis of the first array and the second to last axis of the second
     array, or its only axis. A number multiplies all elements.

@@ -70,7 +70,7 @@ def apply_weights(
     Raises
     ------
     PlanTooLargeError
-        If the memory of a task is too little for the weights and their sorting.
+        If a task's memory is too small for the weights and for sorting them.
     ValueError
         If the last axes of x are not the grid, or arrays of weights are lazy.
     IndexError
@@ -184,7 +184,7 @@ def remap_weights(
     Raises
     ------
     PlanTooLargeError
-        If the memory of a task is too little for the weights, and a search among cells of the
+        If a task's memory is too small for the weights and for a search among the cells of the
         source.
     ValueError
         If shapes do not agree, or axes are not monotonic.

@@ -305,8 +305,8 @@ def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = Fal
 def lexsort(keys: Sequence[Any], axis: int = -1) -> Array:
     """The positions that sort elements along an axis by several keys.
 
-    Elements are in the order of the last key. Elements that are equal there are in the order of the
-    key before it.
+    Elements are in the order of the last key. If elements have equal last keys, the key before it
+    decides, and so on.
 
     Parameters
     ----------

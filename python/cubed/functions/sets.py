@@ -299,7 +299,7 @@ def union1d(x1: Any, x2: Any, /) -> Array:
 def unique_all(x: Array, /, *, equal_nan: bool = False) -> UniqueAll:
     """Distinct elements in ascending order, with first positions, inverse indices and counts.
 
-    Elements are sorted and counted when the function is called, and once more when a result is
+    Elements are sorted and counted when the function is called, and again when a result is
     computed. NaN are all distinct, NaT is one element.
 
     Parameters
@@ -329,7 +329,7 @@ def unique_all(x: Array, /, *, equal_nan: bool = False) -> UniqueAll:
 def unique_counts(x: Array, /, *, equal_nan: bool = False) -> UniqueCounts:
     """Distinct elements in ascending order, and their counts.
 
-    Elements are sorted and counted when the function is called, and once more when a result is
+    Elements are sorted and counted when the function is called, and again when a result is
     computed. NaN are all distinct, NaT is one element.
 
     Parameters
@@ -359,7 +359,7 @@ def unique_counts(x: Array, /, *, equal_nan: bool = False) -> UniqueCounts:
 def unique_inverse(x: Array, /, *, equal_nan: bool = False) -> UniqueInverse:
     """Distinct elements in ascending order, and the index among them of each element.
 
-    Elements are sorted and counted when the function is called, and once more when a result is
+    Elements are sorted and counted when the function is called, and again when a result is
     computed. NaN are all distinct, NaT is one element.
 
     Parameters
@@ -389,7 +389,7 @@ def unique_inverse(x: Array, /, *, equal_nan: bool = False) -> UniqueInverse:
 def unique_values(x: Array, /, *, equal_nan: bool = False) -> Array:
     """Distinct elements, in ascending order.
 
-    Elements are sorted and counted when the function is called, and once more when a result is
+    Elements are sorted and counted when the function is called, and again when a result is
     computed. NaN are all distinct, NaT is one element.
 
     Parameters

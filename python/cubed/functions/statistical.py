@@ -155,14 +155,14 @@ def cumprod(
 ) -> Array:
     """Cumulative products along an axis.
 
-    One task computes each column of chunks.
+    One task computes all chunks along the axis, one after another.
 
     Parameters
     ----------
     x : Array
         Input array.
     axis : int or None
-        Axis along which to compute. None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     dtype : dtype or None
         Type of the result.
     include_initial : bool, default False
@@ -199,14 +199,14 @@ def cumsum(
 ) -> Array:
     """Cumulative sums along an axis.
 
-    One task computes each column of chunks.
+    One task computes all chunks along the axis, one after another.
 
     Parameters
     ----------
     x : Array
         Input array.
     axis : int or None
-        Axis along which to compute. None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     dtype : dtype or None
         Type of the result.
     include_initial : bool, default False
@@ -295,7 +295,7 @@ def cumulative_prod(
 ) -> Array:
     """Cumulative products along an axis.
 
-    One task computes each column of chunks.
+    One task computes all chunks along the axis, one after another.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ def cumulative_sum(
 ) -> Array:
     """Cumulative sums along an axis.
 
-    One task computes each column of chunks.
+    One task computes all chunks along the axis, one after another.
 
     Parameters
     ----------
@@ -383,9 +383,9 @@ def eofs(x: Any, n: int, weights: Any = None, *, axis: int = 0) -> EofsResult:
     sum over cells without missing elements. The sum of each pattern, times the roots of the
     weights, is not negative.
 
-    A cell with a missing element at any time is missing in all patterns. The singular values of all
-    times by all cells are computed, in chunks that hold all times or all cells, whichever are
-    fewer.
+    A cell with a missing element at any time is missing in all patterns. The singular value
+    decomposition of the matrix of times and cells uses chunks that hold all times or all cells,
+    whichever are fewer.
 
     Parameters
     ----------
@@ -471,14 +471,14 @@ def nancumprod(
 ) -> Array:
     """Cumulative products in which NaN counts as 1.
 
-    One task computes each column of chunks.
+    One task computes all chunks along the axis, one after another.
 
     Parameters
     ----------
     x : Array
         Input array.
     axis : int or None
-        Axis along which to compute. None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     dtype : dtype or None
         Type of the result.
     include_initial : bool, default False
@@ -514,14 +514,14 @@ def nancumsum(
 ) -> Array:
     """Cumulative sums in which NaN counts as 0.
 
-    One task computes each column of chunks.
+    One task computes all chunks along the axis, one after another.
 
     Parameters
     ----------
     x : Array
         Input array.
     axis : int or None
-        Axis along which to compute. None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     dtype : dtype or None
         Type of the result.
     include_initial : bool, default False
@@ -593,7 +593,7 @@ def nanpercentile(
     """Percentiles of the elements that are not NaN, or not NaT.
 
     Times with missing elements are sorted; their methods are ``"linear"``, ``"lower"``,
-    ``"higher"`` and ``"nearest"``. Memory and other types are those of :func:`percentile`.
+    ``"higher"`` and ``"nearest"``. For memory and other types, see :func:`percentile`.
 
     Parameters
     ----------
@@ -619,8 +619,8 @@ def nanpercentile(
     -------
     Array
         The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers
-        and bools. For floats the type of `x`, or the type that both promote to if `q` is an array.
-        NaN if there are no elements. Lazy.
+        and bools. For floats the type of `x`, or the type that `x` and `q` promote to if `q` is an
+        array. NaN if there are no elements. Lazy.
 
     Examples
     --------
@@ -645,7 +645,7 @@ def nanquantile(
     """Quantiles of the elements that are not NaN, or not NaT.
 
     Times with missing elements are sorted; their methods are ``"linear"``, ``"lower"``,
-    ``"higher"`` and ``"nearest"``. Memory and other types are those of :func:`quantile`.
+    ``"higher"`` and ``"nearest"``. For memory and other types, see :func:`quantile`.
 
     Parameters
     ----------
@@ -671,8 +671,8 @@ def nanquantile(
     -------
     Array
         The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers
-        and bools. For floats the type of `x`, or the type that both promote to if `q` is an array.
-        NaN if there are no elements. Lazy.
+        and bools. For floats the type of `x`, or the type that `x` and `q` promote to if `q` is an
+        array. NaN if there are no elements. Lazy.
 
     Examples
     --------
@@ -729,15 +729,15 @@ def percentile(
     -------
     Array
         The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers
-        and bools. For floats the type of `x`, or the type that both promote to if `q` is an array.
-        NaN if there are no elements. Lazy.
+        and bools. For floats the type of `x`, or the type that `x` and `q` promote to if `q` is an
+        array. NaN if there are no elements. Lazy.
 
     Raises
     ------
     ValueError
         For a `q` out of range, another method, or an axis that `x` does not have.
     TypeError
-        For other types than real numbers.
+        For types other than real numbers.
 
     Examples
     --------
@@ -820,15 +820,15 @@ def quantile(
     -------
     Array
         The shape of `x` without the reduced axes; the axes of `q` come first. float64 for integers
-        and bools. For floats the type of `x`, or the type that both promote to if `q` is an array.
-        NaN if there are no elements. Lazy.
+        and bools. For floats the type of `x`, or the type that `x` and `q` promote to if `q` is an
+        array. NaN if there are no elements. Lazy.
 
     Raises
     ------
     ValueError
         For a `q` out of range, another method, or an axis that `x` does not have.
     TypeError
-        For other types than real numbers.
+        For types other than real numbers.
 
     Examples
     --------
