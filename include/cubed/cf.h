@@ -68,8 +68,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_unpack(cubed_array *x,
  * If x is not packed, *out is another reference to x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_decode(cubed_array *x, cubed_array **out,
                                                         cubed_error *err);
-/* Returns whether an attribute describes the stored elements of this packing, and not their values: `_FillValue`,
- * `scale_factor`, `valid_range` if elements are scaled (it is in packed units), ... */
+/* Returns true if an attribute describes the stored elements of this packing and not the decoded values. Examples are
+ * `_FillValue`, `scale_factor`, and, if elements are scaled, `valid_range`, which is in packed units. */
 CUBED_API bool cubed_cf_packing_describes(const cubed_cf_packing *packing, const char *name);
 
 /* Joins an array of characters ("S1") along its last axis into strings of that axis's length. Keeps the names of the other

@@ -97,10 +97,11 @@ CUBED_MUST_CHECK cubed_status cubed_weights_read(cubed_context *ctx,
 const char *cubed_weights_array_name(int i);
 /* Creates array number i of a file of weights, in memory, with names of dimensions and attributes.
  *
- * source, target  grids of the weights; NULL: unknown
- * out             receives a reference for the caller; NULL for latitudes and longitudes of an unknown grid
+ * source, target  grids between which the weights interpolate; NULL if unknown
+ * out             receives a new reference; NULL if the array has latitudes or longitudes of an unknown grid
  *
- * Errors: CUBED_E_ARG for an array of links if there are no weights, and if there is no array number i. */
+ * Errors: CUBED_E_ARG if there is no array number i, or if the array has a value for each link (a pair of a source cell and a
+ * target cell) and `weights` is NULL. */
 CUBED_MUST_CHECK cubed_status cubed_weights_array(cubed_context *ctx, const cubed_weights *weights,
                                                   const cubed_grid *source,
                                                   const cubed_grid *target, int i,

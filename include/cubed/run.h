@@ -67,8 +67,8 @@ typedef struct cubed_event {
  * quickly. */
 typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 
-/* Default number of seconds without a heartbeat (an update of its record) after which a run on another machine counts as
- * ended. The next run that writes to the same targets then takes them over. A run writes a heartbeat ten times in this
+/* Default number of seconds after the last heartbeat (an update of the run's record) until a run on another machine counts as
+ * ended. The next run that writes to the same targets then takes these targets over. A run writes a heartbeat ten times in this
  * period. */
 #define CUBED_RUN_SILENCE 600
 

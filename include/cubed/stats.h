@@ -1,6 +1,7 @@
-/* Statistics of samples of real numbers along axes, with SciPy's names. All functions are lazy: they return arrays, which a
- * plan computes. options NULL: all axes. Integers are computed as float64, other types in their own type. `correction` of
- * cubed_reduce_options is not used. CUBED_E_TYPE for types other than real numbers, except for cubed_variance. */
+/* Statistics of samples of real numbers along axes, with SciPy's names. All functions are lazy: they return arrays, which a plan
+ * computes. If `options` is NULL, all axes are reduced. Integers are converted to float64, other types are not converted.
+ * `correction` of cubed_reduce_options is not used. All functions except cubed_variance fail with CUBED_E_TYPE if the elements
+ * are not real numbers. */
 #ifndef CUBED_STATS_H
 #define CUBED_STATS_H
 

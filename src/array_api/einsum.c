@@ -8,7 +8,8 @@
 #include "base/struct_size.h"
 #include "ops/steps.h"
 
-/* Numbers of indices: first the letters, in the order of implicit results, then the axes of "...". */
+/* Every index of the subscripts has a number. The letters A to Z and a to z have the numbers 0 to 51, the order of the axes of a
+ * result without "->". The axes of "..." follow. */
 enum { LETTERS = 52, INDICES = LETTERS + CUBED_MAX_NDIM };
 
 typedef struct indices {

@@ -14,7 +14,7 @@ typedef struct selection {
     /* number of new axes that the slices insert, and their positions in the sliced array, in ascending order */
     int nfresh;
     int fresh[CUBED_MAX_NDIM];
-    int npart; /* number of axes of the sliced array */
+    int npart; /* number of axes of the array after the slices */
     /* positions along each axis of the sliced array; NULL if the whole axis is selected */
     cubed_array *at[CUBED_MAX_NDIM];
     bool has_positions, all_checked;

@@ -55,8 +55,9 @@ cubed_array *cb_panels_lower(const cb_panels *p, cubed_array *made, int64_t k);
 /* Returns panel number k as a column of blocks, from the result `made` of a panel function. From top to bottom, the column
  * contains the panel's square on the diagonal, zeros in the other rows of the top, the rows above the square, and zeros. */
 cubed_array *cb_panels_upper(const cb_panels *p, cubed_array *made, int64_t k);
-/* Returns panel number `of` as a column of blocks, from the result `made` of a panel function. From top to bottom, the column
- * contains the first `rows` rows from the panel's diagonal on, zeros above the diagonal, and the rows from the diagonal on. */
+/* Returns panel number `of` as a column of blocks, from the result `made` of a panel function. The top of the column begins with
+ * a copy of `rows` rows of the matrix, from the panel's diagonal on, and ends with zeros. Below the top, the column contains
+ * zeros for the rows above the diagonal, then the rows from the diagonal on. */
 cubed_array *cb_panels_below(const cb_panels *p, cubed_array *made, int64_t of, int64_t rows);
 /* Calls a panel function and returns its result, a panel of `width` columns.
  *

@@ -32,7 +32,7 @@ typedef struct remapping {
     cubed_weights *w;
     cubed_remap_options o;
     int outer; /* number of axes of x before the axes of its grid */
-    /* across: cells per row of the source; beyond: cells per row of the target */
+    /* number of cells per row: `across` of the source grid, `beyond` of the target grid */
     int64_t across, beyond;
     int copies;         /* value of cb_remap_params.copies */
     int64_t task_bytes; /* memory for the planes, results and weights of a task */

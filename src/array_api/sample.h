@@ -15,8 +15,8 @@ typedef struct cb_sample {
     cubed_array *variance; /* variance of each sample, computed on first use (moments.c) */
 } cb_sample;
 
-/* Initialises a sample of x. Returns false, with an error in the steps, if the elements of x are not real numbers, or x does not
- * have the axes. `name` is for messages. */
+/* Initialises a sample of x. If the elements of x are not real numbers, or if x does not have the axes of the options, records an
+ * error in `s` and returns false. `name` is the function's name for messages. */
 bool cb_sample_take(cb_sample *m, cb_steps *s, const char *name, cubed_array *x,
                     const cubed_reduce_options *options);
 /* Return the means and sums of the samples of x, which keep the reduced axes. cb_sample_end drops these axes of a result

@@ -261,7 +261,8 @@ static cubed_status check(const cubed_block_call *call, transform_kind kind, cub
     size_t part_in = cubed_dtype_size(x->dtype) / (real_in ? 1 : 2);
     size_t part_out = cubed_dtype_size(y->dtype) / (real_out ? 1 : 2);
     if (!inexact || part_in != part_out || part_in < sizeof(float))
-        return cb_fail(err, CUBED_E_TYPE, "the transform does not give %s for an input of %s",
+        return cb_fail(err, CUBED_E_TYPE,
+                       "the transform cannot compute an output of type %s from an input of type %s",
                        cubed_dtype_name(y->dtype), cubed_dtype_name(x->dtype));
     CB_TRY(check_twiddle(p, x->ndim, kind, err));
     bool any = false;

@@ -17,7 +17,7 @@ typedef struct cb_turn {
 /* Cells are numbered along the rows, which are circles of latitude. */
 typedef struct cb_regular_index {
     int64_t rows, columns;
-    int64_t words; /* per row, of `usable` */
+    int64_t words; /* number of 64-bit words of `usable` per row */
     double step;   /* mean distance between adjacent rows */
     cb_turn *lat, *lon;
     uint64_t *usable; /* one bit per cell: 1 if cb_regular_nearest may find the cell */

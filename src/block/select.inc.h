@@ -47,8 +47,8 @@ static K FN(kth_of_few)(const K *keys, int64_t n, int64_t k)
     return sorted[k];
 }
 
-/* Counts the keys of each bucket, which are `shift` bits wide from `least` on. Every other key has a separate counter, so
- * that increments for equal keys do not depend on each other. */
+/* Counts the keys of each bucket. Bucket b contains the keys from least + (b << shift) up to the next bucket. Keys with even and
+ * odd indices have separate counters, so the increments for two adjacent equal keys do not depend on each other. */
 static void FN(count_buckets)(const K *keys, int64_t n, K least, int shift,
                               uint32_t count[1 << BUCKET_BITS])
 {

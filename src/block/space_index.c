@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 
+/* An item and the key by which items are sorted. */
 typedef struct place {
     uint64_t key;
     int32_t item;
@@ -157,8 +158,8 @@ static int64_t children(const cb_space_index *s, int level, int64_t i)
 
 static cb_space_box box_of(cb_vec v) { return (cb_space_box){{v.x, v.y, v.z}, {v.x, v.y, v.z}}; }
 
-/* Memory for the points, the order, and the larger of the places and the boxes. The boxes, with their marks of usable items,
- * replace the places. */
+/* Memory for the points, the order of the items, and the larger of two buffers: the sort keys (`place`) of all items, or the
+ * boxes with one byte for each box and item (`usable`). The boxes overwrite the sort keys. */
 size_t cb_space_points_bytes(int64_t n)
 {
     const size_t kept = cb_sat_mul((size_t)n, sizeof(cb_vec) + sizeof(int32_t)) + 8;
@@ -181,7 +182,8 @@ void cb_space_points(void *memory, int64_t n, cb_vec (*at)(const void *ctx, int6
     }
     sort_places(places, m, 0);
     for (int64_t i = 0; i < m; i++) points[i] = at(ctx, places[i].item);
-    /* The order overwrites the places. Its entries are shorter than places, so each place is read before it is overwritten. */
+    /* The order overwrites the array `places`. An entry of the order is shorter than a place, so each place is read before it is
+     * overwritten. */
     int32_t *order = (int32_t *)(void *)places;
     for (int64_t i = 0; i < m; i++) order[i] = places[i].item;
     *out = (cb_space_index){.n = m, .order = order, .points = points};

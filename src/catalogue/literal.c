@@ -28,7 +28,8 @@ static double real_part(const cubed_value *v)
 static cubed_dtype weak_dtype(const cubed_value *v, cubed_dtype beside)
 {
     cubed_kind kind = cubed_dtype_kind(beside);
-    /* No operation computes in half precision, in times or in strings, so a number next to such an array gets another type. */
+    /* No operation computes float16, times or strings, so a number that is an operand together with such an array gets another
+     * type. */
     if (beside >= CUBED_DTYPE_COUNT) {
         beside = kind == CUBED_KIND_FLOAT ? CUBED_FLOAT32 : CUBED_INT64;
         kind = cubed_dtype_kind(beside);

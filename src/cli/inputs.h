@@ -15,7 +15,7 @@ typedef struct inputs {
         char *name; /* NAME of NAME=STORE; NULL if no name was given, as for groups */
         const char *url;
         bool used;      /* the expression uses this input */
-        bool is_group;  /* an array was found in the group at `url` */
+        bool is_group;  /* `url` is a group, in which an array of the expression was found */
     } spec[INPUTS_MAX]; /* the arguments of --in, parsed */
     int nopen;
     struct {

@@ -60,8 +60,8 @@ static inline T FN(tanh1)(T x)
     return M(ctanh)(x);
 }
 
-/* Computes exp(a + bi) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i, which is exact for small arguments. The Array
- * API standard requires +0 for -0 + 0i. */
+/* Computes exp(a + bi) - 1 as expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i. For small arguments, this formula has no
+ * cancellation. For the argument -0 + 0i, the Array API standard requires a real part of +0. */
 static inline T FN(expm11)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);

@@ -14,7 +14,7 @@ typedef struct axis_values {
     int64_t n;
     bool is_time;
     cubed_time_axis axis; /* units and calendar, if is_time */
-    int64_t *us;          /* times in microseconds of the calendar */
+    int64_t *us;          /* times in microseconds since 1970-01-01 of the axis's calendar */
     double *number;
     bool single; /* numbers are float32 */
     char *text;  /* strings: elements of `size` bytes, of type `dtype` */

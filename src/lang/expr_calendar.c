@@ -375,7 +375,7 @@ static cubed_status reduce_windows(expr_builder *b, const expr *e, const calenda
     return st;
 }
 
-/* Reduces windows, if each window is a group. Uses the catalogue's "rolling", which reads each element once. */
+/* Reduces windows if each window is a group. Calls the function "rolling" of the catalogue, which reads each element once. */
 static cubed_status roll_windows(expr_builder *b, const expr *e, const calendar_call *call,
                                  cubed_array *x, int d, const window_elements *w, cubed_array **out)
 {

@@ -733,7 +733,7 @@ static cubed_status make_given(expr_builder *b, arguments *a, const expr_given *
         add_argument(a, e->text, e->child[0]);
         const cubed_param *p = param_of(a, a->n - 1);
         if (p) EXPR_TRY(put(b, a, a->n - 1, p));
-        /* the function has no such parameter; the caller of expr_call_given reads this keyword itself */
+        /* No parameter has the name of this keyword argument. The caller of expr_call_given reads the argument. */
         else
             a->n--;
     }

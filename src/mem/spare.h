@@ -17,7 +17,8 @@
 /* Initialise it with zeros. */
 typedef struct cb_spare {
     _Atomic(cb_arena *) arena; /* NULL: none */
-    /* Number of active runs. A child that was forked during a run also counts this run, so the child keeps no arena. */
+    /* Number of active runs. If it is not 0 when a process forks, it never becomes 0 in the child, so the child keeps no
+     * arena. */
     atomic_uint runs;
 } cb_spare;
 

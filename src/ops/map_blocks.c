@@ -10,7 +10,7 @@
 typedef struct layout {
     int ndim;
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
-    /* chunks that all arrays added so far have along an axis; NULL if they differ, or if no array has been added */
+    /* for each axis, the chunks of the arrays added so far if these arrays have the same chunks; otherwise NULL */
     const cb_axis *own[CUBED_MAX_NDIM];
     /* lengths of the blocks along each axis whose blocks have different lengths */
     cubed_chunk_list list[CUBED_MAX_NDIM];

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* Priority of an array when the chunks of an axis are chosen. */
+/* The properties of an array that decide whether the result gets its chunks along an axis. */
 typedef struct say {
     bool real; /* the array is a source, or is computed chunk by chunk */
     int64_t size;

@@ -61,9 +61,9 @@ CUBED_MUST_CHECK cubed_status cb_op_grid(const char *what, cubed_dtype dtype, in
 cb_grid cb_op_broadcast_grid(cubed_array *const *args, int nargs, int ndim, const int64_t *shape,
                              cubed_dtype dtype);
 /* Chooses the chunks of concatenated arrays along an axis. Arrays whose chunks have an origin of lower priority (cb_chunks_from)
- * than the chunks of another array, such as constants, do not count. If one array remains, its chunks continue over the other
- * arrays, even if they are irregular (cb_axis_extend). If several arrays remain, the result has regular chunks of the greatest
- * length. Lists are allocated in the zone. */
+ * than the chunks of another array, such as constants, do not count. If one array remains, the result has its chunks, even if
+ * they are irregular, extended over the other arrays (cb_axis_extend). If several arrays remain, the result has regular chunks of
+ * the greatest length. Lists are allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_op_concat_grid(cb_zone *zone, cubed_array *const *args, int nargs,
                                                 int axis, const int64_t *shape, cb_grid *out,
                                                 cubed_error *err);

@@ -17,7 +17,7 @@
 #define MAX_MIDDLES (CB_RECHUNK_MAX_PASSES - 1)
 #define MAX_LENGTHS 48
 
-/* --- Costs of a chain --------------------------------------------------------------------------------- */
+/* --- Costs of a chain of copies ----------------------------------------------------------------------- */
 
 static double grid_chunks(const cb_grid *g)
 {

@@ -66,9 +66,10 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s, bool in_blocks)
     return false;
 }
 
-/* Returns the maximum number of pieces whose requests do not take much longer than their bytes. Reading a piece of a chunk is one
- * request. But a state that is stored in `stored` pieces needs no further requests. The chunks of each source have their own
- * prefix. All intermediates share one prefix. */
+/* Returns the maximum number of pieces of an output for which the time of the requests is not much longer than the time of the
+ * transferred bytes. Every task that computes a piece sends one request for each chunk that it reads. States are already stored
+ * in `stored` pieces, so reading these pieces needs no further requests. Requests are limited by the rate of a prefix: each
+ * source has its own prefix, and all intermediates share one prefix. */
 static double pieces_in_time(const cubed_plan *p, const cb_stage *s, int64_t stored)
 {
     const double prefixes = s->reduce->body.nbranches > 0 ? fmax(1, s->ninputs) : 1;

@@ -26,8 +26,8 @@ typedef struct cb_place {
      * and the parents of the links on the way. Empty for other places. */
     const cb_place_id *ids;
     int nids;
-    const char
-        *missing; /* parts of `text` below ids[0] that did not exist; "" if all parts existed */
+    /* the last components of the path in `text`, which did not exist below the directory ids[0]; "" if the whole path existed */
+    const char *missing;
 } cb_place;
 
 /* Parses STORE or STORE::PATH. STORE is a path, a file:// URL (percent-encoded; absolute, relative, or of localhost), or a

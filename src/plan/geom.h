@@ -108,7 +108,8 @@ CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int
  *   is regular. */
 CUBED_MUST_CHECK cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before,
                                              int64_t after, cb_axis *out, cubed_error *err);
-/* Returns true if the list of an irregular axis is valid. The list may have arbitrary contents. */
+/* Checks the list of chunk lengths of an irregular axis, which may come from an untrusted file. Returns true if the list is
+ * valid. */
 bool cb_axis_is_sound(const cb_axis *a);
 
 /* Returns the number of blocks of `per` chunks each. */

@@ -58,7 +58,7 @@ struct report {
     record_bin *bin;
     int nbins;
     int nlanes;
-    int64_t group; /* maximum number of tasks per mark */
+    int64_t group; /* maximum number of tasks per entry of `mark` */
     int nmarks;
     int open[RECORD_LANES]; /* index of the last mark of each lane; -1: none */
     record_mark mark[RECORD_MARKS];

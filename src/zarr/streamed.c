@@ -9,8 +9,8 @@ typedef struct sink {
     cb_zarr_runs *r;
     size_t chunk_bytes, unit; /* unit: unit size of codec "shuffle" in bytes; 0: not shuffled */
     uint64_t came;            /* number of bytes decoded so far */
-    cubed_range run;          /* next run of the part; size 0: none left */
-    size_t run_at;            /* position of this run in the part, in stored order */
+    cubed_range run; /* the next contiguous byte range of the part; size 0: no range is left */
+    size_t run_at;   /* position of `run` in the part, in stored order */
     /* buffer: collects elements that are moved to their places together */
     char *buffer, *dst;
     size_t buffered, cap;

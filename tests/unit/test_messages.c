@@ -285,7 +285,7 @@ static void test_objects_nowhere_are_refused(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     bytes got = {.size = 0};
     assert_int_equal(cubed_object_write(*state, "memory://store/", "x", 1, &err), CUBED_E_ARG);
-    assert_non_null(strstr(err.message, "names no object"));
+    assert_non_null(strstr(err.message, "has no key of an object"));
     assert_int_equal(cubed_object_write(*state, "gopher://host/x", "x", 1, &err),
                      CUBED_E_UNSUPPORTED);
     assert_int_equal(cubed_object_write(*state, "/proc/nowhere/x", "x", 1, &err), CUBED_E_IO);

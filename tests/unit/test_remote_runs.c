@@ -332,7 +332,7 @@ static void test_what_is_no_endpoint(void **state)
     static const struct {
         const char *name, *says;
     } cases[] = {
-        {"http:", "executor \"http:\" names no endpoint, expected http:URL"},
+        {"http:", "executor \"http:\" has no endpoint, expected http:URL"},
         {"http:http://127.0.0.1:9/run?token=secret",
          "url is \"http://127.0.0.1:9/run?...\", expected no query: give a token as token_command"},
         {"http:127.0.0.1/run", "url"},

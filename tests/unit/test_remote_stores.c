@@ -576,7 +576,7 @@ static void test_settings_that_are_wrong(void **state)
         {"s3://b/x",
          {"AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_REQUEST_PAYER=perhaps"},
          "expected true or false"},
-        {"az://c/x", {NULL}, "the URL names no account"},
+        {"az://c/x", {NULL}, "the URL has no account"},
         {"az://c/x", {"AZURE_STORAGE_ACCOUNT_NAME=a", "AZURE_STORAGE_ACCOUNT_KEY=***"}, "base64"},
         {"gs://b/x", {"GOOGLE_APPLICATION_CREDENTIALS=%s/none.json"}, "none.json"},
         {"redis://127.0.0.1:1/x", {"REDIS_EXPIRY=soon"}, "REDIS_EXPIRY"},

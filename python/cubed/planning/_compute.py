@@ -640,12 +640,13 @@ def plan(
 
 
 def check_each(*parts: Sequence[Array]) -> None:
-    """Creates plans that would run one after another, and discards them.
+    """Checks that several computations fit in memory if they run one after another.
 
     Raises
     ------
     PlanTooLargeError
-        If one of the plans is refused. The advised memory is enough for all plans.
+        If a plan needs more memory than is allowed. The error advises a value of `allowed_mem` that
+        is enough for all plans.
     """
     spec = common_spec(*(a for part in parts for a in part))
     options = RunOptions()

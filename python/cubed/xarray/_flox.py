@@ -365,7 +365,7 @@ def groupby_scan(
 
 
 def _made(numbers: NDArray, array: Array) -> Array:
-    """Returns group numbers as a lazy array whose memory the plan counts."""
+    """Returns group numbers as a lazy array, so that the plan includes their memory."""
     return Array._new(core_from_numpy(numbers, None, made=True), array._spec)
 
 

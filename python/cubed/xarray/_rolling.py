@@ -152,7 +152,8 @@ def _windows(rolling: Any) -> dict[int, tuple[int, int]]:
 
 
 def _known(rolling: Any, data: Array, keep_attrs: Any) -> Any:
-    """Wraps results. Windows with fewer than `min_periods` known elements become NaN."""
+    """Returns an object of Xarray with these data. The results of windows with fewer than
+    `min_periods` elements that are not missing are replaced by NaN."""
     out = _wrapped(rolling, data, keep_attrs)
     return out.where(rolling._counts(keep_attrs=False) >= rolling.min_periods)
 

@@ -31,8 +31,8 @@ typedef struct block_loop {
     /* Index of the state of element 0 among the states of the block, and the distance from it to the next state along each
      * axis. The states of a run are adjacent. */
     int64_t first_state, state_stride[CUBED_MAX_NDIM];
-    /* `origin`: position of element 0 in C order of the reduced axes of the whole domain. `place`: distance between positions
-     * along each axis. */
+    /* The position of an element is its index in C order along the reduced axes of the whole domain. `origin`: position of
+     * element 0 of the block. `place`: difference between the positions of adjacent elements along each axis. */
     int64_t origin, place[CUBED_MAX_NDIM];
     /* For RUN and RUNS: number of elements of a reduced run with consecutive positions. */
     int64_t straight;

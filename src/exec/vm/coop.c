@@ -54,7 +54,7 @@ bool cb_coop_meet(cb_coop *t)
     return go_on;
 }
 
-/* Takes no lock, because all members have met for the last time. */
+/* Takes no lock: all members have passed the last barrier, so no member changes `error` any more. */
 cubed_status cb_coop_result(const cb_coop *t, cubed_error *err) CB_UNCHECKED_LOCKS
 {
     if (t->error.status != CUBED_OK && err) *err = t->error;

@@ -297,8 +297,8 @@ static cubed_status find(cb_invoker *x, cubed_error *err)
     cb_buf url;
     cubed_status st;
     if (!colon || !colon[1])
-        return cb_fail(err, CUBED_E_ARG, "executor \"%s\" names no %s, expected %s:%s",
-                       x->args.name, x->kind->what, x->kind->vt->name, x->kind->expected);
+        return cb_fail(err, CUBED_E_ARG, "executor \"%s\" has no %s, expected %s:%s", x->args.name,
+                       x->kind->what, x->kind->vt->name, x->kind->expected);
     cb_buf_init(&url, x->alloc);
     x->target = cb_zone_strdup(x->zone, colon + 1);
     cb_buf_printf(&url, "%s%s", x->kind->prefix, colon + 1);

@@ -139,8 +139,8 @@ static cubed_status split_key(cb_zone *zone, cb_place *p, cb_buf *key, cubed_err
         return CUBED_OK;
     }
     if (!slash || !slash[1])
-        return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no object: expected STORE/KEY",
-                       p->given);
+        return cb_fail(err, CUBED_E_ARG,
+                       "the URL \"%s\" has no key of an object: expected STORE/KEY", p->given);
     if (scheme)
         cb_uri_decode(key, slash + 1, strlen(slash + 1), false);
     else

@@ -86,7 +86,7 @@ struct cb_http_call {
     cb_http_way way;
     uint32_t connect_ms, stall_ms; /* 0: default */
     uint32_t
-        refused_ms; /* maximum milliseconds for which the service may refuse every call of the throttle; 0: default */
+        refused_ms; /* maximum milliseconds for which the service may refuse all calls that this throttle limits; 0: default */
 
     /* Set by prepare: header lines "name: value", each with its terminating NUL. */
     cb_buf url, headers;

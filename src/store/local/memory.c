@@ -374,7 +374,7 @@ cubed_status cb_memory_open(cb_memory *m, const char *url, cubed_store **out, cu
     root[n] = 0;
     if (*at || n == 0 || cb_key_check(root, NULL) != CUBED_OK)
         return cb_fail(err, CUBED_E_ARG,
-                       "\"%s\" names no store in memory, expected memory://NAME or "
+                       "\"%s\" has no name of a store in memory, expected memory://NAME or "
                        "memory://NAME/PATH",
                        url);
     CB_TRY(new_store(m->alloc, url, root, &s, err));

@@ -563,7 +563,7 @@ static cubed_status set_rest(cb_remote *remote, cubed_error *err)
     if (!s->account && endpoint) s->account = "";
     if (!s->account)
         return cb_fail(err, CUBED_E_ARG,
-                       "the URL names no account: set AZURE_STORAGE_ACCOUNT_NAME, or write the "
+                       "the URL has no account: set AZURE_STORAGE_ACCOUNT_NAME, or write the "
                        "account as in abfs://%s@ACCOUNT.dfs.core.windows.net/PATH",
                        s->container);
     CB_TRY(set_key(s, key, err));

@@ -267,9 +267,9 @@ static cb_http_verdict judge_copy(cb_remote *s, cb_remote_call *c)
         c->http.status = cb_fail(&c->http.error, CUBED_E_NOMEM, "no memory for a copy");
     if (c->http.status != CUBED_OK) return CB_HTTP_DONE;
     if (!done && ++c->steps > MOST_REWRITES) {
-        c->http.status =
-            cb_fail(&c->http.error, CUBED_E_IO,
-                    "the copy has not ended after %d calls, expected fewer", MOST_REWRITES);
+        c->http.status = cb_fail(&c->http.error, CUBED_E_IO,
+                                 "the copy is incomplete after %d calls, expected a complete copy",
+                                 MOST_REWRITES);
         return CB_HTTP_DONE;
     }
     return done ? CB_HTTP_DONE : CB_HTTP_AGAIN;

@@ -639,8 +639,8 @@ static cubed_status around(cubed_store *store, const char *prefix, cubed_store *
     const char *last = slash ? slash + 1 : key;
     if (!*last || strlen(last) >= cap)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s is a whole database, or has a name that is too long, so it cannot be "
-                       "replaced at once",
+                       "%s cannot be replaced atomically, because it is a whole database or its "
+                       "name is too long",
                        store->url);
     memcpy(name, last, strlen(last) + 1);
     key[slash ? slash - key : 0] = 0;

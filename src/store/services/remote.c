@@ -1025,7 +1025,7 @@ static cubed_status split_url(cb_remote *s, cubed_error *err)
     bucket[root - host] = 0;
     s->bucket = bucket;
     if (!*bucket)
-        return cb_fail(err, CUBED_E_ARG, "\"%s\" names no %s, expected %.*s%s/PATH", s->head.url,
+        return cb_fail(err, CUBED_E_ARG, "\"%s\" has no %s, expected %.*s%s/PATH", s->head.url,
                        s->dialect->writes ? "bucket" : "host", (int)(host - s->head.url),
                        s->head.url, s->dialect->writes ? "BUCKET" : "HOST");
     root += *root == '/';

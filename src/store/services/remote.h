@@ -108,7 +108,7 @@ typedef struct cb_dialect {
     bool (*is_own)(const cb_remote_call *c);
     /* Returns false if received data do not have their checksum. NULL: not checked. */
     bool (*is_whole)(const cb_remote_call *c);
-    /* Reports the entries of a listing and the next page. */
+    /* Parses one page of a listing: passes its entries to the request, and stores the token of the next page. */
     cubed_status (*read_page)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                               cubed_error *err);
     /* Reads the reply to a bulk deletion: gets the fault, or "" if there was no fault. Sets *changed if the only errors are

@@ -192,7 +192,7 @@ ERRORS = {
         ({"AZURE_STORAGE_ACCOUNT_KEY": "b3RoZXI="}, "AuthenticationFailed .*check AZURE_STORAGE_"),
         ({"AZURE_STORAGE_ACCOUNT_KEY": "?"}, "is not a key: expected base64"),
         ({"AZURE_SKIP_SIGNATURE": "1"}, "404 ResourceNotFound .*or it is not public"),
-        ({"AZURE_STORAGE_CONNECTION_STRING": ""}, "names no account: set AZURE_STORAGE_ACCOUNT"),
+        ({"AZURE_STORAGE_CONNECTION_STRING": ""}, "has no account: set AZURE_STORAGE_ACCOUNT"),
     ],
 }
 

@@ -283,7 +283,7 @@ def test_no_bucket(server):
     assert "s3://other/a.zarr" in r.err
     assert "there is no bucket of that name here: check it, and AWS_ENDPOINT_URL" in r.err
     r = run(server, "eval", "ones((3,))", "--out", "s3:///a.zarr", code=1)
-    assert "names no bucket, expected s3://BUCKET/PATH" in r.err
+    assert "has no bucket, expected s3://BUCKET/PATH" in r.err
 
 
 def test_waiting(server, local):

@@ -179,8 +179,8 @@ def test_urls_of_nothing(plan, server):
     for args, text in (
         (("s3://b/none", "--begin"), "s3://b has no none"),
         (("s3://b/long", "--begin"), "these 5000 bytes are not a saved plan"),
-        (("s3://b", "--begin"), 'the URL "s3://b" names no object: expected STORE/KEY'),
-        (("s3://b/", "--begin"), "names no object"),
+        (("s3://b", "--begin"), 'the URL "s3://b" has no key of an object: expected STORE/KEY'),
+        (("s3://b/", "--begin"), "has no key of an object"),
         (("ftp://b/c", "--begin"), "stores of scheme ftp are not supported"),
         ((f"{web}/b/long?x=1", "--begin"), "has a query or a fragment"),
         ((path, "--message", "s3://b/none"), "s3://b has no none"),
