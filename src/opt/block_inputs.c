@@ -25,7 +25,7 @@ static cubed_status single_stage(cubed_plan *p, int node, cb_stage *s, cubed_err
     memset(s, 0, sizeof *s);
     s->nouts = 1;
     s->outs = cb_zone_alloc(p->ir.zone, sizeof *s->outs);
-    if (!s->outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!s->outs) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     s->outs[0].node = node;
     CB_TRY(cb_stage_compile(p, s, err));
     cb_stage_project(p, s);
@@ -44,7 +44,7 @@ static cubed_status new_calls(const cb_ir *ir, cb_zone *zone, calls *c, cubed_er
     const size_t bytes = ((size_t)ir->nnodes + 1) * sizeof *c->head;
     c->head = cb_zone_alloc(zone, bytes);
     c->next = cb_zone_alloc(zone, bytes);
-    if (!c->head || !c->next) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!c->head || !c->next) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int i = 0; i <= ir->nnodes; i++) c->head[i] = -1;
     return CUBED_OK;
 }
@@ -147,7 +147,7 @@ static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const
         if (!symbol_extent(s->call->op, k, &extent, &chunk)) continue;
         const cb_blockwise *finer =
             with_chunk(p->ir.zone, s->call->op, k, cb_ceil_div(chunk, parts));
-        if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
         CB_TRY(set_operation(p, node, was, finer, err));
         CB_TRY(single_stage(p, node, &trial, err));
         if (cb_opt_need(p, trial.need) >= least) continue;
@@ -257,7 +257,7 @@ static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, cons
             cb_stage trial;
             const cb_blockwise *finer =
                 with_chunk(p->ir.zone, s->call->op, k, cb_ceil_div(chunk, pieces[i]));
-            if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+            if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
             CB_TRY(set_operation(p, node, was, finer, err));
             CB_TRY(single_stage(p, node, &trial, err));
             *done = trial.bytes_read <= most_read && kept_of_inputs(p, &trial) <= most_kept(p);
@@ -317,7 +317,7 @@ static cubed_status longer_blocks(cubed_plan *p, int node, const cb_node *was, c
                 continue;
             const cb_blockwise *longer =
                 with_chunk(p->ir.zone, s->call->op, k, chunk > extent / 2 ? extent : 2 * chunk);
-            if (!longer) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+            if (!longer) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
             CB_TRY(set_operation(p, node, was, longer, err));
             CB_TRY(single_stage(p, node, &trial, err));
             if (block_bytes(p, &trial) > least) continue;
@@ -429,7 +429,7 @@ static cubed_status fit_apart(cubed_plan *p, int node, bool spread, cubed_error 
             n->grid = &n->block->out[n->output].blocks;
             p->ir.last_block = n->block;
         } else {
-            st = cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+            st = cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
         }
     }
     cb_zone_free(trials);
@@ -463,7 +463,7 @@ cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err)
     cb_ir was = {.nnodes = p->ir.nnodes};
     if (!cb_ir_has_blocks(&p->ir)) return CUBED_OK;
     was.nodes = cb_alloc(&p->ctx->alloc, bytes);
-    if (!was.nodes) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!was.nodes) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     memcpy(was.nodes, p->ir.nodes, bytes);
     cubed_status st = fit_all(p, &was, spread, err);
     cb_free(&p->ctx->alloc, was.nodes, bytes);
@@ -516,7 +516,7 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
 cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err)
 {
     rewrite r = {.made = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof(int) + 1)};
-    if (!r.made) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!r.made) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     if (!cb_ir_has_blocks(&p->ir)) return CUBED_OK;
     CB_TRY(new_calls(&p->ir, p->ir.zone, &r.calls, err));
     return cb_opt_rewrite(p, add_inputs, &r, err);

@@ -46,7 +46,7 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
         const char *url;
         CB_TRY(cb_place_take_user(&p->ctx->stores, p->zone, o->work_dir, &url, err));
         p->work_dir = cb_zone_strdup(p->zone, url);
-        if (!p->work_dir) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (!p->work_dir) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     }
     return CUBED_OK;
 }
@@ -55,7 +55,7 @@ static cubed_status set_groups(cubed_plan *p, const cb_request *q, cubed_error *
 {
     cb_zone *zone = p->zone;
     p->groups = cb_zone_alloc(zone, (size_t)q->num_groups * sizeof *p->groups + 1);
-    if (!p->groups) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!p->groups) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (; p->ngroups < q->num_groups; p->ngroups++) {
         const cubed_plan_group *from = &q->options->groups[p->ngroups];
         cb_plan_group *g = &p->groups[p->ngroups];
@@ -71,7 +71,7 @@ static cubed_status set_groups(cubed_plan *p, const cb_request *q, cubed_error *
         if (from->attrs) g->attrs = cb_zone_strdup(zone, from->attrs);
         if (from->copy_of) g->copy_of = cb_zone_strdup(zone, from->copy_of);
         if (!g->url || (from->attrs && !g->attrs) || (from->copy_of && !g->copy_of))
-            return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+            return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     }
     return CUBED_OK;
 }
@@ -87,7 +87,7 @@ static cubed_status set_params(cubed_plan *p, const cubed_plan_options *o, cubed
                          &op.params, &op.params_size, err));
         if (op.params == n->block->params) continue;
         n->block = cb_blockwise_copy(p->ir.zone, &op);
-        if (!n->block) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (!n->block) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     }
     return CUBED_OK;
 }
@@ -214,7 +214,7 @@ static cubed_status measure_copies(cb_request *q, const cubed_plan *p, cubed_err
 {
     cubed_status st = CUBED_OK;
     q->largest = cb_alloc(&q->ctx->alloc, copies_bytes(q));
-    if (!q->largest) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!q->largest) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int i = 0; i < p->ngroups && st == CUBED_OK; i++) {
         q->largest[i] = 0;
         if (p->groups[i].copy_of) st = measure_copy(p, &p->groups[i], &q->largest[i], err);

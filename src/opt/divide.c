@@ -66,7 +66,7 @@ static cubed_status try_alone(cubed_plan *p, int root, bool *too_large, cubed_er
     cubed_error why = CUBED_ERROR_INIT;
     *too_large = false;
     s.outs = cb_zone_alloc(p->ir.zone, sizeof *s.outs);
-    if (!s.outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!s.outs) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     s.outs[0].node = root;
     cubed_status st = cb_stage_compile(p, &s, &why);
     if (st == CUBED_OK) {
@@ -100,7 +100,7 @@ cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err)
     weights w = {.p = p};
     w.bytes = cb_zone_alloc(p->ir.zone, (size_t)n * sizeof *w.bytes + 1);
     w.seen = cb_zone_alloc(p->ir.zone, (size_t)n * sizeof *w.seen + 1);
-    if (!w.bytes || !w.seen) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!w.bytes || !w.seen) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     bool changed = true;
     while (changed) {
         changed = false;

@@ -85,7 +85,7 @@ static cubed_status put(numbering *m, cubed_array *key, cubed_error *err)
         return cb_fail(err, CUBED_E_BUDGET, "the plan has more than %d operations", CB_MAX_NODES);
     if ((2 * (m->used + 1) > m->cap && !widen_slots(m)) ||
         !cb_list_grow(m->alloc, &m->order, m->count, &m->room, sizeof(cubed_array *)))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     if (key->node.kind == CB_NODE_ZARR) {
         int *source = &m->source[find_source(m, &key->node)];
         if (*source)
@@ -118,7 +118,7 @@ typedef struct frame {
 static cubed_status keep_owned(cubed_plan *p, cubed_array *x, cubed_error *err)
 {
     if (!cb_zone_grow(p->zone, &p->owned, p->nowned, &p->owned_cap, sizeof *p->owned))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     p->owned[p->nowned++] = cubed_array_ref(x);
     return CUBED_OK;
 }
@@ -134,7 +134,7 @@ static cubed_status add_node(cubed_plan *p, const numbering *m, cubed_array *x, 
     p->graph_mem += sizeof *x + cb_zone_bytes(x->zone) + ARRAY_OBJECT_BYTES;
     p->graph_mem = cb_sat_add(p->graph_mem, x->made_mem);
     n.inputs = cb_zone_alloc(p->ir.zone, (size_t)n.ninputs * sizeof(int) + 1);
-    if (!n.inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!n.inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int i = 0; i < n.ninputs; i++) n.inputs[i] = number_of(m, x->in[i]);
     n.array = x;
     n.attrs = NULL; /* only targets need attributes */
@@ -162,7 +162,7 @@ static cubed_status visit(numbering *m, cubed_array *root, cubed_error *err)
     frame *stack = NULL;
     cubed_status st = CUBED_OK;
     if (!cb_list_grow(a, &stack, 0, &cap, sizeof *stack))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     stack[0] = (frame){root, 0};
     while (n > 0) {
         frame *f = &stack[n - 1];
@@ -174,7 +174,7 @@ static cubed_status visit(numbering *m, cubed_array *root, cubed_error *err)
         } else {
             cubed_array *in = f->x->in[f->next++];
             if (!cb_list_grow(a, &stack, n, &cap, sizeof *stack)) {
-                st = cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+                st = cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
                 goto out;
             }
             stack[n++] = (frame){in, 0};
@@ -247,7 +247,7 @@ static cubed_status part_of_list(cb_zone *zone, const cb_axis *a, int64_t first,
     const int64_t lo = a->starts[first], end = cb_min_i64(lo + out->extent, a->extent);
     const int64_t n = cb_axis_find(a, end - 1) + 1 - first;
     int64_t *starts = cb_zone_alloc(zone, ((size_t)n + 1) * sizeof *starts), longest = 0;
-    if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int64_t i = 0; i <= n; i++) {
         starts[i] = a->starts[first + i] - lo;
         if (i > 0) longest = cb_max_i64(longest, starts[i] - starts[i - 1]);
@@ -323,7 +323,7 @@ static cubed_status count_uses(const cubed_plan *p, const numbering *m, const cu
                                int **out, cubed_error *err)
 {
     int *uses = cb_zone_alloc(p->ir.zone, m->count * sizeof *uses);
-    if (!uses) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!uses) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
         for (int k = 0; k < p->ir.nodes[i].ninputs; k++) uses[p->ir.nodes[i].inputs[k]]++;
     }
@@ -422,7 +422,7 @@ cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets, int ntar
         return cb_fail(err, CUBED_E_ARG, "a plan needs at least one target, got %d", ntargets);
     p->ntargets = ntargets;
     p->targets = cb_zone_alloc(p->zone, (size_t)ntargets * sizeof(int));
-    if (!p->targets) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!p->targets) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int i = 0; i < ntargets; i++) {
         if (!targets[i].array || targets[i].array->ctx != p->ctx) {
             st = cb_fail(err, CUBED_E_ARG, "target %d has no array of this context", i);

@@ -112,7 +112,7 @@ static void cut_chains(cubed_plan *p, int *depth)
 cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
 {
     int *depth = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *depth + 1);
-    if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
         /* A reshape of strings or records is stored by a copy, because the virtual machine has no registers for these types. */

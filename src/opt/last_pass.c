@@ -31,7 +31,7 @@ static cubed_status without_pass(void *ctx, cubed_plan *p, cb_ir *to, int i, con
     if (i == l->middle) {
         node.grid = &l->pieces;
         node.task_chunks = cb_zone_memdup(to->zone, l->task_chunks, sizeof l->task_chunks);
-        if (!node.task_chunks) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (!node.task_chunks) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     }
     return cb_ir_add(to, &node, out, err);
 }

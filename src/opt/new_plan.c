@@ -32,7 +32,7 @@ cubed_status cubed_plan_check(cubed_context *ctx, const cubed_target *targets, c
     CB_TRY(CB_OPTIONS_TAKE("plan", options, &o, err));
     if (nplans < 0) return cb_fail(err, CUBED_E_ARG, "%d plans, expected 0 or more", nplans);
     cb_request *q = cb_alloc(&ctx->alloc, (size_t)nplans * sizeof *q + 1);
-    if (!q) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!q) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int i = 0; i < nplans; i++) {
         q[i] = (cb_request){ctx, targets, counts[i], &o, 0, NULL, NULL};
         targets += counts[i];

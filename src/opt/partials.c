@@ -31,7 +31,7 @@ static cubed_status find_kept(const cubed_plan *p, keeper *k, cubed_error *err)
     enum { CHUNKS = 1, REDUCED = 2 };
     const cb_ir *ir = &p->ir;
     uint8_t *below = cb_zone_alloc(ir->zone, (size_t)ir->nnodes + 1);
-    if (!below) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!below) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int i = 0; i < ir->nnodes; i++) {
         const cb_node *n = &ir->nodes[i];
         if (cb_node_has_chunks(n) && n->kind == CB_NODE_ZARR) below[i] = CHUNKS;
@@ -74,7 +74,7 @@ static cubed_status add_states(keeper *k, const cb_node *n, const cb_grid *in, c
                           .stored = true,
                           .origin = n->origin,
                           .why = CB_WHY_KEPT};
-    if (!node.url) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!node.url) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     CB_TRY(cb_ir_add(to, &node, index, err));
     k->state[k->nstates++] = *index;
     return CUBED_OK;
@@ -100,7 +100,7 @@ static cubed_status add_targets(cubed_plan *p, const keeper *k, cubed_error *err
 {
     const size_t n = (size_t)p->ntargets;
     int *targets = cb_zone_alloc(p->ir.zone, (n + (size_t)k->nstates) * sizeof *targets);
-    if (!targets) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!targets) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     memcpy(targets, p->targets, n * sizeof *targets);
     memcpy(targets + n, k->state, (size_t)k->nstates * sizeof *targets);
     p->targets = targets;
@@ -133,7 +133,7 @@ cubed_status cb_opt_keep_partials(cubed_plan *p, const char *url, cubed_error *e
     keeper k = {.keeps = cb_alloc_zero(a, n * sizeof *k.keeps),
                 .state = cb_alloc_zero(a, n * sizeof *k.state)};
     cubed_status st = CUBED_OK;
-    if (!k.keeps || !k.state) st = cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!k.keeps || !k.state) st = cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     if (st == CUBED_OK) st = cb_place_take_user(&p->ctx->stores, p->zone, url, &k.url, err);
     if (st == CUBED_OK) st = keep(p, &k, err);
     cb_free(a, k.keeps, n * sizeof *k.keeps);

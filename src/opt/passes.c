@@ -108,7 +108,7 @@ static cubed_status set_tasks(cb_zone *zone, const cb_rechunk_pass *pass, cb_nod
 {
     n->coop = pass->coop;
     n->task_chunks = cb_zone_memdup(zone, pass->task_chunks, sizeof pass->task_chunks);
-    return n->task_chunks ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    return n->task_chunks ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
 }
 
 static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,

@@ -310,7 +310,7 @@ cubed_status cb_rechunk_plan_make(const cb_rechunk_in *in, cb_rechunk_plan *out,
                        least, cb_tile_chunk_bytes(&in->source, in->item_size),
                        cb_tile_chunk_bytes(&in->target, in->item_size), in->mem);
     p.memo = cb_pass_memo_new(p.in.alloc, in->source.ndim);
-    if (!p.memo) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!p.memo) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     walk(&p, least, &best);
     cb_pass_memo_free(p.memo);
     write_plan(&p, &best, out);

@@ -14,7 +14,7 @@
 
 static cubed_status no_memory(cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
 }
 
 /* --- Lower bounds of reading -------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 static cubed_status no_memory(cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
 }
 
 /* Moves the storage of nodes in `from` to the nodes of p, which have the same URLs in the same order. */

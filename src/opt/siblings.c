@@ -171,7 +171,7 @@ static cubed_status add_entry(joiner *j, int key, int stage, cubed_error *err)
 {
     if (j->head[key] && j->entries[j->head[key] - 1].stage == stage) return CUBED_OK;
     if (!cb_zone_grow(j->p->ir.zone, &j->entries, j->nentries, &j->cap, sizeof *j->entries))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     j->entries[j->nentries] = (struct entry){stage, j->head[key]};
     j->head[key] = ++j->nentries;
     return CUBED_OK;
@@ -301,7 +301,7 @@ static cubed_status put_outputs(cubed_plan *p, cb_stage *a, sibling *about, cons
     const int n = a->nouts + b->nouts;
     if (n > about->room) {
         cb_stage_out *outs = cb_zone_alloc(p->ir.zone, (size_t)n * 2 * sizeof *outs);
-        if (!outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (!outs) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
         memcpy(outs, a->outs, (size_t)a->nouts * sizeof *outs);
         a->outs = outs;
         about->room = 2 * n;
@@ -319,7 +319,7 @@ static cubed_status put_reads(cubed_plan *p, cb_program *a, sibling *about, cons
     for (int k = 0; k < b->nreads; k++) n += !reads_node(a, b->reads[k]);
     if (n > about->reads_room) {
         int *reads = cb_zone_alloc(p->ir.zone, (size_t)n * 2 * sizeof *reads);
-        if (!reads) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (!reads) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
         if (a->nreads) memcpy(reads, a->reads, (size_t)a->nreads * sizeof *reads);
         a->reads = reads;
         about->reads_room = 2 * n;
@@ -424,7 +424,7 @@ static cubed_status make_single(cubed_plan *p, int node, cb_stage *s, cubed_erro
     memset(s, 0, sizeof *s);
     s->nouts = 1;
     s->outs = cb_zone_alloc(p->ir.zone, sizeof *s->outs);
-    if (!s->outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!s->outs) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     s->outs[0].node = node;
     return cb_opt_tile(p, s, cb_opt_task_mem(p), err);
 }
@@ -508,7 +508,7 @@ cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings, cubed_error 
     j.found = cb_zone_alloc(zone, nstages * sizeof *j.found);
     j.mark = cb_zone_alloc(zone, nstages * sizeof *j.mark);
     if (!level || !p->stages || !j.of || !j.head || !j.found || !j.mark)
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     p->nstages = 0;
     for (int i = 0; i < p->ir.nnodes; i++) {
         if (!p->ir.nodes[i].stored) continue;

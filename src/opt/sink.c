@@ -27,9 +27,9 @@ enum { MAX_SINK_DEPTH = CB_MAX_DEPTH / 2 };
 static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cubed_error *err)
 {
     if (!cb_zone_grow(s->to->zone, &s->done, s->ndone, &s->cap, sizeof *s->done))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     const cb_map *own = cb_map_own(s->to->zone, map);
-    if (!own) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!own) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     s->done[s->ndone++] = (sunk){node, out, own};
     return CUBED_OK;
 }

@@ -147,14 +147,14 @@ static cubed_status copy_part(const cubed_plan *p, const bool *wanted, cubed_pla
     const size_t n = (size_t)p->ir.nnodes;
     int *number = cb_zone_alloc(part->ir.zone, n * sizeof *number + 1);
     part->storage = cb_zone_alloc(part->ir.zone, n * sizeof(cb_storage *) + 1);
-    if (!number || !part->storage) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!number || !part->storage) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node node = p->ir.nodes[i];
         if (!wanted[i]) continue;
         node.inputs = cb_zone_memdup(part->ir.zone, node.inputs,
                                      (size_t)node.ninputs * sizeof(int) + (node.ninputs == 0));
         if (node.ninputs > 0 && !node.inputs)
-            return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+            return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
         for (int k = 0; k < node.ninputs; k++) node.inputs[k] = number[node.inputs[k]];
         CB_TRY(cb_ir_add(&part->ir, &node, &number[i], err));
         part->storage[number[i]] = p->storage[i];
@@ -171,7 +171,7 @@ cubed_status cb_plan_note_states_growth(cubed_plan *p, const bool *keeps, cubed_
     part.ir = (cb_ir){0};
     part.ntargets = 0;
     bool *wanted = cb_alloc(a, n * sizeof *wanted);
-    if (!wanted) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!wanted) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     memcpy(wanted, keeps, n * sizeof *wanted);
     cb_ir_mark_inputs(&p->ir, wanted);
     CB_GO(cb_zone_new(a, &part.ir.zone, err));

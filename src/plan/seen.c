@@ -77,7 +77,7 @@ cubed_status cb_seen_add(cb_seen *s, int node, const cb_map *map, const cb_box *
         item.hi = cb_zone_memdup(s->zone, box->hi, bytes);
     }
     if (!item.map || (box && (!item.lo || !item.hi)) || !widen(s))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     s->item[s->n] = item;
     put_slot(s, s->n++);
     return CUBED_OK;

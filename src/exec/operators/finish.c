@@ -10,7 +10,7 @@
 cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
 {
     int *level = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *level + 1);
-    if (!level) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!level) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     p->need = (cb_need){0, 0};
     CB_TRY(cb_requests_open(p, err));
     for (int i = 0; i < p->nstages; i++) {

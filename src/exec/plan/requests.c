@@ -93,7 +93,7 @@ cubed_status cb_requests_open(cubed_plan *p, cubed_error *err)
     if (!far) return CUBED_OK;
     const size_t each = 2 * sizeof(uint64_t) + sizeof(cb_upload_sizes);
     cb_reads *r = cb_zone_alloc(p->ir.zone, sizeof *r + n * each);
-    if (!r) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!r) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
     *r = (cb_reads){.chunks = (uint64_t *)(r + 1), .times = 1, .per = 1};
     memset(r->chunks, 0, n * each);
     r->bytes = r->chunks + n;
