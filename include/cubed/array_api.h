@@ -84,7 +84,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_select(cubed_array *const *conditi
 
 /* --- Manipulation and differences ------------------------------------------------------------------- */
 
-/* Moves axes sources[i] to destinations[i], for n pairs; the other axes keep their order in the remaining places. A view. */
+/* Moves axes sources[i] to destinations[i], for n pairs; the other axes keep their order in the remaining positions. A view. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_moveaxis(cubed_array *x, const int *sources,
                                                        const int *destinations, int n,
                                                        cubed_array **out, cubed_error *err);
@@ -850,10 +850,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
  *
  * For positions in regular steps, the result is a concatenation of views. It is fused, and reads only chunks with requested
  * elements:
- * - `positions` must be an array of int64 in memory, and consist of at most 256 runs of equal steps (a step may be 0). More
- *   than 16 runs must have at least 4 positions on average.
+ * - `positions` must be an array of int64 in memory, and consist of at most 256 sequences with equal steps (a step may be 0). If
+ *   there are more than 16 sequences, they must have at least 4 positions on average.
  * - If x is computed, and there are more positions than elements along the axis, x is stored first.
- * - The chunks of the result are as long as those of x. If there is a single run with a step of 1 or -1, the result has the
+ * - The chunks of the result are as long as those of x. If there is a single sequence with a step of 1 or -1, the result has the
  *   chunks of a slice.
  *
  * For other positions, x is read once for every block of positions, in its own chunks. The result is stored in blocks of at
@@ -866,8 +866,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
                                                               cubed_array *positions, int axis,
                                                               cubed_array **out, cubed_error *err);
-/* Takes elements by arrays of positions for several axes at once, as NumPy's x[i, :, j]. A run fails with CUBED_E_INDEX if a
- * position is out of range.
+/* Takes elements by arrays of positions along several axes, as NumPy's x[i, :, j]. A run fails with CUBED_E_INDEX if a position
+ * is out of range.
  *
  * positions  for each axis of x an array of positions, or NULL for the whole axis; the arrays broadcast against each other
  *

@@ -15,8 +15,8 @@ extern "C" {
  * symbols[d] is the symbol of axis d, 0 or more; -1: every call gets the whole axis. The rules:
  * - Along a symbol all operands have the same number of blocks, whose extents may differ. An input with one block is passed to
  *   all calls.
- * - An output does not have a symbol twice. If several axes of one input have the same symbol, they are split in the same way,
- *   without halos, and calls get the blocks on the diagonal.
+ * - An output does not have a symbol twice. If several axes of one input have the same symbol, they are divided into blocks of
+ *   the same lengths, without halos, and calls get the blocks on the diagonal.
  * - If an output has a symbol with more than one block, all outputs have this symbol.
  * - If no output has a symbol, the blocks along it contribute to the same outputs. They are passed, one after another, to
  *   several calls (`first`, `last` in cubed/sys/block.h). If there are no such blocks, because an axis is empty, there is no
@@ -94,8 +94,9 @@ typedef struct cubed_kernel {
 /* Calls a function for each block of arrays. A call gets the blocks with the same block number, and computes one block of the
  * result.
  *
- * Axes are matched from the last one; an array with one element along an axis is passed to all calls. All arrays are split in
- * the same way: by the smallest chunk along each axis, or by their irregular chunks if all arrays have the same ones.
+ * Axes are matched from the last one; an array with one element along an axis is passed to all calls. All arrays are divided into
+ * blocks of the same lengths: the length of the smallest chunk along each axis, or the lengths of irregular chunks if all arrays
+ * have the same chunks.
  *
  * chunks  extents of the result's blocks, which must be as many as the blocks of the arrays; NULL: the extents of the arrays'
  *         blocks

@@ -84,9 +84,9 @@ typedef struct cubed_weights_input {
  *
  * out  receives the weights, which cubed_weights_unref frees
  *
- * Errors: CUBED_E_ARG if `struct_size` is wrong, if `find` is NULL, if there are no links, if a shape is unknown, or if the
- * links are for other grids than `input->shape`; CUBED_E_UNSUPPORTED if links have several weights; CUBED_E_FORMAT for sizes
- * that no grid has; CUBED_E_BUDGET if reading needs more than `input->memory`. */
+ * Errors: CUBED_E_ARG if `struct_size` is wrong, if `find` is NULL, if the file has no links (pairs of a source cell and a target
+ * cell), if a shape is unknown, or if the links are for other grids than `input->shape`; CUBED_E_UNSUPPORTED if links have
+ * several weights; CUBED_E_FORMAT for sizes that no grid has; CUBED_E_BUDGET if reading needs more than `input->memory`. */
 CUBED_MUST_CHECK cubed_status cubed_weights_read(cubed_context *ctx,
                                                  const cubed_weights_input *input,
                                                  cubed_weights **out, cubed_error *err);

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* An optimised computation: its stages, tasks and memory limits. Reference-counted. It changes only by cubed_plan_bind_result
- * and cubed_plan_set_limits; several threads may call all other functions of this header at once. */
+ * and cubed_plan_set_limits; several threads may call all other functions of this header at the same time. */
 typedef struct cubed_plan cubed_plan;
 
 /* The destination of one result. Zero it, then set `array` and either `url` or `data`. */
@@ -180,8 +180,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        cubed_plan **out, cubed_error *err);
 /* Checks that several computations, which will run one after another, fit the same limits. Writes nothing.
  *
- * targets  the targets of all computations, those of the first computation first. If `options->remake` is set, it gets the
- *          arrays of all these targets at once.
+ * targets  the targets of all computations, those of the first computation first. If `options->remake` is set, it gets the arrays
+ *          of all these targets in one call.
  * counts   the number of targets of each computation
  * nplans   the number of computations
  * options  limits for each computation. `options->groups` are created by the last one.
@@ -409,8 +409,8 @@ typedef struct cubed_store_traffic {
     uint64_t bytes_read, bytes_written; /* decoded */
     /* Requests per second to one prefix of keys: an array, or a part of an intermediate.
      *
-     * get_rate, put_rate    highest number of gets, and of puts, copies and deletions, if all workers begin at once and run at
-     *                       the assumed speeds
+     * get_rate, put_rate    highest number of gets, and of puts, copies and deletions, if all workers begin at the same time and
+     *                       run at the assumed speeds
      * get_limit, put_limit  limits of the service for a prefix; 0: unknown
      * limit_seconds         time that waiting for these limits adds to the run */
     double get_rate, put_rate, get_limit, put_limit, limit_seconds;

@@ -175,8 +175,8 @@ typedef struct cubed_weights_shape {
     int64_t source[2], target[2];
 } cubed_weights_shape;
 
-/* Creates weights from `n` links in any order, such as the links of a file. The weights of links between the same cells are
- * added. Weights of 0 are left out.
+/* Creates weights from `n` links in any order, such as the links of a file. A link is a target cell (row), a source cell (column)
+ * and a weight. The weights of links between the same cells are added. Weights of 0 are left out.
  *
  * rows, columns  positions of cells in C order, from 0
  *
@@ -196,8 +196,8 @@ cubed_weights_from_arrays(const cubed_weights_shape *shape, cubed_array *rows, c
  * Errors: CUBED_E_ARG if a row has several weights, or a weight that is not 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_set_nearest(cubed_weights *weights,
                                                                   cubed_error *err);
-/* Creates arrays of the links of weights, by row: rows and columns (int64), values (float64). out[3] are new references for the
- * caller. */
+/* Creates three arrays with the links of the weights (cubed_weights_from_links), sorted by row: rows and columns as int64, and
+ * values as float64. out[3] receives new references. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_arrays(cubed_weights *weights,
                                                              cubed_array **out, cubed_error *err);
 /* Returns the number of weights, and gets the rows of the matrix. Outputs may be NULL; the arrays belong to the weights.

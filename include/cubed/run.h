@@ -115,10 +115,10 @@ typedef struct cubed_executor_caps {
      * user-defined functions from earlier tasks. 0: the cost of a submission is negligible. */
     unsigned range_ms;
 #define CUBED_RANGE_OVERHEADS 20
-    /* For services that start workers step by step. ramp_workers: number of workers that the service starts at once.
-     * ramp_per_second: number of further workers that it starts per second. The driver submits at most as many ranges as
-     * workers can have started, and fewer if workers start more slowly. ramp_workers 0: all workers start at once, or the
-     * executor queues ranges until a worker is idle. */
+    /* For services that start workers step by step. ramp_workers: number of workers that the service starts immediately.
+     * ramp_per_second: number of further workers that it starts per second. The driver submits at most as many ranges as workers
+     * can have started, and fewer if workers start more slowly. ramp_workers 0: all workers start immediately, or the executor
+     * queues ranges until a worker is idle. */
     unsigned ramp_workers, ramp_per_second;
 } cubed_executor_caps;
 /* Gets the capabilities of an executor.

@@ -38,7 +38,7 @@ double cb_fft_factor(const cb_transform *t, int64_t n);
 CUBED_MUST_CHECK cubed_status cb_fft_blocks(const cb_transform *t, cubed_array *x,
                                             const cb_fft_pass *pass, cubed_array **out,
                                             cubed_error *err);
-/* Returns true if a task has enough memory to transform n numbers of x's type at once. */
+/* Returns true if a task has enough memory to transform n numbers of x's type in one call. */
 bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n);
 /* Transforms one axis of x. Chooses an algorithm whose tasks fit in t->task_mem. */
 CUBED_MUST_CHECK cubed_status cb_fft_axis(const cb_transform *t, cubed_array *x, int axis,

@@ -1,5 +1,5 @@
 /* Sorted lines for reductions that skip missing elements. A line consists of the elements along the reduced axes at one
- * position of the other axes. Missing elements are sorted to its end. */
+ * position of the other axes. In a sorted line, missing elements are at the end. */
 #ifndef CB_API_KNOWN_LINES_H
 #define CB_API_KNOWN_LINES_H
 
@@ -18,8 +18,8 @@ typedef struct cb_known_lines {
         *known; /* number of elements that are not missing; int64, with extent 1 along the axis */
 } cb_known_lines;
 
-/* Sorts the lines of x. `is_missing` receives lines and returns a bool for each element. The caller has set s, x, reduced and
- * keepdims. After an error of s, sorted and known are NULL. */
+/* Sorts the lines of x. `is_missing` receives lines and returns a bool for each element. Before the call, the caller sets the
+ * fields s, x, reduced and keepdims. After an error, which is recorded in s, the fields sorted and known are NULL. */
 void cb_known_lines_sort(cb_known_lines *l, uint64_t task_mem,
                          cubed_array *(*is_missing)(cb_steps *s, cubed_array *lines));
 /* Reshapes y, an array with extent 1 along l->axis, to the shape of a reduction of x. Returns NULL if y is NULL. */

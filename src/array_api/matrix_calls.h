@@ -40,8 +40,8 @@ CUBED_MUST_CHECK cubed_status cb_matrix_apply(const cb_matrix_job *j, cubed_arra
  * need. */
 CUBED_MUST_CHECK cubed_status cb_matrix_apply_to(const cb_matrix_job *j, cubed_array *x,
                                                  cubed_array **const *outs, cubed_error *err);
-/* Returns true in *out if a task of `task_mem` bytes can hold one matrix of x (and of b, unless it is NULL), its results,
- * and the chunks from which it is read; also returns true if task_mem is 0 (unknown). */
+/* Sets *out to true if a task of `task_mem` bytes can hold one matrix of x (and of b, unless it is NULL), its results, and the
+ * chunks from which it is read, or if task_mem is 0 (unknown). */
 CUBED_MUST_CHECK cubed_status cb_matrix_fits(const cb_matrix_job *j, const cubed_array *x,
                                              const cubed_array *b, uint64_t task_mem, bool *out,
                                              cubed_error *err);

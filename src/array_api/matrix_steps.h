@@ -7,7 +7,8 @@
 /* Fails with CUBED_E_LINALG if x has fewer than two axes. `name` is for messages. */
 CUBED_MUST_CHECK cubed_status cb_check_matrices(const char *name, const cubed_array *x,
                                                 cubed_error *err);
-/* Sets the type of computations: the promoted type of both (a's type if b is NULL); float64 for integers and bools. */
+/* Sets the type in which a and b are computed: their promoted type, or a's type if b is NULL. Integers and bools are computed in
+ * float64. */
 CUBED_MUST_CHECK cubed_status cb_floating(const char *name, const cubed_array *a,
                                           const cubed_array *b, cubed_dtype *out, cubed_error *err);
 cubed_array *cb_step_product(cb_steps *s, cubed_array *a, cubed_array *b);

@@ -9,7 +9,8 @@
 typedef struct cb_quantiles {
     const double *q;
     int n;
-    bool in_front; /* the result has a leading axis for the quantiles; otherwise n is 1 */
+    /* The result has a leading axis for the quantiles. If false, there is one quantile (n is 1). */
+    bool in_front;
     cubed_quantile_options o;
     uint32_t reduced; /* bit d: `o` names axis d as a reduced axis */
 } cb_quantiles;

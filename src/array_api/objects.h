@@ -13,9 +13,10 @@ typedef struct cb_grouped_image {
     cubed_array *codes; /* int64, of x's shape: the group of each element, or -1 */
     /* Number of groups; at most twice the number of different labels in the index. */
     int64_t ngroups;
-    int64_t n;          /* number of labels in the index, 1 if there is none */
-    cubed_array *place; /* group of each label in the index; NULL: 0, 1, 2, ... */
-    bool is_flat;       /* the image has no axes, so x was given one axis of extent 1 */
+    int64_t n; /* number of labels in the index, 1 if there is none */
+    /* Group of each label in the index; NULL if label number i of the index is group i. */
+    cubed_array *place;
+    bool is_flat; /* the image has no axes, so x was given one axis of extent 1 */
 } cb_grouped_image;
 
 /* Finds the groups of an image's elements. Errors are recorded in `s`. */

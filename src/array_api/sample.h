@@ -20,7 +20,7 @@ typedef struct cb_sample {
 bool cb_sample_take(cb_sample *m, cb_steps *s, const char *name, cubed_array *x,
                     const cubed_reduce_options *options);
 /* Return the means and sums of the samples of x, which keep the reduced axes. cb_sample_end drops these axes of a result
- * unless the options of cb_sample_take set `keepdims`. All return NULL for NULL. */
+ * unless the options of cb_sample_take set `keepdims`. All three functions return NULL if x is NULL. */
 cubed_array *cb_sample_mean(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_sum(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_end(const cb_sample *m, cubed_array *x);

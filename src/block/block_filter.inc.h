@@ -3,8 +3,9 @@
 #define FN(name) CB_FILTER_PASTE(name, TAG)
 
 /* Applies a linear filter along one axis. Computes n contiguous elements of the result. The n elements of x that have the same
- * weight are also contiguous. The order of additions is that of SciPy. With symmetric or antisymmetric weights, it is the
- * middle element, then pairs of elements from the outermost pair on; otherwise the last element, then the others in order. */
+ * weight are also contiguous. The order of additions is that of SciPy. If the weights are symmetric or antisymmetric, the sum
+ * begins with the middle element, and adds pairs of elements, the outermost pair first. Otherwise the sum begins with the last
+ * element, and adds the other elements in order. */
 static void FN(correlate)(void *to, const void *from, const axis_filter *f, int64_t n)
 {
     T *y = to;

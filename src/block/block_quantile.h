@@ -37,8 +37,9 @@ cubed_scalar cb_quantile_nan(const cb_quantile_params *p);
 
 /* --- Lines that are entirely in a block --------------------------------------------------------------- */
 
-/* Shape of a block as (outer, n, inner): the axes before those of the parameters, the axes of the parameters, and the axes after
- * them. A line consists of the n elements at an outer and an inner position. */
+/* The shape of a block as three extents. n: number of elements along the axes of the quantile, which the parameters name. outer,
+ * inner: number of positions along the axes before and after these axes. A line consists of the n elements at one outer and one
+ * inner position. */
 typedef struct cb_quantile_layout {
     int64_t outer, n, inner;
 } cb_quantile_layout;

@@ -101,7 +101,7 @@ typedef struct cb_fill_params {
     int32_t neighbours; /* 1 to CB_MOST_NEIGHBOURS */
 } cb_fill_params;
 enum { CB_MOST_NEIGHBOURS = 64 };
-/* Name of the function in errors. With one neighbour, the function has another name for users. */
+/* Name of the user's function in error messages, which depends on the number of neighbours. */
 #define CB_FILL_NAME(neighbours) ((neighbours) == 1 ? "setmisstonn" : "setmisstodis")
 
 /* "histogram": counts elements in bins, or sums their weights (a second input). bins + 1 non-descending edges follow as doubles.
@@ -239,7 +239,7 @@ typedef struct cb_rolling_params {
 } cb_rolling_params;
 
 /* Kinds of "filter". Each result is computed from the elements around it. The kinds before CB_FILTER_RANK filter along one axis
- * after another. The other kinds filter all elements of a box at once. The comments list the data that follow cb_filter_params;
+ * after another. The other kinds filter all elements of a box together. The comments list the data that follow cb_filter_params;
  * data of a box are in C order. */
 typedef enum cb_filter_kind {
     /* Weighted sum. Doubles follow: the weights of each axis in `axes`, one axis after another. */
@@ -303,7 +303,7 @@ typedef struct cb_interpolate_params {
     uint32_t kept, unused;
 } cb_interpolate_params;
 
-/* Returns whether a kind filters all elements of a box at once. */
+/* Returns true if a kind filters all elements of a box together, and not along one axis after another. */
 static inline bool cb_filter_takes_box(int32_t kind) { return kind >= CB_FILTER_RANK; }
 
 /* "remap": computes an array on another grid. Each cell of the target grid is a weighted sum of cells of the source grid; the

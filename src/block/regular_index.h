@@ -26,8 +26,9 @@ typedef struct cb_regular_index {
 
 /* Returns the bytes of memory for cb_regular_build. */
 size_t cb_regular_bytes(int64_t rows, int64_t columns);
-/* Builds the index in `memory`, of cb_regular_bytes() bytes and aligned to 8 bytes. Returns false if the search does not work
- * with these degrees: both axes must be sorted and finite, latitudes within 90 degrees, and longitudes within one turn. */
+/* Builds the index in `memory`, of cb_regular_bytes() bytes and aligned to 8 bytes. Returns false if the coordinates (in degrees)
+ * are not suitable: both axes must be sorted and finite, latitudes must be from -90 to 90, and longitudes must span at most 360
+ * degrees. */
 bool cb_regular_build(void *memory, const double *lat, int64_t rows, const double *lon,
                       int64_t columns, cb_regular_index *out);
 /* Returns the position of a cell, equal to the result of cb_vec_of. */

@@ -4,7 +4,7 @@
 
 #include "cubed/base.h"
 
-/* Entry of `places` (see `scatter`) for a key that is not copied. */
+/* Entry of the list `places` of `scatter` for a key that is not copied. */
 #define CB_SELECT_NOWHERE UINT32_MAX
 
 /* Functions for keys of one width (1, 2, 4 or 8 bytes). */
@@ -16,7 +16,7 @@ typedef struct cb_select_width {
     /* Sets out[0] to the k-th smallest key, counted from 0, and out[1] to the next key in sorted order, which may be equal. If k
      * is n - 1, both are the same key. 0 <= k < n < 2**32. `temp` is scratch of the size of `keys`. */
     void (*select)(const void *keys, int64_t n, int64_t k, void *temp, uint64_t out[2]);
-    /* Copies key i to index places[i]. */
+    /* Copies key i to position places[i] of the output. */
     void (*scatter)(const void *keys, int64_t n, const uint32_t *places, void *to);
     /* Returns key i. */
     uint64_t (*get)(const void *keys, int64_t i);

@@ -51,7 +51,7 @@ typedef struct cb_image_places {
     int output, origin, axes;
 } cb_image_places;
 
-/* An image and the options of a filter, which point into the structure. */
+/* An image and the options of a filter. Pointers in the options lead to members of this structure. */
 typedef struct cb_image {
     cubed_array *x;
     int ndim, axes[CUBED_MAX_NDIM],

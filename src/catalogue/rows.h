@@ -50,7 +50,7 @@
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY) | ACCEPTS(NONE), (FLAGS) | CUBED_PARAM_LIKE, NOTES)             \
     }
-/* Weights of the elements of the first array, or of those along the axes. */
+/* Weights of the elements of the first array, or of the elements along the axes. */
 #define PARAM_WEIGHTS(NAME, FLAGS, NOTES)                                                          \
     PARAM_OPTIONAL_ARRAY(NAME, (FLAGS) | CUBED_PARAM_WEIGHTS, NOTES)
 

@@ -37,7 +37,7 @@ typedef struct cb_chunks_options {
     /* Intermediates may stay in the memory of this process. If false, all of them go to the work folder, because other processes
      * also read or write them. */
     bool own;
-    /* Count the future reads of intermediates, and free each chunk after the last one. */
+    /* Count the future reads of intermediates, and free each chunk after its last read. */
     bool counts;
     size_t spare; /* memory in bytes for intermediates; the cache uses the remainder */
     /* Returns the total number of reads of a chunk that tasks read repeatedly; SIZE_MAX if it is unknown. */

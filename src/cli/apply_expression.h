@@ -17,7 +17,7 @@ typedef struct apply {
     const char *out;
     const char *along; /* dimension along which several input files are joined */
     bool has_along,
-        stacks; /* has_along: --along was given; stacks: the files have no such dimension */
+        stacks; /* has_along: --along was given; stacks: the files do not have the dimension `along` */
     operator_kind
         of_inputs; /* the innermost operator if it accepts several files, else OPERATOR_NONE */
     /* The list of inputs that are used as one input; NULL if there is no such list. */

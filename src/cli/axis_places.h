@@ -9,13 +9,14 @@ typedef struct places {
     int64_t n;
     double *number; /* elements of a coordinate of a floating-point type, otherwise NULL */
     int64_t *whole; /* elements of a coordinate of another type, otherwise NULL */
-    bool is_time;   /* `whole` has microseconds of the calendar */
+    /* `whole` has times, in microseconds after the origin of the coordinate's calendar. */
+    bool is_time;
     cubed_calendar calendar;
 } places;
 
 /* Returns -1, 0 or 1 if element i of x is less than, equal to or greater than element k of y. */
 int places_compare(const places *x, int64_t i, const places *y, int64_t k);
-/* Writes element i as a date or a number. Returns text. */
+/* Writes element i to `text` as a date or a number. Returns `text`. */
 const char *places_text(const places *p, int64_t i, char text[CUBED_TIME_TEXT_CAP]);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct chunk_spec {
     struct {
         char *dim;
         int64_t length;
-        int64_t *list; /* lengths of irregular chunks; NULL: all have `length` */
+        int64_t *list; /* lengths of irregular chunks; NULL if all chunks have `length` */
         int64_t n;
         bool used; /* at least one array had this axis */
     } part[CUBED_MAX_NDIM];

@@ -201,7 +201,8 @@ int cli_next_option(int argc, char **argv, const cli_usage *usage, cli_common *c
 int cli_show_version(void);
 /* Reports an error in the command line and how to get help; returns EXIT_USAGE. */
 int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
-/* Reports that a subcommand got n arguments that are not options, in place of those named in `expected`; returns EXIT_USAGE. */
+/* Reports that a subcommand got n arguments that are not options, and that it expected the arguments described by `expected`.
+ * Returns EXIT_USAGE. */
 int cli_argument_error(const char *verb, const char *expected, int n);
 /* Parses a time in seconds, such as "90" or "0.5". */
 bool cli_parse_milliseconds(const char *text, uint32_t *out);

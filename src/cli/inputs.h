@@ -47,7 +47,7 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
  * the array as it is stored, or NULL if no group has the array. A name STORE::NAME is an array of another file. */
 cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err);
 /* Returns true if the status of opening an optional array must be reported: the array exists or may exist, but cannot be read
- * now. Without it, or with the coordinate of another input, a result could have other values. */
+ * now. Without this array, or with the coordinate of another input in its place, a result could have other values. */
 bool inputs_must_report(cubed_status st);
 /* Opens the coordinate `name`. Searches the group of the input named `of` before the other groups. */
 cubed_status inputs_coordinate_of(inputs *in, const char *of, const char *name, cubed_array **out,

@@ -30,7 +30,7 @@ struct cubed_weights {
     bool largest; /* each row copies the value with the largest weight */
     bool full;    /* no row is empty */
     int64_t rows, columns, n;
-    int64_t *starts; /* rows + 1 entries: number of each row's first weight, and n */
+    int64_t *starts; /* rows + 1 entries: index of the first weight of each row, followed by n */
     int32_t *column; /* columns of the n weights */
     double *value;   /* values of the n weights */
     size_t room;     /* capacity of `column` and `value`, in weights */

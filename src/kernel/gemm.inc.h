@@ -13,7 +13,8 @@ enum { FN(NR) = NV * (int)(VECTOR_BYTES / sizeof(T)), FN(NC) = NC_BYTES / (int)s
 #define NR FN(NR)
 #define NC FN(NC)
 
-/* c (MR x NR, rows `ldc` apart) =, += or -= a tile of products over k. */
+/* Computes a tile of sums of products over k. Stores the tile in c (MR x NR, rows `ldc` apart), adds it to c, or subtracts it
+ * from c. */
 static inline void FN(tile)(int64_t k, const T *a, const T *b, T *c, int64_t ldc, cb_gemm_mode mode)
 {
     V sum[MR][NV];

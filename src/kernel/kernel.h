@@ -9,7 +9,7 @@
 #include "kernel/rolling_kernel.h"
 #include "kernel/sparse_kernel.h"
 
-/* Number of elements that a program of the register machine (src/exec/vm) processes at once: 1 KiB of float64. Longer vectors
+/* Number of elements that a program of the register machine (src/exec/vm) processes in one step: 1 KiB of float64. Longer vectors
  * would separate memory access and arithmetic into phases. This costs bandwidth, unless the machine interleaves both
  * (execute_paced in vm.c).
  *

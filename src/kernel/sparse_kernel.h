@@ -1,4 +1,4 @@
-/* Products of a sparse matrix with several vectors at once. The elements of the vectors are interleaved. */
+/* Products of a sparse matrix with several vectors at the same time. The elements of the vectors are interleaved. */
 #ifndef CB_KERNEL_SPARSE_H
 #define CB_KERNEL_SPARSE_H
 

@@ -5,7 +5,7 @@
 
 #include "lang/expr_builder.h"
 
-/* Describes the array that a node of the tree computes. Never fails; the description is empty if nothing is known. */
+/* Describes the array that a node of the syntax tree computes. Never fails; the description is empty if nothing is known. */
 expr_about expr_about_of(expr_builder *b, const expr *e);
 void expr_about_free(expr_about *about);
 /* Returns the attributes of decoded values: those of `about` without the attributes of `packing` (may be NULL). Floats with

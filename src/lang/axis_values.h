@@ -14,7 +14,7 @@ typedef struct axis_values {
     int64_t n;
     bool is_time;
     cubed_time_axis axis; /* units and calendar, if is_time */
-    int64_t *us;          /* times in microseconds since 1970-01-01 of the axis's calendar */
+    int64_t *us;          /* times in microseconds after the origin of the calendar */
     double *number;
     bool single; /* numbers are float32 */
     char *text;  /* strings: elements of `size` bytes, of type `dtype` */
@@ -25,7 +25,7 @@ typedef struct axis_values {
     cubed_expr_coord had; /* the coordinate before the call, and the part of it that x still has */
 } axis_values;
 
-/* Reads the coordinate along axis d of x, the array built from the tree e. Free *v with axis_values_free after success. */
+/* Reads the coordinate along axis d of x, the array built from the syntax tree e. Free *v with axis_values_free after success. */
 CUBED_MUST_CHECK cubed_status axis_values_read(expr_builder *b, const expr *e, const cubed_array *x,
                                                int d, axis_values *v);
 void axis_values_free(axis_values *v);

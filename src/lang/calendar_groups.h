@@ -31,7 +31,8 @@ typedef struct groups {
     int year_days;           /* length of the year to which day numbers refer; 0 for other groups */
 } groups;
 
-/* Returns a part of the date of a time, in microseconds of the calendar. Seasons are numbers in calendar_seasons. */
+/* Returns a part of the date of a time, which is given in microseconds after the calendar's origin. Seasons are numbers in
+ * calendar_seasons. */
 int64_t date_part_of(cubed_calendar c, int64_t us, date_part what);
 /* Returns the first microsecond of interval k. */
 int64_t intervals_start(cubed_calendar c, int64_t k, const intervals *s);

@@ -1,5 +1,5 @@
-/* The expression language of `cubed eval`: parses a string into a tree (expr_parse.c) and builds
- * arrays from the tree (expr_build.c). */
+/* The expression language of `cubed eval`: parses a string into a syntax tree (expr_parse.c) and builds arrays from the tree
+ * (expr_build.c). */
 #ifndef CUBED_LANG_EXPR_H
 #define CUBED_LANG_EXPR_H
 

@@ -27,7 +27,7 @@ struct expr_builder {
     const cubed_expr_host *host;
     expr_result *result;
     cubed_error *err;
-    /* Results of the tree's nodes; the index is the number of a node. */
+    /* Results of the nodes of the syntax tree; the index is the number of a node. */
     int nbuilt;
     struct {
         cubed_array *array; /* decoded values; NULL if the node is not built, or is a literal */

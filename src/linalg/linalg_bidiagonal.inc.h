@@ -3,8 +3,8 @@
  * left and right reflectors of a panel. A panel's update of the m x n matrix a, V Y^H + X U^H, is subtracted from the rest of a
  * when the panel is complete. V and X are stored side by side in rows of 2 b, and so are Y and U. */
 
-/* c (m) -= `rows` times conj(row), over the first `left` columns of the first part and the first `right` columns of the
- * second part. */
+/* Subtracts `rows` times conj(row) from c (m elements). Uses the first `left` columns of the first part and the first `right`
+ * columns of the second part. */
 static void F(take_line)(const cb_products *p, int64_t m, int64_t b, int64_t left, int64_t right,
                          const T *rows, const T *row, T *c)
 {
@@ -22,7 +22,7 @@ typedef struct F(halves) {
     int64_t m, n, width, left, right;
 } F(halves);
 
-/* y (m) -= a b^H x, over the columns of both parts that are in use. */
+/* Subtracts a b^H x from y (m elements). Uses the columns of both parts that are in use. */
 static void F(take_products)(const cb_products *p, F(halves) h, const T *x, T *y)
 {
     const int64_t ld = 2 * h.width;

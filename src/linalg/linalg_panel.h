@@ -34,7 +34,7 @@ static inline size_t cb_panel_item(const cubed_block_call *call)
 {
     return cb_is_complex(call->in[0].dtype) ? sizeof(cb_complex) : sizeof(double);
 }
-/* Copies the input block to its place in the output panel. Only for blocks of column 0. `item` is the size of an element. */
+/* Copies the input block to its position in the output panel. Only for blocks of column 0. `item` is the size of an element. */
 void cb_panel_load(const cb_panel *s, size_t item);
 
 #endif

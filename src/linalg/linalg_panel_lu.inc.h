@@ -7,7 +7,7 @@ static inline T *F(row_of)(const cb_panel *s, int64_t row)
     return (T *)s->at + (s->rows + row) * s->width;
 }
 
-/* Rows lo to hi - 1 of the panel -= the block's rows (`depth` columns) times x. */
+/* Subtracts the block's rows (`depth` columns) times x from rows lo to hi - 1 of the panel. */
 static void F(subtract_rows)(const cb_panel *s, int64_t lo, int64_t hi, int64_t depth, const T *x)
 {
     if (lo >= hi) return;

@@ -9,13 +9,13 @@ static inline void F(product)(const cb_products *p, cb_gemm_mode mode, cb_gemm g
     p->F(gemm)(&g);
 }
 
-/* c (m x n) -= a (m x k) b (k x n) */
+/* Subtracts the product of a (m x k) and b (k x n) from c (m x n). */
 static inline void F(subtract_product)(const cb_products *p, cb_gemm g)
 {
     F(product)(p, CB_GEMM_SUBTRACT, g);
 }
 
-/* p (m) += a (m x n) x */
+/* Adds the product of a (m x n) and x to p (m elements). */
 static inline void F(add_times)(const cb_products *s, int64_t m, int64_t n, const T *a, int64_t ld,
                                 const T *x,
                                 T *p) /* NOLINT(readability-non-const-parameter): is made */
@@ -24,7 +24,7 @@ static inline void F(add_times)(const cb_products *s, int64_t m, int64_t n, cons
     s->F(matvec)(&g);
 }
 
-/* q (n) += a^H y of a (m x n) */
+/* Adds a^H y to q (n elements); a is m x n. */
 static inline void F(add_adjoint_times)(const cb_products *s, int64_t m, int64_t n, const T *a,
                                         int64_t ld, const T *y,
                                         T *q) /* NOLINT(readability-non-const-parameter): is made */
@@ -33,7 +33,7 @@ static inline void F(add_adjoint_times)(const cb_products *s, int64_t m, int64_t
     s->F(matvec)(&g);
 }
 
-/* to (n x m) = conj(a)^T for a (m x n). Writes whole cache lines. */
+/* Stores conj(a)^T in `to` (n x m); a is m x n. Writes whole cache lines. */
 static inline void F(conj_transposed)(int64_t m, int64_t n, const T *a, int64_t lda, T *to)
 {
     enum { ROWS = 8 };

@@ -38,7 +38,7 @@ static inline T F(reflect)(int64_t n, T *x, double *beta)
     return F(make)((reflected - F(real)(alpha)) / reflected, -F(imag)(alpha) / reflected);
 }
 
-/* a = (1 - tau v v^H) a for an m x n matrix with rows `ld` apart; w has room for n numbers. */
+/* Replaces a, an m x n matrix with rows `ld` apart, by (1 - tau v v^H) a. w has space for n numbers. */
 static inline void F(reflect_rows)(int64_t m, int64_t n, T tau, const T *v, T *a, int64_t ld, T *w)
 {
     if (F(real)(tau) == 0 && F(imag)(tau) == 0) return;
@@ -47,7 +47,7 @@ static inline void F(reflect_rows)(int64_t m, int64_t n, T tau, const T *v, T *a
     for (int64_t i = 0; i < m; i++) F(axpy)(n, F(scaled)(-1, F(mul)(tau, v[i])), w, a + i * ld);
 }
 
-/* a = a (1 - tau v v^H) */
+/* Replaces a by a (1 - tau v v^H). */
 static inline void F(reflect_columns)(int64_t m, int64_t n, T tau, const T *v, T *a, int64_t ld)
 {
     if (F(real)(tau) == 0 && F(imag)(tau) == 0) return;

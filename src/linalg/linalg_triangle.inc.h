@@ -1,7 +1,7 @@
 /* Triangular factors for type T; see linalg_shared.h. Matrices are halved recursively, so that nearly all work is products
  * of matrices (Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997). */
 
-/* b (n x m) = inverse of a, unit lower triangular, times b. */
+/* Replaces b (n x m) by the inverse of a times b; a is unit lower triangular. */
 static void F(solve_unit_lower)(const cb_products *p, int64_t n, int64_t m, const T *a, int64_t lda,
                                 T *b, int64_t ldb)
 {
@@ -27,7 +27,7 @@ static void F(solve_unit_lower)(const cb_products *p, int64_t n, int64_t m, cons
     }
 }
 
-/* b (n x m) = inverse of a, upper triangular, times b. */
+/* Replaces b (n x m) by the inverse of a times b; a is upper triangular. */
 static void F(solve_upper)(const cb_products *p, int64_t n, int64_t m, const T *a, int64_t lda,
                            T *b, int64_t ldb)
 {
@@ -124,7 +124,7 @@ static int64_t F(lu_columns)(const cb_lu *f, int64_t lo, int64_t hi)
  * column without a pivot, or the number of rows if there is none. */
 static int64_t F(lu)(const cb_lu *f) { return F(lu_columns)(f, 0, f->columns); }
 
-/* x (m x n) = x times the inverse of l^H, for lower triangular l. */
+/* Replaces x (m x n) by x times the inverse of l^H; l is lower triangular. */
 static void F(solve_right)(const cb_cholesky *w, int64_t m, int64_t n, const T *l, T *x)
 {
     int64_t half = n / 2, ld = w->ld;

@@ -2,7 +2,7 @@
  * (Dongarra, Sorensen and Hammarling, "Block reduction of matrices to condensed forms for eigenvalue computations",
  * 1989). */
 
-/* w = a v for the Hermitian matrix (m x m) given by the lower triangle of `a`. */
+/* Computes w = a v. The lower triangle of `a` gives the Hermitian matrix (m x m). */
 static void F(hermitian_times)(const cb_products *p, int64_t m, const T *a, int64_t ld, const T *v,
                                T *w)
 {
@@ -35,7 +35,7 @@ static void F(take_column)(const work *s, const T *a, int64_t b, int64_t k, int6
     F(add_times)(&s->products, n - k, done, w, 2 * b, x, column);
 }
 
-/* w = (a - V W^H - W V^H) v for the rows and columns after k */
+/* Computes w = (a - V W^H - W V^H) v for the rows and columns after k. */
 static void F(take_product)(const work *s, const T *a, int64_t b, int64_t k, int64_t done,
                             const T *v, T *w)
 {
@@ -78,7 +78,7 @@ static void F(reduce_panel)(const work *s, T *a, int64_t k0, int64_t b)
     }
 }
 
-/* a -= V W^H + W V^H for rows and columns from `top` on. Elements above the diagonal become undefined. */
+/* Subtracts V W^H + W V^H from a, in the rows and columns from `top` on. Elements above the diagonal become undefined. */
 static void F(update_rest)(const work *s, T *a, int64_t top, int64_t b)
 {
     enum { ROWS = 128 };

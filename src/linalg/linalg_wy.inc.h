@@ -45,7 +45,7 @@ static inline void F(wy_rows)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_
     F(wy_complete)(w, m, b, tau);
 }
 
-/* c (w->m x n) = the block's product, or its adjoint, times c. */
+/* Replaces c (w->m x n) by the product of the block's reflectors, or the adjoint of this product, times c. */
 static inline void F(wy_apply)(const cb_wy *w, bool adjoint, int64_t n, T *c, int64_t ld)
 {
     F(product)
@@ -83,8 +83,8 @@ static inline void F(wy_apply)(const cb_wy *w, bool adjoint, int64_t n, T *c, in
                .ldc = ld});
 }
 
-/* c (m x n, rows `ldc` apart) = the product of reflectors times c. `in_rows`: reflector k is stored in row k of r.a, from
- * column k + below on. */
+/* Replaces c (m x n, rows `ldc` apart) by the product of the reflectors times c. `in_rows`: reflector k is stored in row k of
+ * r.a, from column k + below on. */
 static inline void F(wy_multiply)(cb_wy *w, int64_t m, int64_t n, F(reflectors) r, bool in_rows,
                                   T *c, int64_t ldc)
 {

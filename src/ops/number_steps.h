@@ -26,7 +26,7 @@ cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
  * need. CUBED_E_INTERNAL if a needed result is NULL although no step failed. */
 cubed_status cb_steps_end_all(cb_steps *s, cubed_array *const *x, cubed_array **const *outs, int n);
 
-/* Return a 0-d constant: of a given type, of float64, of int64. */
+/* Return a 0-d constant of a given type, of float64, or of int64. */
 cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value);
 cubed_array *cb_step_float(cb_steps *s, double value);
 cubed_array *cb_step_whole(cb_steps *s, int64_t value);

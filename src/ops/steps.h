@@ -11,7 +11,7 @@ cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b
 cubed_array *cb_step_unary(cb_steps *s, cubed_op op, cubed_array *a);
 cubed_array *cb_step_binary(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
 cubed_array *cb_step_by(cb_steps *s, cubed_op op, cubed_array *a, double b);
-/* Returns a where the condition is true, else b. Returns NULL if an operand is NULL. */
+/* Returns an array with the elements of a where the condition is true, and of b elsewhere. Returns NULL if an operand is NULL. */
 cubed_array *cb_step_where(cb_steps *s, cubed_array *condition, cubed_array *a, cubed_array *b);
 cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
 cubed_array *cb_step_reshaped(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
@@ -33,7 +33,7 @@ cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int a
 CUBED_MUST_CHECK cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out,
                                          cubed_error *err);
 /* Returns a number in the type that a Python float has in an operation with an array: float64 for integers, bools and times,
- * otherwise the array's type. Returns NULL for NULL. */
+ * otherwise the array's type. Returns NULL if `beside` is NULL. */
 cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value);
 
 #endif

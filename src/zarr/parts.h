@@ -57,7 +57,7 @@ void cb_zarr_runs_restart(cb_zarr_runs *r);
 /* Returns the next run, as a byte range of the unencoded chunk in stored order. Runs are in ascending order. Sets r->more to
  * false if it is the last run. */
 cubed_range cb_zarr_runs_next(cb_zarr_runs *r);
-/* Moves the next elements of the part, `bytes` bytes in stored order, to their places in the result `dst`. */
+/* Moves the next elements of the part, `bytes` bytes in stored order, to their positions in the result `dst`. */
 void cb_zarr_runs_place(cb_zarr_runs *r, const char *from, size_t bytes, char *dst);
 
 /* Functions for chunks that a codec encodes in blocks (codec_ranges.c). `part` has the codecs of a chunk or of an inner chunk. */

@@ -11,7 +11,7 @@ typedef struct sink {
     uint64_t came;            /* number of bytes decoded so far */
     cubed_range run; /* the next contiguous byte range of the part; size 0: no range is left */
     size_t run_at;   /* position of `run` in the part, in stored order */
-    /* buffer: collects elements that are moved to their places together */
+    /* buffer: collects elements, which are then moved to their positions together */
     char *buffer, *dst;
     size_t buffered, cap;
 } sink;

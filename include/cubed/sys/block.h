@@ -2,7 +2,7 @@
  * cubed_blockwise (cubed/blockwise.h) applies a function to the blocks of arrays.
  *
  * A function is pure: the same call gives the same bytes, in any process. It allocates only the memory that it declares,
- * and may be called from several threads at once. */
+ * and may be called from several threads at the same time. */
 #ifndef CUBED_SYS_BLOCK_H
 #define CUBED_SYS_BLOCK_H
 

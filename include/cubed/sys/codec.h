@@ -1,8 +1,8 @@
 /* Interface for programs that add a codec of chunks.
  *
  * A codec converts bytes to bytes. It knows only the facts about an array that are in cubed_codec_ctx, and never allocates
- * memory for data: it receives scratch memory. It may be called from several threads at once with different scratch memory.
- * Encoded bytes are untrusted: a codec checks sizes in them before use, and malformed input gives CUBED_E_FORMAT.
+ * memory for data: it receives scratch memory. It may be called from several threads at the same time with different scratch
+ * memory. Encoded bytes are untrusted: a codec checks sizes in them before use, and malformed input gives CUBED_E_FORMAT.
  *
  * The library fills all structures that a codec reads. Later versions of libcubed may add members at their ends. */
 #ifndef CUBED_SYS_CODEC_H

@@ -1,7 +1,7 @@
 /* Interface for programs that add a store of keys and bytes: a vtable, and requests that a store completes.
  *
  * Keys are relative paths with '/' between their parts ("u/c/0/1"). They are never empty or absolute, and no part is empty, "."
- * or "..": the library checks this. A put replaces the whole object at once: a reader sees either the old object or the new
+ * or "..": the library checks this. A put replaces the whole object atomically: a reader sees either the old object or the new
  * one, never a part of it.
  *
  * Requests. The library passes any number of requests to `submit`, which need not wait for them. The store completes each
@@ -10,8 +10,8 @@
  * has no function that waits for requests: several threads have requests in one store, and one thread may wait for requests in
  * several stores.
  *
- * Threads. submit and cancel are called from several threads at once. The store must not hold any of its locks when it calls
- * `complete`, which does not block and does not call the store.
+ * Threads. submit and cancel are called from several threads at the same time. The store must not hold any of its locks when it
+ * calls `complete`, which does not block and does not call the store.
  *
  * Lifetimes. A request, its keys, ranges and buffers, and the target of `err` belong to the caller of submit. They do not
  * change until the request is completed; afterwards the store does not access them. Between submit and complete, `next` and
@@ -266,9 +266,9 @@ struct cubed_store_vtable {
      * everything at a prefix by such copies. NULL: not possible. */
     cubed_status (*copy)(cubed_store *store, const char *const *from, const char *const *to,
                          size_t n, cubed_error *err);
-    /* Put an object in pieces as they are computed: in any order, and by several threads at once. Each byte is put once, or by
-     * several attempts of one task with the same value. The object is not visible before end_pieces. All four functions NULL:
-     * objects are put as a whole. */
+    /* Put an object in pieces as they are computed: in any order, and by several threads at the same time. Each byte is put once,
+     * or by several attempts of one task with the same value. The object is not visible before end_pieces. All four functions
+     * NULL: objects are put as a whole. */
     cubed_status (*begin_pieces)(cubed_store *store, const char *key, cubed_store_pieces **out,
                                  cubed_error *err);
     cubed_status (*put_piece)(cubed_store_pieces *pieces, uint64_t offset, const void *src,

@@ -72,7 +72,7 @@ class Call:
         return self.function(*args, **more, **self.kwargs)
 
 
-#: How an axis is split into blocks: a pair of the axis's extent, and either the extent of all
+#: How an axis is divided into blocks: a pair of the axis's extent, and either the extent of all
 #: blocks except the last, which may be shorter, or a tuple with the extent of each block.
 Cut = tuple[int, int | tuple[int, ...]]
 
@@ -106,7 +106,7 @@ def bounds(cut: Cut, i: int) -> tuple[int, int]:
 
 
 def cut_of(extents: Sequence[int], what: str) -> Cut:
-    """Returns the split of an axis into blocks with these extents."""
+    """Returns the division of an axis into blocks with these extents."""
     first = max(1, extents[0]) if extents else 1
     out = (sum(extents), first)
     if sizes(out) == tuple(extents):
@@ -119,7 +119,7 @@ def cut_of(extents: Sequence[int], what: str) -> Cut:
 
 
 def merged(cut: Cut, several: int, what: str) -> Cut:
-    """Returns a split in which each group of `several` neighbouring blocks is merged into one
+    """Returns a division in which each group of `several` neighbouring blocks is merged into one
     block."""
     extent, chunk = cut
     if not isinstance(chunk, tuple):
@@ -128,7 +128,8 @@ def merged(cut: Cut, several: int, what: str) -> Cut:
 
 
 def finer(cut: Cut, most: int) -> Cut:
-    """Returns a split in which blocks are divided so that each has at most `most` elements."""
+    """Returns a division in which longer blocks are divided, so that each has at most `most`
+    elements."""
     extent, chunk = cut
     if not isinstance(chunk, tuple):
         return extent, min(chunk, most)
@@ -137,7 +138,7 @@ def finer(cut: Cut, most: int) -> Cut:
 
 
 def common(cuts: Sequence[Cut]) -> Cut:
-    """Returns one split for several axes of the same extent.
+    """Returns one division into blocks for several axes of the same extent.
 
     If all are regular, the blocks have the smallest chunk's extent. Otherwise blocks begin and end
     at all chunk boundaries of all axes.
@@ -151,7 +152,7 @@ def common(cuts: Sequence[Cut]) -> Cut:
 
 
 def cuts(x: _core.Array) -> list[Cut]:
-    """Returns for each axis of an array its split into chunks."""
+    """Returns the division of each axis of an array into chunks."""
     chunks = engine_chunks(x)
     return [
         (n, c if isinstance(c, tuple) else min(c, max(1, n)))
@@ -172,8 +173,8 @@ class Operand:
 
 @dataclass
 class Output:
-    """A result: its type, the split of each axis, and the index of each axis. If the index of an
-    axis is None, each block contains the whole axis."""
+    """A result: its type, the division of each axis into blocks, and the index of each axis. If the
+    index of an axis is None, each block contains the whole axis."""
 
     dtype: np.dtype[Any]
     cuts: list[Cut]
@@ -185,12 +186,12 @@ class Output:
 
 
 def unify(operands: Sequence[Operand], title: str, align: bool) -> dict[Hashable, list[Cut]]:
-    """Splits the axes of all operands. Returns for each index a list with the split for each
-    operand that has it, in order.
+    """Divides the axes of all operands into blocks. Returns for each index a list with the division
+    of each operand that has the index, in order.
 
-    Axes of the same extent have the same split (:func:`common`). If extents differ, blocks are
-    paired by number, unless `align` is true. Axes of extent 1, or of one block, are passed to all
-    calls.
+    Axes of the same extent are divided in the same way (:func:`common`). If extents differ, blocks
+    are paired by number, unless `align` is true. Axes of extent 1, or of one block, are passed to
+    all calls.
     """
     found: dict[Hashable, list[Cut]] = {}
     for x in operands:
@@ -218,11 +219,11 @@ def _unify_one(index: Hashable, mine: list[Cut], title: str, align: bool) -> lis
 
 
 def join(unified: Mapping[Hashable, list[Cut]]) -> dict[Hashable, Cut]:
-    """Returns for each index how the results are split into blocks along it.
+    """Returns for each index how the results are divided into blocks along it.
 
-    Results are split like the operand with the most blocks along the index, or like the first of
-    several with this number. Operands that are broadcast along the index (extent 1) are ignored,
-    unless all operands are broadcast.
+    Results are divided like the operand with the most blocks along the index, or like the first
+    operand if several have this number. Operands that are broadcast along the index (extent 1) are
+    ignored, unless all operands are broadcast.
     """
     return {
         index: max([c for c in mine if c[0] != 1] or mine, key=count)
@@ -304,7 +305,7 @@ def run_blocks(
 
 def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]) -> list[int]:
     """Returns the extents of the largest block. Axes whose number in `symbols` is negative are not
-    split."""
+    divided."""
     longest = (max(c) if isinstance(c, tuple) else c for c in chunks)
     return [n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)]
 

@@ -39,7 +39,7 @@ from cubed.runtime._call import to_array
 from cubed.spec import Spec
 
 #: For an axis: the numbers of elements to trim at the start and at the end of a result, and the
-#: split of the axis if no values are added beyond its ends.
+#: division of the axis into blocks if no values are added beyond its ends.
 Trim = tuple[int, int, Cut | None]
 
 
@@ -47,10 +47,10 @@ Trim = tuple[int, int, Cut | None]
 class BlockInfo:
     """Makes the argument `block_info` of a function, in Dask's format."""
 
-    #: For each array its position in the arguments, and for each axis its split and the index of
-    #: its block number. If the index is None, the axis is not split.
+    #: For each array its position in the arguments, and for each axis its division into blocks and
+    #: the index of its block number. If the index is None, the axis is not divided.
     arrays: tuple[tuple[int, tuple[tuple[Cut, int | None], ...]], ...]
-    cuts: tuple[Cut, ...]  # splits of the result
+    cuts: tuple[Cut, ...]  # divisions of the axes of the result into blocks
     dtype: np.dtype[Any]
 
     def of_ones(self) -> BlockInfo:

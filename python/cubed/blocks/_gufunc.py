@@ -320,11 +320,11 @@ def _narrowed(
     mem: CallMem,
     memory: int | None = None,
 ) -> tuple[dict[Hashable, list[Cut]], int]:
-    """Splits the loop axes so that the blocks of a call fit; also returns the bytes that it
-    allocates.
+    """Divides the loop axes so that the blocks of a call fit in memory. Also returns the number of
+    bytes that a call allocates.
 
-    Blocks are whole along core dimensions. If `memory` is None, the splits do not change. Only for
-    functions that treat each element of the loop separately.
+    Blocks are whole along core dimensions. If `memory` is None, the division into blocks does not
+    change. Only for functions that treat each element of the loop separately.
     """
     before = {i: max(sizes(cut)) for i, cut in join(unified).items() if i in range(ndim)}
     length = dict(before)

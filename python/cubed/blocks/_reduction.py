@@ -309,7 +309,7 @@ def _weights(title: str, weights: Any, x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Tree:
-    """The properties that all levels of the tree of a reduction share."""
+    """The properties that all levels of a tree reduction share."""
 
     title: str
     axes: Axes

@@ -38,7 +38,7 @@ DEFAULT_SPLIT_EVERY = 4
 
 @dataclass(frozen=True)
 class _Step:
-    """One level of the tree: a function along some axes of every field."""
+    """One level of a tree reduction: a function along some axes of every field."""
 
     function: Callable[..., Any] | None
     combine: Callable[..., Any] | None  # combines the results of one group, in order

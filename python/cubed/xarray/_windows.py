@@ -115,7 +115,8 @@ def _reduced_by(
     dtype: np.dtype[Any],
     options: dict[str, Any],
 ) -> NDArray:
-    """Reduces each window: at most `most` windows at a time, or all at once if None."""
+    """Reduces each window: at most `most` windows at a time, or all windows together if `most` is
+    None."""
     sliding: Any = np.lib.stride_tricks.sliding_window_view
     view = sliding(block, tuple(sizes.values()), axis=tuple(sizes))
     axes = tuple(range(-len(sizes), 0))

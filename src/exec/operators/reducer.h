@@ -10,8 +10,8 @@
  * used 12 to 14 % less processor time with two to five rows than with one row, and 6 % less with eight rows. */
 enum { CB_REDUCE_MOST_ROWS = 4 };
 
-/* The states of one reduction at one level of the tree in which values are reduced. A state has several components, such as sum
- * and count. Each plane is an array of one component, with one element for each position of the task's box. */
+/* The states of one reduction at one level of the tree of additions. A state has several components, such as sum and count. Each
+ * plane is an array of one component, with one element for each position of the task's box. */
 typedef struct cb_state {
     void *plane[CB_REDUCE_MAX_PLANES];
 } cb_state;
@@ -26,10 +26,10 @@ typedef struct cb_reducer {
     int levels;
     /* indexed by level, then by reduction; the last level has the results */
     cb_state *state[CB_REDUCE_MAX_LEVELS];
-    /* by level: number of values that were reduced into each of the current states */
+    /* for each level, the number of values that were reduced into each of the current states */
     int64_t taken[CB_REDUCE_MAX_LEVELS];
     int64_t children
-        /* by level: number of blocks (level 0) or of states of the level below that were reduced */
+        /* for each level, the number of blocks (level 0) or of states of the level below that were reduced */
         [CB_REDUCE_MAX_LEVELS];
     /* Accumulators for contiguous runs of reduced elements: CB_LANES_BYTES for the vector lanes of each reduction. Between two
      * runs, the lanes have the neutral values of the reductions. */
@@ -71,7 +71,7 @@ bool cb_reduce_goes_along(const cb_stage_reduce *r, const cb_branch *b);
 /* Reduces all blocks of the task, or all stored states that it reads, into `top`, the states that are the task's result. */
 CUBED_MUST_CHECK cubed_status cb_reduce_task(const cb_task *t, const cb_box *task_box,
                                              const cb_box *kept, cb_state *top, cubed_error *err);
-/* Reduces one block into the states of level 0, the lowest level of the tree in which values are reduced. */
+/* Reduces one block into the states of level 0, the lowest level of the tree of additions. */
 CUBED_MUST_CHECK cubed_status cb_reduce_block(cb_reducer *r, int64_t block, cubed_error *err);
 
 #endif

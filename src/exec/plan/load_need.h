@@ -4,8 +4,8 @@
 
 #include "chunks/chunk_need.h"
 
-/* Maximum number of elements of a vector, the unit that the register machine evaluates at once. Several reductions may read the
- * same vector one after another, so it must fit into the first-level cache. */
+/* Maximum number of elements of a vector, the unit that the register machine evaluates in one step. Several reductions may read
+ * the same vector one after another, so it must fit into the first-level cache. */
 #define CB_LONGEST_VECTOR ((size_t)4 * CB_VECTOR)
 
 /* Returns true if the branch (a piece of a program) has no instructions and only loads a stored array. Returns false if the

@@ -52,7 +52,7 @@ typedef struct cb_vm cb_vm;
  * There is no function to close it: the caller releases the arena to a mark before this call. `box` has the elements to be
  * evaluated, and must be within the branch.
  *
- * cb_vm_open: for cb_vm_store, over the runs that are fastest for these outputs and loads.
+ * cb_vm_open: for cb_vm_store. Chooses the runs (contiguous sequences of elements) that are fastest for these outputs and loads.
  *
  * reductions  views over `box` of the states of this stage's reductions, which the branch may load
  * outs        views of the results over `box`

@@ -1,5 +1,5 @@
-/* Decides how many workers of a service a driver may use. Services such as AWS Lambda start a limited number of workers at once,
- * and then a limited number per second. Used by one thread (ramp.c). */
+/* Decides how many workers of a service a driver may use. Services such as AWS Lambda start a limited number of workers
+ * immediately, and then a limited number per second. Used by one thread (ramp.c). */
 #ifndef CB_RUN_RAMP_H
 #define CB_RUN_RAMP_H
 
@@ -10,9 +10,9 @@ enum { CB_RAMP_SECONDS = 64 };
 
 typedef struct cb_ramp {
     unsigned workers; /* maximum number of workers */
-    /* The fields ramp_workers and ramp_per_second of cubed_executor_caps. If at_once is 0, all workers start at once. */
+    /* The fields ramp_workers and ramp_per_second of cubed_executor_caps. If at_once is 0, all workers start immediately. */
     unsigned at_once, per_second;
-    double spare; /* number of workers that the service could start at once at time spare_ns */
+    double spare; /* number of workers that the service could start immediately at time spare_ns */
     int64_t start_ns, spare_ns;
     unsigned asked;  /* workers requested from the service */
     unsigned seen;   /* workers that have reported a task */

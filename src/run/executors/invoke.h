@@ -13,8 +13,8 @@ enum { CB_INVOKE_MOST = 1000 }; /* maximum number of calls in flight */
 #define CB_INVOKE_MESSAGE ((uint64_t)4 << 20)
 /* Assumed duration of a call in milliseconds, in addition to its tasks. */
 #define CB_INVOKE_OVERHEAD_MS 50u
-/* Workers that AWS Lambda starts at once, and further workers per second. "Lambda scaling behavior" in AWS's Developer Guide:
- * 1,000 execution environments every 10 seconds, refilled continuously. */
+/* Number of workers that AWS Lambda starts immediately, and number of further workers per second. "Lambda scaling behavior" in
+ * AWS's Developer Guide: 1,000 execution environments every 10 seconds, refilled continuously. */
 enum { CB_LAMBDA_RAMP_WORKERS = 1000, CB_LAMBDA_RAMP_PER_SECOND = 100 };
 
 typedef struct cb_invoker cb_invoker;

@@ -12,7 +12,7 @@
  * CB_HEDGE_LEAST  minimum number of replies before a request may be sent twice
  * CB_HEDGE_EVERY  at most one in CB_HEDGE_EVERY requests is sent twice
  * CB_HEDGE_BURST  maximum number of second requests that may be saved for later. Without this maximum, a service that slows down
- *                 would receive 5 % of all earlier requests again at once. */
+ *                 would immediately receive 5 % of all earlier requests again. */
 enum { CB_HEDGE_KNOWN = 64, CB_HEDGE_LEAST = 20, CB_HEDGE_EVERY = 20, CB_HEDGE_BURST = 8 };
 
 /* Shared by the clients of a context. Thread-safe. */

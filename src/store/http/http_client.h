@@ -47,7 +47,7 @@ typedef enum cb_http_ready {
 
 typedef enum cb_http_verdict {
     CB_HTTP_DONE,
-    CB_HTTP_AGAIN, /* the call is retried at once, with a changed request */
+    CB_HTTP_AGAIN, /* the call is retried immediately, with a changed request */
     /* The call is retried as after a transient fault; `error` describes the fault if retries fail. */
     CB_HTTP_LATER,
     /* The service refused the call because there are too many calls: retry when the throttle allows it. This does not count as

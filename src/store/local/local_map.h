@@ -25,7 +25,7 @@ void cb_map_end(void);
 /* Maps an object of exactly `size` bytes until cb_map_close. Returns NULL if the object cannot be mapped. The caller must then
  * read the object, which also reports any error.
  *
- * all   all bytes will be read, so all pages are loaded at once; otherwise load pages with cb_map_bring
+ * all   all bytes will be read, so all pages are loaded immediately; otherwise load pages with cb_map_bring
  * cut   is set to `name` if the file changes while it is mapped, at the latest in cb_map_close
  * name  number by which the caller recognises this mapping; not 0 */
 void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, atomic_int *cut,

@@ -81,8 +81,8 @@ typedef struct cb_dialect {
     bool writes, lists;
     size_t most_deleted; /* maximum number of keys that one call deletes; 1: no bulk deletion */
     bool conditional_uploads; /* conditional puts may be uploaded in parts */
-    /* Reads a reply to CB_REMOTE_UPLOADS: reports each upload by cb_remote_tell_upload, and the next page. NULL: uploads are
-     * not explicitly begun or aborted, and the service deletes unused parts after some time. */
+    /* Reads a reply to CB_REMOTE_UPLOADS: passes each upload to cb_remote_tell_upload, and stores the token of the next page.
+     * NULL: uploads are not explicitly begun or aborted, and the service deletes unused parts after some time. */
     cubed_status (*read_uploads)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                                  cubed_error *err);
     /* Reads a reply during an upload. Stores in the call's body the ID from the reply to CB_REMOTE_CREATE, or, for a part, its

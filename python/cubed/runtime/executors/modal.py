@@ -81,7 +81,7 @@ class ModalExecutor(EngineExecutor):
     )
 
     def known_workers(self) -> int:
-        """Returns 100, the default limit of containers that run at once for one Modal account."""
+        """Returns 100, the default limit of simultaneous containers of one Modal account."""
         return 100
 
     def _own_image(self, modal: Any) -> Any:
