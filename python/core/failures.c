@@ -120,7 +120,7 @@ cubed_status core_failed(PyObject *answer, cubed_error *err)
     if (!PyTuple_Check(answer) || !PyArg_ParseTuple(answer, "isK", &status, &message, &number)) {
         PyErr_Clear();
         status = CUBED_E_INTERNAL;
-        message = "bug: nobody says what failed";
+        message = "bug: the failure has no description";
         number = 0;
     }
     if (err) {

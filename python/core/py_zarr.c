@@ -274,7 +274,7 @@ static PyObject *publish_file(PyObject *module, PyObject *args)
     return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
 }
 
-/* Ends the file at once, because a traceback may keep its object for a long time. */
+/* Ends the file immediately, because a traceback may keep its object for a long time. */
 static PyObject *end_file(PyObject *module, PyObject *args)
 {
     PyObject *capsule;

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 
-/* Maximum number of bits counted at once. The counts use 512 KiB for each requested key. */
+/* Maximum number of bits counted in one pass. The counts use 512 KiB for each requested key. */
 #define MOST_BITS  16
 #define LEAST_BITS 4
 /* Number of pieces into which a pass over few lines is split, so that more tasks run in parallel. The counts of the pieces are

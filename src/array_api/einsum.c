@@ -73,7 +73,7 @@ static char name_of(uint8_t index)
 typedef struct term {
     char text[3 * CUBED_MAX_NDIM];
     size_t length;
-    int nletters, dots; /* dots: -1 without "..." */
+    int nletters, dots; /* dots: position of "..."; -1 if there is none */
     uint8_t letter[CUBED_MAX_NDIM];
 } term;
 

@@ -8,7 +8,7 @@
 
 #include "block/sort_line.h"
 
-/* Maximum number of runs merged at once. A task reads a range of each run. */
+/* Maximum number of runs that one pass merges into one. A task reads a range of each run. */
 #define MOST_RUNS 512
 /* Minimum average length of a range, in bytes. Ranges may be shorter if otherwise fewer than FEW_RUNS runs would be merged. */
 #define RANGE_BYTES 1024
@@ -16,7 +16,7 @@
 /* A chunk of the result, or of int64 positions, uses at most 1 / CHUNKS_OF_TASK of a task's memory. So tasks of other operations
  * can hold several such chunks. */
 #define CHUNKS_OF_TASK 8
-/* Bytes of a sample during sorting: the sample, its key, its place and its run. */
+/* Bytes of a sample during sorting: the sample, its key, its position and its run. */
 #define SAMPLE_BYTES(item) (2 * (item) + 24)
 
 uint64_t cb_merge_memory(uint64_t task_mem)
@@ -81,7 +81,7 @@ static int64_t square_root(int64_t x)
     return r;
 }
 
-/* Returns the maximum number of runs that can be merged at once. */
+/* Returns the maximum number of runs that one pass can merge into one. */
 static int64_t most_fan(const cb_merge_line *l, int64_t part, int64_t run)
 {
     const int64_t size = (int64_t)cubed_dtype_size(l->x->node.dtype), parts = run / part;

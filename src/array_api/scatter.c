@@ -1,5 +1,5 @@
-/* Indexing and assignment by arrays of positions for several axes at once, as in NumPy's x[i, j] and x[i, j] = value; and
- * assignment to slices, x[slices] = value. Axes without positions are selected as a whole.
+/* Indexing and assignment by arrays of positions along several axes, as in NumPy's x[i, j] and x[i, j] = value; and assignment to
+ * slices, x[slices] = value. Axes without positions are selected as a whole.
  *
  * Axes with positions are moved next to each other and merged, and their positions become one array. In assignments, every
  * element searches for its own position among the sorted positions. So each element is written only by the task that computes

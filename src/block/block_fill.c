@@ -18,14 +18,14 @@ enum { CELLS = 1024, ROWS = 24, TREE = 64 };
 
 /* The cells of a plane, the plane that is filled, and indexes of the cells. */
 typedef struct fill {
-    int64_t cells, across; /* across: elements of the axis of longitudes */
+    int64_t cells, across; /* across: number of elements of the axis of longitudes */
     bool regular;
     const double *lat, *lon;
     cubed_dtype dtype;
     const void *plane;
     void *tree_memory;
     bool has_rows, has_tree,
-        tree_is_current; /* tree_is_current: its usable cells are those of the plane */
+        tree_is_current; /* tree_is_current: the usable cells of `tree` are those of the plane */
     cb_regular_index rows;
     cb_space_index tree;
 } fill;

@@ -9,8 +9,8 @@
 #include "block/params.h"
 #include "kernel/kernel.h"
 
-/* A strip is a part of the block that is reduced at once: a number of inner positions. STRIP_BYTES: maximum size of the states
- * that a strip updates, so that they stay in the second-level cache. LEAST_STRIP: minimum number of inner positions. */
+/* A strip is a part of the block that is reduced in one step: a number of inner positions. STRIP_BYTES: maximum size of the
+ * states that a strip updates, so that they stay in the second-level cache. LEAST_STRIP: minimum number of inner positions. */
 #define STRIP_BYTES ((int64_t)128 << 10)
 #define LEAST_STRIP 256
 

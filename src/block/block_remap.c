@@ -11,7 +11,7 @@
 
 enum {
     ROWS = 2048, /* number of rows between checks for cancellation */
-    /* maximum number of cells per plane that are interleaved at once, so that they stay in the cache */
+    /* maximum number of cells per plane that are interleaved together, so that they stay in the cache */
     MOST_WINDOW = 32768,
     CELLS_PER_WEIGHT = 3 /* maximum number of cells per weight for which interleaving saves time */
 };
@@ -188,8 +188,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
                 : cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
 }
 
-/* Returns the number of cells of each plane to interleave at once, and sets *planes to the number of planes of x. Returns 0 for a
- * single plane, or if values are copied. */
+/* Returns the number of cells of each plane to interleave together, and sets *planes to the number of planes of x. Returns 0 for
+ * a single plane, or if values are copied. */
 static int64_t window_of(const cubed_block_call *call, int64_t *planes)
 {
     const cb_remap_params *p = call->params;

@@ -79,7 +79,7 @@ static cubed_status call_take_along_axis(const cb_call *c)
 static const cubed_param gather_params[] = {INPUT, POSITIONS_OF_AXES};
 static const cubed_param scatter_params[] = {INPUT, VALUE, POSITIONS_OF_AXES};
 
-/* Gets the list of positions at place i, one array for each axis of x. */
+/* Gets the list of positions in argument i, one array for each axis of x. */
 static cubed_status take_positions(const cb_call *c, int i, cubed_array *const **out)
 {
     const int ndim = cubed_array_ndim(cb_call_array(c, 0));
@@ -181,7 +181,8 @@ static cubed_status call_forward_fill(const cb_call *c)
     const bool has_missing =
         kind == CUBED_KIND_FLOAT || kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_TIME;
     if (out && has_missing && cb_call_has(c, 2) && cb_call_int(c, 2) < cubed_array_shape(x)[axis]) {
-        /* Positions are NaN at missing elements. Forward filling them gives the position of the last known element. */
+        /* Positions are NaN at missing elements. Forward filling them gives the position of the last element that is not
+         * missing. */
         cubed_array *at = positions_along(&s, x, axis);
         cubed_array *missing = cb_step_op(&s, CUBED_OP_NOT_EQUAL, x, x, NULL);
         cubed_array *known =

@@ -1,5 +1,5 @@
 /* "cubed.grib": one field of a GRIB message per chunk, read-only. An encoded chunk is the number of the field in its message
- * (four bytes, little-endian), followed by the message. Simple packing is unpacked here, by all threads at once. ecCodes
+ * (four bytes, little-endian), followed by the message. Simple packing is unpacked here, by all threads in parallel. ecCodes
  * unpacks the other packings and computes the points of grids. */
 #include <stdio.h>
 #include <string.h>

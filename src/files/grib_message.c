@@ -415,7 +415,7 @@ static uint64_t number_at(const uint8_t *bits, uint64_t at, int width)
     return v >> (8 * bytes - from - width) & (((uint64_t)1 << width) - 1);
 }
 
-/* Number of values that are passed on at once. */
+/* Number of values that are passed on in one call. */
 enum { BLOCK = 256 };
 
 static void unpack_block(const packed *x, uint64_t from, int n, uint64_t *bit, double *out)

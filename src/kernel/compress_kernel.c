@@ -4,8 +4,8 @@
 #include "base/checked.h"
 #include "kernel/kernel.h"
 
-/* Copies every element to the next free place, which advances only if the element is selected. So there are no branches to
- * predict. The caller limits n to the number of free places, so no copy is out of bounds. */
+/* Copies every element to the next free position, which advances only if the element is selected. So there are no branches to
+ * predict. The caller limits n to the number of free positions, so no copy is out of bounds. */
 static inline __attribute__((always_inline)) int64_t pick(size_t size, const char *x,
                                                           const uint8_t *mask, int64_t n, char *dst)
 {

@@ -20,7 +20,7 @@ void axis_values_free(axis_values *v)
     expr_coord_free(&v->had);
 }
 
-/* Returns the name of the first input in the tree `e` that has the dimension, or NULL. The parser limits the height of
+/* Returns the name of the first input in the syntax tree `e` that has the dimension, or NULL. The parser limits the height of
  * trees, and so the recursion depth. */
 static const char *input_with(const expr_builder *b, const expr *e, const char *dim)
 {

@@ -1,4 +1,4 @@
-/* Builds lazy arrays from trees. */
+/* Builds lazy arrays from syntax trees. */
 #include <math.h>
 #include <string.h>
 
@@ -186,7 +186,7 @@ static void add_var(expr_builder *b, expr_var var, const char *name);
 static cubed_status build_statement(expr_builder *b, const expr *e, int *bare);
 
 /* Gives new numbers to the nodes of a definition's body, and sets their positions to that of the call, for error messages. The
- * recursion depth is the height of the tree. */
+ * recursion depth is the height of the syntax tree. */
 static void renumber(expr_builder *b, expr *e, int at)
 {
     e->number = b->fresh++;

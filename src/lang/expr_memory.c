@@ -1,4 +1,4 @@
-/* Errors, memory and in-memory arrays for functions that build arrays from trees. */
+/* Errors, memory and in-memory arrays for functions that build arrays from syntax trees. */
 #include <stdarg.h>
 
 #include "lang/expr_builder.h"

@@ -10,8 +10,8 @@
 #include "lang/hints.h"
 #include "lang/lang_memory.h"
 
-/* Limits for untrusted text. MAX_DEPTH limits nested brackets and signs. The height of the tree is also limited: a long sum
- * increases it, and functions that walk trees recurse to this depth. */
+/* Limits for untrusted text. MAX_DEPTH limits nested brackets and signs. The height of the syntax tree is also limited: a long
+ * sum increases it, and functions that walk the tree recurse to this depth. */
 #define MAX_DEPTH  200
 #define MAX_HEIGHT 1000
 #define MAX_NODES  10000

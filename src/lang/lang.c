@@ -7,7 +7,7 @@
 #include "lang/lang_memory.h"
 #include "lang/result_names.h"
 
-/* The name of a result. `name` points into the tree or, if the expression has no name, to `own`. */
+/* The name of a result. `name` points into the syntax tree or, if the expression has no name, to `own`. */
 typedef struct result_name {
     const char *name;
     bool is_bare;

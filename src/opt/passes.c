@@ -295,7 +295,7 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
 
 cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 {
-    /* Do not check the stages of inserted passes again: all intermediates of a stage are planned at once. */
+    /* Do not check the stages of inserted passes again: all intermediates of a stage are planned together. */
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         const int stages = p->nstages;

@@ -6,12 +6,12 @@
 
 /* Size of the first read of a chunk, which usually contains the table of blocks. */
 enum { FIRST_BYTES = 4096 };
-/* MOST_AT_ONCE: maximum encoded bytes read at once, if the chunk has more. LEAST_BLOCK: minimum decoded block size for which the
+/* MOST_AT_ONCE: maximum encoded bytes in one read, if the chunk has more. LEAST_BLOCK: minimum decoded block size for which the
  * table of blocks fits in the buffer. */
 #define MOST_AT_ONCE ((size_t)8 << 20)
 #define LEAST_BLOCK  ((size_t)1 << 10)
-/* Maximum number of runs decoded at once. If a block has more, it is decoded once and kept (cb_zarr_keeps_block),
- * or decoded once for each run. */
+/* Maximum number of runs (contiguous requested bytes) decoded in one call. If a block has more runs, it is decoded once and kept
+ * (cb_zarr_keeps_block), or decoded once for each run. */
 enum { MOST_RUNS = 1024 };
 /* Maximum overhead of a block that does not shrink: it is stored unencoded, with one header per byte of an element. */
 #define BLOCK_OVERHEAD ((size_t)4 << 10)
@@ -110,7 +110,7 @@ static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_exte
     return CUBED_OK;
 }
 
-/* Finds the first part of a range that can be decoded at once. It is the whole range if its encoded blocks fit in the buffer,
+/* Finds the first part of a range that one call can decode. It is the whole range if its encoded blocks fit in the buffer,
  * otherwise the part in the first block. Blocks may be stored in any order. */
 static cubed_status locate_some(encoded_chunk *x, cubed_range *range, cubed_codec_extent *out,
                                 uint64_t *stored, cubed_error *err)

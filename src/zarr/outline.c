@@ -251,7 +251,7 @@ static cubed_status to_v2(const char *where, const cb_zarr_outline *o, const jso
 
 /* --- Copies ------------------------------------------------------------------------------------------- */
 
-/* Maximum number of objects that are copied at once: all are read, then all are written. */
+/* Maximum number of objects that are copied together: all are read, then all are written. */
 enum { AT_ONCE = 16 };
 
 typedef struct object {

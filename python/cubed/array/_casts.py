@@ -51,7 +51,8 @@ def no_objects(dtype: np.dtype[Any]) -> str:
     own = {"S": "b''", "U": "''", "b": "False"}.get(dtype.kind, "0")
     return (
         f"astype: {dtype} cannot become object, because Cubed has no arrays of Python's objects."
-        " Xarray asks for them if missing values (NaN) meet strings or bool, or strings meet"
-        f" another type: give a value of the array's own type, such as fill_value={own} or"
+        " Xarray requests them if missing values (NaN) are combined with strings or bool, or"
+        " strings with another type:"
+        f" give a value of the array's own type, such as fill_value={own} or"
         f" x.where(condition, {own}), or load the array first"
     )

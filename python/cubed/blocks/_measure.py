@@ -58,7 +58,7 @@ def measure_reserved_mem(
         Bytes of the process (code, libraries, metadata) while a small task runs a Python function,
         plus a third of these bytes for plans, which use a quarter of `reserved_mem`. In a worker
         process, private memory that is not resident counts because its
-        limit counts it. Libraries that functions import are not included. Computed at once.
+        limit counts it. Libraries that functions import are not included. Computed immediately.
 
     Examples
     --------

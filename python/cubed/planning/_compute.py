@@ -349,9 +349,10 @@ class Plan(PlanTotals):
               other tasks read before, and if chunks of a shard are read together.
             - ``bytes_read``, ``bytes_written``: decoded data. ``cost``: US dollars.
             - ``get_rate``, ``put_rate``: the highest number of GETs and PUTs per second to one
-              prefix of keys, if all workers begin at once, wait 30 ms for a reply and transfer 80
-              MB/s. ``get_limit``, ``put_limit``: the limits that the service documents, 0 if
-              unknown. ``limit_seconds``: the time that waiting for these limits adds to the run.
+              prefix of keys, if all workers begin at the same time, wait 30 ms for a reply and
+              transfer 80 MB/s. ``get_limit``, ``put_limit``: the limits that the service documents,
+              0 if unknown. ``limit_seconds``: the time that waiting for these limits adds to the
+              run.
 
         Raises
         ------
@@ -774,7 +775,7 @@ def compute(
         contents of arrays are unknown (objects that are sliced), the run starts again with a
         warning.
     take_over : bool, default False
-        True: take over the target of an unfinished run of another machine or container at once,
+        True: immediately take over the target of an unfinished run of another machine or container,
         even on a store that ignores conditions of puts. Make sure that the run has ended. False: a
         run counts as ended after `silence` seconds without a heartbeat (an option of executors,
         default 600).

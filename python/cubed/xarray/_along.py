@@ -54,8 +54,8 @@ def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: 
 
 
 def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
-    """Returns x with each missing element interpolated between the known elements before and after
-    it."""
+    """Returns x with each missing element interpolated between the nearest elements before and
+    after it that are not missing."""
     shape = tuple(-1 if d == axis else 1 for d in range(x.ndim))
     places = core_from_numpy(index.astype(float).reshape(shape), None, made=True)
     at = Array._new(places, x._spec)

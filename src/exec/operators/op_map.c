@@ -1,4 +1,4 @@
-/* Operator for elementwise stages: a task evaluates the stage's program over its whole box at once. */
+/* Operator for elementwise stages: a task evaluates the stage's program over its whole box in one pass. */
 #include "base/error.h"
 #include "exec/vm/frames.h"
 

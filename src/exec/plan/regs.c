@@ -174,8 +174,8 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
         }
         int mine = taken >= 0 ? taken : nfree > 0 ? free_regs[--nfree] : next++;
         if (mine > UINT16_MAX)
-            return cb_fail(err, CUBED_E_BUDGET, "one stage has more than %d values alive at once",
-                           UINT16_MAX);
+            return cb_fail(err, CUBED_E_BUDGET,
+                           "one stage needs more than %d registers at the same time", UINT16_MAX);
         for (int k = 0; k < in->nargs; k++) {
             int v = in->arg[k];
             if (v < b->nloads || last[v] != i || b->instrs[v - b->nloads].reg == mine) continue;

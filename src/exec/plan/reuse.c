@@ -44,8 +44,8 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
     }
 }
 
-/* Returns the memory that is needed to cache the codec blocks that two runs share. Each worker processes several rows at once,
- * and reaches the end of the last row before it begins the next rows. */
+/* Returns the memory that is needed to cache the codec blocks that two runs share. Each worker processes several rows at the same
+ * time, and reaches the end of the last row before it begins the next rows. */
 static uint64_t shared_blocks(const cubed_plan *p)
 {
     uint64_t all = 0;

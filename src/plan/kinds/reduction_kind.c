@@ -56,8 +56,8 @@ static cubed_status check_reduce(const cb_ir *ir, const cb_node *n, cubed_error 
     return check_reduction(ir, n, cb_ir_reduced_grid(ir, n), false, err);
 }
 
-/* Extents of reduced axes determine the tree of the reduction, so they are fixed. An axis of extent 1 counts as reduced and as
- * kept (plan/reduction.h). */
+/* Extents of reduced axes determine the tree of additions of the reduction, so they are fixed. An axis of extent 1 counts as
+ * reduced and as kept (plan/reduction.h). */
 static void fix_reduced(const cb_ir *ir, int node, cb_fixed_axes *fixed)
 {
     const cb_node *n = &ir->nodes[node];

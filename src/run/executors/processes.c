@@ -292,7 +292,7 @@ static uint64_t end_worker(processes *x, worker *w, cubed_error *err)
     return peak;
 }
 
-/* Ends all workers at once: idle workers end with their connection, other workers get a signal. */
+/* Ends all workers immediately: idle workers end with their connection, other workers get a signal. */
 static void end_all(processes *x)
 {
     const int64_t now = cb_clock_ns();

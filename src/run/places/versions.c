@@ -13,7 +13,7 @@
 #include "base/pool.h"
 #include "files/files.h"
 
-#define PIECE        ((size_t)1 << 20) /* bytes of an object that are read at once */
+#define PIECE        ((size_t)1 << 20) /* bytes of an object that one request reads */
 #define MAX_DOCUMENT ((size_t)64 << 20)
 /* seed of hashes of object versions, so that they differ from hashes of the objects' bytes */
 #define OF_VERSION 1
