@@ -52,7 +52,7 @@ static void wait_for(int rank, int tag, MPI_Status *status)
     }
 }
 
-/* Prints a line for a terminal, which would obey control characters. So they are spelled out, as in the command. */
+/* Prints a line for a terminal. Control characters are spelled out, as in the command, because a terminal would obey them. */
 __attribute__((format(printf, 3, 4))) static void say(FILE *to, bool lines, const char *format, ...)
 {
     char text[LINE_BYTES], visible[4 * LINE_BYTES], *out = visible;

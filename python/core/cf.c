@@ -87,8 +87,9 @@ PyMethodDef core_cf_methods[] = {
      "unpack(x: Array, stored: str, missing: tuple[tuple[str, bytes, bool], ...], fill: tuple[str, "
      "bytes, bool], scale: tuple[str, bytes, bool] | None, offset: tuple[str, bytes, bool] | None, "
      "/) -> Array\n"
-     "Values of packed elements, of the type of `fill`. Numbers are a type, an element and whether "
-     "the number takes the type of the array."},
+     "Returns the values of packed elements, in the type of `fill`. A number is a tuple of its "
+     "type, "
+     "its element, and whether it takes the type of the array."},
     {"decode", decode, METH_O, "decode(x: Array, /) -> Array"},
     {"join_characters", join_characters, METH_O, "join_characters(x: Array, /) -> Array"},
     {NULL, NULL, 0, NULL},

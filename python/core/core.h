@@ -19,7 +19,7 @@
 /* A call of user code in a task (interrupt.c), on the stack of the thread that runs it. */
 typedef struct core_call {
     unsigned long thread;
-    bool told; /* an exception to end the call was raised in its thread */
+    bool told; /* an exception that ends the call was raised in the call's thread */
     struct core_call *next;
 } core_call;
 

@@ -31,7 +31,7 @@ void core_call_end(core_state *s, core_call *c)
 {
     core_call **at = &s->calls;
     while (*at && *at != c) at = &(*at)->next;
-    if (*at) *at = c->next; /* otherwise the call forked, and this is the child */
+    if (*at) *at = c->next; /* otherwise the call has forked: this is the child */
     if (c->told) take_back();
 }
 

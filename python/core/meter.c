@@ -132,7 +132,7 @@ void core_meter_begin(core_meter *m)
 
 uint64_t core_meter_end(core_meter *m)
 {
-    PyObject *type, *value, *trace; /* the exception that the measured call has set, if any */
+    PyObject *type, *value, *trace; /* the exception that the measured call has set, or NULL */
     PyErr_Fetch(&type, &value, &trace);
     void **table = m->before ? numpy_table() : NULL;
     const counter *c = m->mine ? PyCapsule_GetPointer(m->mine, CAPSULE_NAME) : NULL;

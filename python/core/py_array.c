@@ -195,21 +195,22 @@ static PyGetSetDef getset[] = {
     {"longest_chunks", get_longest_chunks, NULL,
      "longest_chunks: tuple[int, ...]\nExtents of the longest chunk along each axis.", NULL},
     {"all_chunks", get_all_chunks, NULL,
-     "all_chunks: tuple[tuple[int, ...], ...]\nExtents of all chunks, axis by axis; (0,) of an "
-     "empty axis.",
+     "all_chunks: tuple[tuple[int, ...], ...]\nExtents of all chunks of each axis; (0,) for an "
+     "axis without elements.",
      NULL},
     {"dtype", get_dtype, NULL, "dtype: str\nName of the data type.", NULL},
     {"attrs", get_attrs, NULL, "attrs: str\nAttributes, as the text of a JSON object.", NULL},
     {"held", get_held, NULL,
-     "held: tuple[Any, ...]\nWhat reads for it, and objects that `hold` was given.", NULL},
+     "held: tuple[Any, ...]\nObjects that read data for the array, and objects passed to `hold`.",
+     NULL},
     {"dim_names", get_dim_names, NULL,
-     "dim_names: tuple[str | None, ...]\nNames of the dimensions; None where there is none.", NULL},
+     "dim_names: tuple[str | None, ...]\nNames of the dimensions; None: no name.", NULL},
     {"missing_value", get_missing_value, NULL,
-     "missing_value: bytes | None\nBytes of the element that stands for a missing one in a store "
+     "missing_value: bytes | None\nBytes of the element that marks missing elements in stores "
      "of format 2, or None.",
      NULL},
     {"address", get_address, NULL,
-     "address: int\nWhat plans have as 'array' of a stored array that it is.", NULL},
+     "address: int\nNumber by which plans identify the array, as 'array', if it is stored.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

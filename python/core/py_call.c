@@ -432,11 +432,11 @@ static PyObject *call_offsets(PyObject *module, PyObject *args)
 PyMethodDef core_call_methods[] = {
     {"call", call, METH_VARARGS,
      "call(name: str, /, *values: Any) -> Any\n"
-     "Calls a function of the catalogue with the values of its parameters, in their order. Those "
-     "behind the last one have their defaults."},
+     "Calls a function of the catalogue with the values of its parameters, in their order. "
+     "Parameters without a value have their defaults."},
     {"call_as", call_as, METH_VARARGS,
      "call_as(called: str, name: str, /, *values: Any) -> Any\n"
-     "Like call, but errors begin with `called` in place of the name of the function."},
+     "Like call, but errors begin with `called` instead of the name of the function."},
     {"call_offsets", call_offsets, METH_VARARGS,
      "call_offsets(name: str, /, *values: Any) -> tuple[Array | None, int]\n"
      "The offsets to compute before a call of a function that counts (None: nothing), and the "

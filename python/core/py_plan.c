@@ -930,7 +930,7 @@ static PyType_Slot slots[] = {
     {Py_tp_dealloc, dealloc},
     {Py_tp_traverse, traverse},
     {Py_tp_methods, methods},
-    {Py_tp_doc, "What will run, decided and checked before anything does."},
+    {Py_tp_doc, "The stages and tasks of a computation, decided and checked before a task runs."},
     {0, NULL},
 };
 

@@ -172,19 +172,20 @@ static PyObject *with_attrs(PyObject *module, PyObject *args)
 PyMethodDef core_view_methods[] = {
     {"with_attrs", with_attrs, METH_VARARGS,
      "with_attrs(x: Array, attrs: str, /) -> Array\n"
-     "x with these attributes, the text of a JSON object, in place of its own."},
+     "Returns x with these attributes, the text of a JSON object, instead of its own."},
     {"with_dim_names", with_dim_names, METH_VARARGS,
      "with_dim_names(x: Array, names: tuple[str, ...], /) -> Array"},
     {"getitem", getitem, METH_VARARGS,
      "getitem(x: Array, key: tuple[Any, ...], in_front: bool, /) -> Array\n"
-     "x[key] of integers, slices, None, Ellipsis for no axis, arrays of positions, and tuples of "
-     "one "
-     "array: positions along a new axis. `in_front`: the axes of positions are in front."},
+     "Returns x[key]. An entry of the key is an integer, a slice, None, Ellipsis for no axis, an "
+     "array of positions, or a tuple of one array: positions along a new axis. `in_front`: the "
+     "axes of positions are the first axes of the result."},
     {"assign_where", assign_where, METH_VARARGS,
      "assign_where(x: Array, mask: Array, value: Array, /) -> Array"},
     {"setitem", setitem, METH_VARARGS,
      "setitem(x: Array, key: tuple[Any, ...], value: Array, checked: bool, /) -> Array\n"
-     "x after x[key] = value. `checked`: all positions are known to be in range."},
+     "Returns x with the elements x[key] replaced. `checked`: all positions are known to be in "
+     "range."},
     {"rechunk", rechunk, METH_VARARGS,
      "rechunk(x: Array, chunks: Sequence[int | tuple[int, ...] | None], /) -> Array"},
     {NULL, NULL, 0, NULL},

@@ -11,7 +11,7 @@
 /* --- The memory of tasks ---------------------------------------------------------------------------------- */
 
 static PyType_Slot task_mem_slots[] = {
-    {Py_tp_doc, "Bytes that are left for the data of a task, of those that are allowed."},
+    {Py_tp_doc, "The part of allowed_mem, in bytes, that is left for the data of a task."},
     {0, NULL},
 };
 
@@ -330,7 +330,8 @@ PyObject *core_remake(core_state *s, PyObject *arrays, uint64_t task_mem)
 PyMethodDef core_recipe_methods[] = {
     {"record", record, METH_VARARGS,
      "record(function: Callable[..., Any], /, *args: Any) -> Any\n"
-     "The result of function(*args), an array or a tuple of arrays. If the arguments depend on a "
-     "TaskMem, the arrays are made again by the same call, which may cut them otherwise."},
+     "Returns function(*args), an array or a tuple of arrays. If the arguments depend on a "
+     "TaskMem, records the call, so that it can be repeated with another TaskMem. The repeated "
+     "call may divide the arrays differently."},
     {NULL, NULL, 0, NULL},
 };

@@ -210,7 +210,7 @@ static const cb_row rows[] = {
       PARAMS(one_params), CUTS},
      .call = call_ihfft},
     {{"irfft", CATEGORY,
-      .summary = "The inverse of `rfft`: n real numbers; by default 2 * (m - 1) for an input of m.",
+      .summary = "The inverse of `rfft`: n real numbers, by default 2 * (m - 1) if x has m.",
       .returns = REAL, PARAMS(one_params), CUTS},
      .call = call_irfft},
     {{"irfft2", CATEGORY, .summary = "The inverse of `rfft2`, over two axes.", .returns = REAL,
@@ -220,12 +220,12 @@ static const cb_row rows[] = {
       PARAMS(many_params), CUTS},
      .call = call_irfftn},
     {{"rfft", CATEGORY,
-      .summary = "The Fourier transform of real numbers along an axis: n // 2 + 1 numbers.",
+      .summary = "The Fourier transform of real numbers along an axis: n // 2 + 1 numbers for n.",
       .returns = COMPLEX, PARAMS(one_params), CUTS},
      .call = call_rfft},
     {{"rfft2", CATEGORY,
       .summary =
-          "The Fourier transform of real numbers over two axes: n // 2 + 1 in the last axis.",
+          "The Fourier transform of real numbers over two axes: n // 2 + 1 numbers along the last.",
       .returns = COMPLEX, PARAMS(two_params), CUTS},
      .call = call_rfftn},
     {{"rfftfreq", CATEGORY, .summary = "The frequencies of the elements of `rfft`.",
@@ -233,7 +233,7 @@ static const cb_row rows[] = {
      .call = call_rfftfreq},
     {{"rfftn", CATEGORY,
       .summary =
-          "The Fourier transform of real numbers along several axes: n // 2 + 1 in the last.",
+          "The Fourier transform of real numbers over several axes: n // 2 + 1 along the last.",
       .returns = COMPLEX, PARAMS(many_params), CUTS},
      .call = call_rfftn},
 };

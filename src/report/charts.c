@@ -8,8 +8,8 @@
 
 enum { LEFT = 84, RIGHT = 24, TOP = 8, BOTTOM = 26, PLOT = CHART_WIDTH - LEFT - RIGHT };
 
-/* Heights of the title and of the legend of stages. Only a chart in a separate file has them: the page shows them outside the
- * chart. */
+/* Heights of the title and of the legend of stages. Only a chart in a separate file has a title and a legend, because the page
+ * shows them outside the chart. */
 enum { TITLE = 34, LEGEND_LINE = 18, LEGEND_MOST = 24 };
 
 static int legend_lines(const report *r)

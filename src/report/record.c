@@ -52,7 +52,8 @@ void report_close(report *r)
     text_free(r);
 }
 
-/* Merges mark b into a. Mark b follows a on the same lane. */
+/* Merges mark b into mark a. A mark is a rectangle of the timeline that shows consecutive tasks, and b follows a on the same
+ * lane. */
 static void merge(record_mark *a, const record_mark *b)
 {
     if (b->stage == a->stage) {

@@ -131,7 +131,7 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
     return CUBED_OK;
 }
 
-/* Minimum length in bytes of a contiguous run that is read separately.
+/* Minimum length in bytes of a run (a contiguous byte range) that is read separately.
  * - RAW_RUN: for unencoded chunks. A system call costs as much as copying some KiB.
  * - ENCODED_RUN: for chunks that are compressed in blocks of about half a MiB. At both ends of a run, a part of a block is
  *   decoded unnecessarily. */

@@ -6,8 +6,8 @@
 
 /* Size of the first read of a chunk, which usually contains the table of blocks. */
 enum { FIRST_BYTES = 4096 };
-/* MOST_AT_ONCE: maximum encoded bytes in one read, if the chunk has more. LEAST_BLOCK: minimum decoded block size for which the
- * table of blocks fits in the buffer. */
+/* MOST_AT_ONCE: maximum number of encoded bytes in one read, if the chunk has more. LEAST_BLOCK: minimum decoded block size for
+ * which the table of blocks fits in the buffer. */
 #define MOST_AT_ONCE ((size_t)8 << 20)
 #define LEAST_BLOCK  ((size_t)1 << 10)
 /* Maximum number of runs (contiguous requested bytes) decoded in one call. If a block has more runs, it is decoded once and kept

@@ -30,7 +30,7 @@ bool cb_zarr_is_fill(const cb_zarr_meta *m, const char *p, size_t n)
     if (n == 0) return true;
     if (memcmp(p, m->wide_fill ? m->wide_fill : m->fill.bytes, kept) != 0) return false;
     while (kept < item && p[kept] == 0) kept++;
-    /* A run consists of equal elements if each equals the next. */
+    /* The elements are all equal if each equals the next. */
     return kept == item && memcmp(p, p + item, (n - 1) * item) == 0;
 }
 

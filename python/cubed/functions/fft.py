@@ -394,7 +394,7 @@ def ihfft(
 def irfft(
     x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
-    """The inverse of `rfft`: n real numbers; by default 2 * (m - 1) for an input of m.
+    """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) if x has m.
 
     Parameters
     ----------
@@ -495,7 +495,7 @@ def irfftn(
 
 
 def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
-    """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers.
+    """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers for n.
 
     Parameters
     ----------
@@ -534,7 +534,7 @@ def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
 def rfft2(
     a: Any, s: Shape | None = None, axes: Shape = (-2, -1), norm: str | None = "backward"
 ) -> Array:
-    """The Fourier transform of real numbers over two axes: n // 2 + 1 in the last axis.
+    """The Fourier transform of real numbers over two axes: n // 2 + 1 numbers along the last.
 
     Parameters
     ----------
@@ -607,7 +607,7 @@ def rfftfreq(
 def rfftn(
     x: Array, /, s: Shape | None = None, axes: Axis = None, norm: str | None = "backward"
 ) -> Array:
-    """The Fourier transform of real numbers along several axes: n // 2 + 1 in the last.
+    """The Fourier transform of real numbers over several axes: n // 2 + 1 along the last.
 
     Parameters
     ----------

@@ -300,7 +300,7 @@ def unique_all(x: Array, /, *, equal_nan: bool = False) -> UniqueAll:
     """Distinct elements in ascending order, with first positions, inverse indices and counts.
 
     Elements are sorted and counted when the function is called, and again when a result is
-    computed. NaN are all distinct, NaT is one element.
+    computed. All NaN are distinct, and all NaT are one element.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def unique_counts(x: Array, /, *, equal_nan: bool = False) -> UniqueCounts:
     """Distinct elements in ascending order, and their counts.
 
     Elements are sorted and counted when the function is called, and again when a result is
-    computed. NaN are all distinct, NaT is one element.
+    computed. All NaN are distinct, and all NaT are one element.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def unique_inverse(x: Array, /, *, equal_nan: bool = False) -> UniqueInverse:
     """Distinct elements in ascending order, and the index among them of each element.
 
     Elements are sorted and counted when the function is called, and again when a result is
-    computed. NaN are all distinct, NaT is one element.
+    computed. All NaN are distinct, and all NaT are one element.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ def unique_values(x: Array, /, *, equal_nan: bool = False) -> Array:
     """Distinct elements, in ascending order.
 
     Elements are sorted and counted when the function is called, and again when a result is
-    computed. NaN are all distinct, NaT is one element.
+    computed. All NaN are distinct, and all NaT are one element.
 
     Parameters
     ----------

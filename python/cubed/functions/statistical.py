@@ -697,7 +697,7 @@ def percentile(
 ) -> Array:
     """Percentiles; NaN if an element is NaN.
 
-    Methods that give one of the elements keep the type of `x`. With `weights` the method is
+    A method whose result is one of the elements keeps the type of `x`. With `weights` the method is
     ``"inverted_cdf"``, and all elements are sorted.
 
     The result is exact. If the elements of one result use up to a quarter of a task's memory, one
@@ -790,7 +790,7 @@ def quantile(
 ) -> Array:
     """Quantiles; NaN if an element is NaN.
 
-    Methods that give one of the elements keep the type of `x`. With `weights` the method is
+    A method whose result is one of the elements keeps the type of `x`. With `weights` the method is
     ``"inverted_cdf"``, and all elements are sorted.
 
     The result is exact. If the elements of one result use up to a quarter of a task's memory, one

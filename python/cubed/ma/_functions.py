@@ -569,7 +569,7 @@ def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
         a.fill_value = fill_value
 
 
-# --- Of several -----------------------------------------------------------------------------------
+# --- Several arrays -------------------------------------------------------------------------------
 
 
 def count(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:

@@ -31,7 +31,8 @@
 #define WORKERS_PER_BACKUP 20
 /* A range is slow if it takes SLOW_TIMES the mean of its stage, until SLOW_KNOWN tasks have ended. From then on it is slow if it
  * takes SLOW_MORE times the time within which all but SLOW_SHARE of the ranges end. So copies start early in stages whose tasks
- * take equally long. In stages whose tasks differ, there are few copies. SLOW_GAIN is the weight of one range in that time. */
+ * take equally long. In stages whose tasks differ, there are few copies. SLOW_GAIN is the weight of one range in the estimate of
+ * that time. */
 #define SLOW_TIMES    1.5
 #define SLOW_MORE     1.1
 #define SLOW_SHARE    0.05
@@ -331,8 +332,8 @@ static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
  * worker as well. This is the rule of LATE (M. Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments,
  * OSDI 2008). Ranges of a stage are compared with each other, because an engine reports nothing about a range before it ends.
  *
- * There are few backups, because most slow tasks are slow for a reason that also affects a second worker. Tasks may run twice at
- * once without harm; the first report of each counts. */
+ * There are few backups, because most slow tasks are slow for a reason that also affects a second worker. A task may run twice at
+ * the same time without harm, because only its first report counts. */
 static in_flight *find_straggler(cb_driver *d)
 {
     in_flight *worst = NULL;
@@ -406,8 +407,8 @@ static int64_t nanoseconds(double ms)
     return ms < (double)FOREVER_NS / 1e6 ? (int64_t)(ms * 1e6) : FOREVER_NS;
 }
 
-/* Returns the maximum duration of a range of `ntasks` tasks. If a task exceeds its time limit, it has the same time again to
- * end, but at most CB_STUCK_NS (watchdog.h). */
+/* Returns the maximum duration of a range of `ntasks` tasks. A task that exceeds its time limit may continue for the same time
+ * again, but at most for CB_STUCK_NS (watchdog.h). */
 static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
 {
     const double limit = d->a.options->task_timeout_ms, stuck = CB_STUCK_NS / 1e6;

@@ -207,7 +207,7 @@ static cubed_status open_run(cubed_plan *plan, const cubed_range_message *m, cb_
     return cb_parts_open(plan, CB_IO_WORKER, m->run, out, err);
 }
 
-/* Keeps the run open for the next message. Closes it after a failure, because the places of its arrays may have changed. */
+/* Keeps the run open for the next message. Closes it after a failure, because its arrays may now be in other places. */
 static void leave_run(cubed_plan *plan, cb_io *io, bool failed)
 {
     atomic_store(&plan->worker.close_opened, close_opened);

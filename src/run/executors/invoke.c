@@ -230,7 +230,7 @@ cubed_status cb_invoke_poll(cubed_executor *ex, int timeout_ms, cubed_task_repor
                             bool *got, cubed_error *err)
 {
     cb_invoker *x = (cb_invoker *)ex;
-    /* the arrival of new credentials wakes only the client of the stores, so wake this client as well */
+    /* new credentials wake only the client of the stores when they arrive, so wake this client as well */
     cb_http_wake(x->http);
     if (!x->at) {
         cb_invocation *i = take_done(x, timeout_ms);

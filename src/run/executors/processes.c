@@ -1,5 +1,5 @@
-/* Executor with worker processes. Each worker loads the plan and receives ranges over a socket. A worker that dies is replaced;
- * its current task fails with an error that can be retried.
+/* Executor with worker processes. Each worker loads the plan and receives ranges over a socket. A worker that dies is replaced.
+ * Its current task fails with an error after which the task can be retried.
  *
  * The driver never waits for a single worker. Connections are non-blocking: unsent bytes (the bytes of the plan, which all
  * connections share, and one range) stay in memory here, and reports are assembled as they arrive.
@@ -292,7 +292,7 @@ static uint64_t end_worker(processes *x, worker *w, cubed_error *err)
     return peak;
 }
 
-/* Ends all workers immediately: idle workers end with their connection, other workers get a signal. */
+/* Ends all workers immediately: an idle worker ends when its connection is closed, other workers get a signal. */
 static void end_all(processes *x)
 {
     const int64_t now = cb_clock_ns();

@@ -84,7 +84,7 @@ static void begin_job(const threads *t, job *out) CB_REQUIRES(&t->lock)
     out->member = 0;
 }
 
-/* Decodes chunks for other workers. The lock of helpers is the lock of the executor. */
+/* Decodes chunks for other workers. The lock that protects the list of helpers is the lock of the executor. */
 static bool decode_for_others(cb_helper *w, cb_arena *arena)
 {
     cb_mutex_assume_held(w->offers->lock);

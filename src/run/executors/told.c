@@ -128,8 +128,8 @@ cubed_status cb_told_take_json(const char *text, size_t size, cb_buf *out, cubed
 
 /* --- Objects at a URL ---------------------------------------------------------------------------------- */
 
-/* Splits the place of an object: moves the part after the last slash from the store to the key. In a URL this part is
- * percent-encoded, and is decoded for the key. If the place has a path, the path is the key. */
+/* Divides the location of an object into store and key: moves the part after the last slash from the store to the key. In a URL
+ * this part is percent-encoded, and is decoded for the key. If the location has a path, the path is the key. */
 static cubed_status split_key(cb_zone *zone, cb_place *p, cb_buf *key, cubed_error *err)
 {
     const char *scheme = strstr(p->store, "://");

@@ -101,7 +101,7 @@ CB_UNCHECKED_LOCKS void cb_beats_end(cb_beats *b)
     free_beats(b);
 }
 
-/* Does nothing if there is no thread, because the claims then need no lock. */
+/* If there is no thread, does nothing: the claims then need no lock. */
 CB_UNCHECKED_LOCKS void cb_beats_lock(cb_beats *b)
 {
     if (b) cb_mutex_lock(&b->claims);

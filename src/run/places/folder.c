@@ -17,7 +17,7 @@ cubed_status cb_folder_open_work(cb_io *io, cubed_error *err)
 static cubed_status open_place(cb_io *io, cubed_error *err)
 {
     cb_claim c = io->folder;
-    /* close the place that an earlier broker of this run may have opened */
+    /* close the folder if an earlier broker of this run has opened it */
     cb_store_close(io->folder_place);
     io->folder_place = NULL;
     CB_TRY(cb_store_anchor(io->work, io->prefix, false, &io->folder_place, err));
@@ -88,8 +88,8 @@ cubed_status cb_io_spill(cb_io *io, cubed_error *err)
     return cb_chunks_open_work(io->chunks, err);
 }
 
-/* Sets the key of an object or a folder in the run's folder. If the store has places, *store is the open folder, so that a
- * late note does not reach a folder of another run with the same name. */
+/* Sets the key of an object or a folder in the run's folder. If the store can open a folder itself, *store is the open folder, so
+ * that a late note does not reach a folder of another run with the same name. */
 static cubed_status find_in_folder(cb_io *io, const char *name, cubed_store **store, char *key,
                                    size_t cap, cubed_error *err)
 {

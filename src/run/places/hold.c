@@ -68,7 +68,7 @@ cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
 
 void cubed_place_release(cubed_hold *h)
 {
-    /* Do nothing in a forked child, because its parent holds the place. */
+    /* Do nothing in a forked child: the place is held by its parent. */
     if (!h || h->pid != getpid()) return;
     cubed_context *ctx = h->ctx;
     cb_beats_end(h->beats);

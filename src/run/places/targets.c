@@ -1,6 +1,6 @@
-/* Claims, creates and completes the targets of a run, and removes arrays that are not completed. All places are inspected
- * before any place is changed. A new array is created in its final place, and has no metadata until all of its chunks exist.
- * An array that replaces another is created next to it. */
+/* Claims, creates and completes the targets of a run, and removes arrays that the run does not complete. All places are inspected
+ * before any place is changed. A new array is created in its final place, and has no metadata until all of its chunks exist. An
+ * array that replaces another is created next to it. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -28,8 +28,8 @@ static bool is_result(const cb_io *io, int i)
     return !*p->path && name && cb_run_names_result(name + 1);
 }
 
-/* Opens the place at the path, and then reads the record in the open place. So both belong together even if the path leads to
- * another place later. The record of an array that replaces another is in the place of the old array. */
+/* Opens the directory at the path, and then reads the record in the open directory. So the record belongs to this directory even
+ * if the path later leads to another one. The record of an array that replaces another is in the place of the old array. */
 static cubed_status open_place_of(cb_io *io, int i, cubed_store *store, const char *path,
                                   cubed_error *err)
 {

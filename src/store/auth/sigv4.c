@@ -39,7 +39,7 @@ static size_t split_headers(const cb_buf *lines, header out[MOST_HEADERS])
     return n;
 }
 
-/* Appends the value trimmed, with each run of spaces reduced to one. */
+/* Appends the value without spaces at its ends, and with a single space for several consecutive spaces. */
 static void put_trimmed(cb_buf *out, const char *value)
 {
     const char *end = value + strlen(value);

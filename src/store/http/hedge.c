@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-/* A request is repeated if its reply takes more than TIMES the 95th percentile of reply times. A loaded server may need up to
- * this time for normal requests, and must not receive additional requests. Repeating a request before FLOOR nanoseconds saves
- * no time. */
+/* A request is repeated if its reply takes more than TIMES the 95th percentile of reply times. A server under load may need up to
+ * this time for a normal request, and must not receive additional requests. Repeating a request before FLOOR nanoseconds saves no
+ * time. */
 enum { PERCENT = 95, TIMES = 2, FLOOR = 50 * 1000000 };
 
 static int by_size(const void *a, const void *b)

@@ -23,7 +23,7 @@
 #include "store/http/http_sockets.h"
 #include "store/http/pace.h"
 
-/* Maximum attempts of a call: in general, if no connection is possible, and if the server is silent or slow
+/* Maximum numbers of attempts of a call: in general, if no connection can be made, and if the server is silent or slow
  * (store/http/pace.h). */
 enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4, MOST_SLOW = 4 };
 /* The client has a number of tokens. A retry costs tokens, and each successful call adds a token. If all calls fail, no tokens
@@ -40,7 +40,7 @@ enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
 #define FIRST_DELAY (100 * MS)
 #define LONGEST     (20000 * MS)
 #define DAY         ((int64_t)86400)
-/* Maximum pause before a task's retry that a server may request. */
+/* Maximum pause that a server may request before a task is retried. */
 #define LONGEST_ASKED (600000 * MS)
 /* Default time for which a service may refuse every call because of the rate of calls. */
 #define LONGEST_REFUSED (30000 * MS)

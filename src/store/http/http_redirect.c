@@ -9,7 +9,7 @@
 
 enum { MOST_REDIRECTS = 10 };
 
-/* Returns true if a server with an address of this kind may be contacted, which depends on the kind of the first server's
+/* Returns true if a server with an address of this kind may be contacted. This depends on the kind of the first server's
  * address. */
 static bool may_ask(cb_redirects *r, const char *host, cb_address_kind kind)
 {
@@ -81,7 +81,7 @@ static int before_request(void *ctx, char *remote,
     (void)local_port;
     if (!get_host(r, host)) return CURL_PREREQFUNC_ABORT;
     cb_address_kind kind = cb_address_kind_of(host);
-    /* The address is the address of the proxy, so it does not show where the server is. */
+    /* This is the address of the proxy, which does not show where the server is. */
     const bool proxied = r->proxy_port && remote_port == r->proxy_port;
     if (!proxied && remote && *remote) {
         const cb_address_kind real = cb_address_kind_of(remote);

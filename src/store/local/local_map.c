@@ -35,7 +35,7 @@ static struct {
 
 /* --- Signal handler ----------------------------------------------------------------------------------- */
 
-/* Maps zeros from the page of `at` to the end of the mapping. mmap is a plain system call, so it can be used in a handler. */
+/* Maps zeros from the page of `at` to the end of the mapping. mmap is only a system call, so a signal handler may call it. */
 static bool replace_rest(const window *w, uintptr_t at)
 {
     const uintptr_t page = at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);

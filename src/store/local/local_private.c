@@ -1,5 +1,5 @@
-/* Private directories. New ones get mode 0700. An existing one must belong to this user, and other users must not be able to
- * write in it. */
+/* Private directories. A new directory gets mode 0700. An existing directory must belong to this user, and must not be writable
+ * by other users. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -69,7 +69,7 @@ static void keep_plus(const cb_remote *s, const cubed_store_request *r, const cb
     cb_uri_decode(name, text->data, text->size, false);
 }
 
-/* Appends the version of an entry. Versions other than ETags are numbers. */
+/* Appends the version of an entry. A version that is not an ETag is a number. */
 static void put_version(cb_buf *out, cb_xml_part entry, const char *element)
 {
     cb_xml_part x;

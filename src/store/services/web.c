@@ -24,8 +24,8 @@ typedef struct web_store {
     atomic_bool no_head; /* the server refuses HEAD or sends no length: one byte is read instead */
     /* value of the header "authorization"; NULL: the header is not sent */
     const char *authorization;
-    /* no server at a nearer address is contacted; CB_ADDRESS_ANY: the kind of the first server's address is the limit
-     * (store/http/http_redirect.h) */
+    /* no server whose address is nearer to this machine is contacted; CB_ADDRESS_ANY: the kind of the first server's address is
+     * the limit (store/http/http_redirect.h) */
     cb_address_kind limit;
     /* farthest kind of the servers that sent objects; CB_ADDRESS_ANY: none yet */
     _Atomic(cb_address_kind) farthest;
