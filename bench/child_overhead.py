@@ -1,4 +1,4 @@
-"""How much longer a range of tasks takes in the child process of a worker.
+"""Measures how much longer a range of tasks takes in a child process of a worker.
 
 child_overhead.py [RANGES [ENGINE...]]
 

@@ -1,5 +1,5 @@
-"""One operation on compressed arrays on the disk, by one library. Prints the seconds of the second
-of two calls, and a sum of the result, as JSON.
+"""Times one operation of one library on compressed arrays on the disk. Calls the operation twice.
+Prints the seconds of the second call, and a sum of the result, as JSON.
 
 compressed.py make N CHUNK DIR
 compressed.py cubed|blosc2|numexpr|zarrs|tensorstore WORK N CHUNK WORKERS ALLOWED_MEM DIR

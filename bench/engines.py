@@ -1,15 +1,20 @@
-"""What an engine of others costs. Prints lists of seconds, one for each round, as JSON.
+"""Measures the cost of runs on an engine such as Dask or Ray. Prints lists of seconds as JSON, with
+an entry for each round.
 
 engines.py KIND CALLS ROWS WORKERS ROUNDS WORK_DIR CUBED
 
-Rounds take turns: CALLS calls of nothing by the engine itself, with as many bytes, in such lists
-and with as many in flight as ours ("empty"); as many of ours, with a task in each that stores a
-chunk of 10 numbers ("calls"); and what these do, by threads of one process ("work"). If there are
-ROWS: quadratic means of two arrays in Zarr without compression, of ROWS x 1000 x 1000 float64,
-which lie in WORK_DIR or are made there, on the engine ("means"), by our own processes ("processes")
-and by Dask array on the same cluster ("dask array", Dask only). MPI ("mpi") has means alone, which
-the command CUBED plans, and runs in processes beside it; and a program of as many ranks that begins
-and ends ("start").
+In each round, the following works run one after another:
+
+- "empty": CALLS calls of an empty function by the engine itself. The number of bytes, the lists of
+  calls and the number of calls in flight are the same as in "calls".
+- "calls": CALLS calls by our executor. Each has one task, which stores a chunk of 10 numbers.
+- "work": the same tasks, by threads of one process.
+- If ROWS is not 0: quadratic means of two arrays, by the engine ("means"), by our own processes
+  ("processes"), and by Dask array on the same cluster ("dask array", only for Dask). The arrays are
+  ROWS x 1000 x 1000 float64 in Zarr without compression, in WORK_DIR. They are created if missing.
+
+For MPI ("mpi") there are only the means, which the command CUBED plans and also runs in processes,
+and a program with the same number of ranks that begins and ends ("start").
 """
 
 import contextlib

@@ -1,5 +1,6 @@
-"""Seconds that plans are estimated to take beside those that they take: a matrix product, sorting, a Fourier
-transform, exponentials of an array in memory, and compressed chunks. The package must be installed.
+"""Compares the estimated seconds of plans with the measured seconds: a matrix product, sorting, a
+Fourier transform, exponentials of an array in memory, and compressed chunks. The package must be
+installed.
 
 estimates.py [SCALE]
 """

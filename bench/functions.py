@@ -1,11 +1,11 @@
-"""One function of a Python library on arrays in memory. Prints the seconds of the second of two
-calls, from building to the result as a NumPy array, and the sum of the result, as JSON.
+"""Times one function of a Python library on arrays in memory. Calls the function twice. Prints the
+seconds of the second call, until its result is a NumPy array, and the sum of the result, as JSON.
 
 functions.py numpy|cubed|dask|upstream FUNCTION N CHUNK WORKERS ALLOWED_MEM WORK_DIR
 
 The array has N x N float64 of uniform random numbers, in chunks of CHUNK x CHUNK; `mask` has N * N
-in one dimension. `tiny` adds 1 to three elements. NumPy and ours get the array that there is in
-memory, and so does Dask; upstream, which takes no large arrays from memory, reads it from Zarr
+in one dimension. `tiny` adds 1 to three elements. NumPy, Cubed and Dask get the array in memory.
+Cubed for Python ("upstream") accepts no large arrays in memory, so it reads the array from Zarr
 without compression.
 """
 

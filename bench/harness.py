@@ -1,7 +1,7 @@
-"""Child processes, interleaved rounds, and what is made of their figures.
+"""Runs child processes in interleaved rounds, and computes ratios from their measurements.
 
-Standard library only: the driver must stay small, because the peak memory that the system reports
-of a child is at least that of the process which started it.
+Uses the standard library only, so that this process stays small: the peak memory that the system
+reports for a child is at least the memory of the process that started the child.
 """
 
 import json
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 
 class Failed(Exception):
-    """A child that did not end well, or whose results differ."""
+    """A child failed, or its results differ."""
 
 
 @dataclass

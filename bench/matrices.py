@@ -1,5 +1,6 @@
-"""Products and factors of float64 matrices beside NumPy's on one thread, in interleaved rounds:
-medians of processor time, and of what ours take of NumPy's. The package must be installed.
+"""Compares products and factors of float64 matrices with NumPy's, on one thread in interleaved
+rounds. Prints medians of processor time, and of its ratio to NumPy's. The package must be
+installed.
 
 matrices.py [N ...] [NAME ...]     rows (1000), functions (all)
 """
@@ -19,7 +20,7 @@ linalg = cubed.array_api.linalg
 
 
 def rows(a, b, definite, hermitian, x, y, z, h):
-    """What NumPy does with arrays, and we with lazy ones of the same values."""
+    """Functions of NumPy on arrays, and of Cubed on lazy arrays with the same values."""
     return {
         "matmul": (lambda: a @ b, lambda: (cubed.matmul(x, y),)),
         "cholesky": (lambda: np.linalg.cholesky(definite), lambda: (linalg.cholesky(z),)),

@@ -1,4 +1,4 @@
-"""Upstream Cubed (PyPI) as a peer. Prints the seconds of everything but imports, as JSON.
+"""Runs a benchmark with Cubed for Python (of PyPI). Prints the seconds without imports, as JSON.
 
 peer_cubed.py EXECUTOR WORKERS ALLOWED_MEM WORK_DIR means IN OUT
 peer_cubed.py EXECUTOR WORKERS ALLOWED_MEM WORK_DIR rechunk IN OUT C0,C1,...

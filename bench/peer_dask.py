@@ -1,4 +1,4 @@
-"""Dask with threads as a peer. Prints the seconds of everything but imports, as JSON.
+"""Runs a benchmark with Dask and threads. Prints the seconds without imports, as JSON.
 
 peer_dask.py WORKERS means|timmean|climatology|median|chain IN OUT
 peer_dask.py WORKERS regrid IN OUT WEIGHTS    the sparse product of xESMF
@@ -13,7 +13,7 @@ import dask.array as da
 
 
 def product(x, matrix, shape):
-    """Planes on another grid: xESMF's product, with weights of the type of the planes."""
+    """Interpolates planes to a grid by xESMF's product. Weights have the type of the planes."""
     planes = x.reshape(-1, matrix.shape[1])
     return (matrix @ planes.T).T.reshape(*x.shape[:-2], *shape)
 

@@ -1,4 +1,4 @@
-"""rechunker with Dask threads as a peer. Prints the seconds of everything but imports, as JSON.
+"""Runs a benchmark with rechunker and Dask's threads. Prints the seconds without imports, as JSON.
 
 peer_rechunker.py WORKERS MAX_MEM WORK_DIR IN OUT C0,C1,...
 """

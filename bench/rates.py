@@ -1,6 +1,7 @@
-"""What operations cost: processor time of one worker, in nanoseconds for each byte of the elements that an
-operation is done on, beyond reading and writing the arrays. src/exec/plan/costs.c has these figures, of which those of
-sorting and transforms are divided by the logarithm of a line's length; the package must be installed.
+"""Measures the cost of operations: processor time of one worker in nanoseconds, for each byte of
+the elements, without the time to read and write the arrays. src/exec/plan/costs.c contains these
+costs. There, the costs of sorting and of transforms are divided by the logarithm of the length of a
+line. The package must be installed.
 
 rates.py [MEGABYTES]
 """
@@ -17,14 +18,14 @@ ROUNDS = 5
 
 
 def touched_bytes(stage):
-    """What a stage reads and writes, the caller's memory included."""
+    """Bytes that a stage reads and writes, including arrays in the caller's memory."""
     memory = [x for x in stage["inputs"] if x["name"] == "memory"]
     moved = sum(np.prod(x["shape"]) * np.dtype(x["dtype"]).itemsize for x in memory)
     return stage["bytes_read"] + stage["bytes_written"] + moved
 
 
 def seconds(lazy):
-    """Processor time: what else the machine does matters less to it."""
+    """Processor time, because other programs on the machine affect it less than elapsed time."""
     least = float("inf")
     for _ in range(ROUNDS):
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""The rows of the benchmark: which runs stand beside each other, and which ratios count."""
+"""The rows of the benchmark: the runs that each row compares, and the ratios that are published."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ RAW = '[{"name": "bytes", "configuration": {"endian": "little"}}]'
 MEANS = "uu=mean(u*u, axis=0); vv=mean(v*v, axis=0); uv=mean(u*v, axis=0)"
 MONTHS = ", ".join(f"x[{m}::12]" for m in range(12))
 ANOMALIES = f"_y = stack(({MONTHS}), axis=1); _y - mean(_y, axis=0, keepdims=True)"
-# What each worker may use.
+# Bytes of memory that each worker may use.
 WINDS_MEM = 2_000_000_000
 SERIES_MEM = 2_000_000_000
 RECHUNK_MEM = 500_000_000

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Benchmarks: this engine beside the machine's limits and beside what else people use, on the same
-work in interleaved rounds. Prints tables of ratios; absolute times are only of this machine.
+"""Benchmarks: compares this engine with the limits of the machine and with other tools, on the same
+work in interleaved rounds. Prints tables of ratios, because absolute times depend on the machine.
 
-Peers get virtual environments in build/bench, with the versions of bench/requirements-*.txt. What
-the machine lacks (CDO, an index to install packages from) is said and left out.
+Other tools get virtual environments in build/bench, with the versions of bench/requirements-*.txt.
+If the machine lacks a tool (CDO, an index from which packages are installed), the script prints
+this and omits the comparison.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Means of 1.5 and 100 TB by up to 100,000 workers, in simulation: the real planner and driver.
+"""Simulates means of 1.5 and 100 TB with up to 100,000 workers, by the real planner and driver.
 
-Prints the parameters of the model with their sources, and medians over five seeds, also with each
-parameter by half less and by half more, as tables in Markdown. bench/simulate.c does the work.
+Prints tables in Markdown: the parameters of the model with their sources, and medians over five
+seeds, also with each parameter reduced and increased by half. bench/simulate.c runs the simulation.
 """
 
 import pathlib

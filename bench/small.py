@@ -1,10 +1,10 @@
-"""Time of small calls in NumPy, this package and Dask, and of imports. Dask must be installed.
+"""Measures small calls of NumPy, this package and Dask, and imports. Dask must be installed.
 
 small.py [ROUNDS]
 
-Prints a table: microseconds of processor time per call, the least of ROUNDS rounds (5). Rounds of
-the libraries take turns. Arrays have 4 x 4 float64 in four chunks, computed ones have 3 elements.
-Imports are those of fresh processes, in addition to the start of Python.
+Prints a table of microseconds of processor time per call, the minimum of ROUNDS rounds (5). Rounds
+of the libraries alternate. Arrays have 4 x 4 float64 in four chunks; arrays that are computed have
+3 elements. Imports are measured in new processes, and do not include the start of Python.
 """
 
 import resource

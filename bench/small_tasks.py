@@ -1,9 +1,9 @@
-"""What 100,000 small tasks cost on a pool of processes, next to the pool's own calls.
+"""Compares the cost of 100,000 small tasks on a pool of processes with the pool's own calls.
 
 small_tasks.py [TASKS [WORKERS [ROUNDS]]]
 
-Rounds take turns: TASKS calls of an empty function by concurrent.futures ("calls"), and a plan of
-as many native tasks on the executor "futures", each of which stores a chunk of 10 numbers
+Each round has two parts: TASKS calls of an empty function by concurrent.futures ("calls"), and a
+plan of TASKS native tasks on the executor "futures", each of which stores a chunk of 10 numbers
 ("tasks").
 Prints the seconds of each round, microseconds for each call and task, and the ratio of the medians.
 """

@@ -1,13 +1,14 @@
-"""What it takes to read where users have their arrays: over a network's latency, and from NetCDF.
+"""Measures the time to read arrays from stores with the latency of a network, and from NetCDF.
 
     build/venv/bin/python bench/stores.py            2 GB in chunks of 8 MB, and a file of 4 GB
-    build/venv/bin/python bench/stores.py --small    some seconds, on a machine with others on it
+    build/venv/bin/python bench/stores.py --small    takes some seconds, for a shared machine
 
-Reading: a server on the loopback waits 30 ms before it sends the first byte of each reply. The
-same bytes by obstore as they are, by zarr-python over obstore, and by TensorStore, each with as
-many requests at once; beside them the command, as a sum and as quadratic means. NetCDF: the mean
-over time of a deflated file, by the command, by CDO where it is installed, and by Xarray over Dask.
-Each runs in a process of its own, in turns; times are medians, memory is the largest peak.
+Stores: a server on this machine waits 30 ms before it sends the first byte of each reply. The same
+bytes are read by obstore without decoding, by zarr-python over obstore, and by TensorStore, each
+with the same number of requests in flight. The command computes a sum and quadratic means of them.
+NetCDF: the mean over time of a deflated file, by the command, by CDO if it is installed, and by
+Xarray over Dask. Each program runs in a separate process, and rounds of the programs alternate.
+Times are medians, and the memory is the largest peak.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""The workloads of examples/python by Xarray, on arrays of Cubed or of Dask: the functions of the
-scripts. Prints the seconds from opening the input to the end of the output, without imports, as
-JSON.
+"""Runs the workloads of examples/python, by the functions of these scripts. They use Xarray with
+arrays of Cubed or of Dask. Prints the seconds from opening the input to the end of the output,
+without imports, as JSON.
 
 workloads.py make NAME STORE SIZE            the input, about 0.75 GB at size 1
 workloads.py cubed|dask NAME STORE OUT WORKERS ALLOWED_MEM WORK_DIR

@@ -1,5 +1,5 @@
-/* Any bytes as files of credentials, and as replies of services that give credentials. The first byte chooses the service. The
- * rest has three parts, separated by lines "===": two files, or settings, and the reply to every request.
+/* Takes any bytes as files of credentials, and as replies of services that give credentials. The first byte chooses the service.
+ * The rest has three parts, separated by lines "===": two files, or settings, and the reply to every request.
  *
  * No request is sent: cmake/fuzz.cmake wraps the functions that load libcurl. No program is run. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/* Any bytes as a message between a driver and its workers. The first byte chooses the kind: a range, reports, a driver's
+/* Takes any bytes as a message between a driver and its workers. The first byte chooses the kind: a range, reports, a driver's
  * greeting, a whole message to a worker that starts without a plan, a worker's answer, or JSON around a message. */
 #define _GNU_SOURCE
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a record that a run left: of its owner (.cubed-run), or of the sources of an array (.cubed-sources). The first
- * byte chooses. A record that is read is written and read again with the same fields. */
+/* Takes any bytes as a record that a run left: the record of its owner (.cubed-run), or of the sources of an array
+ * (.cubed-sources). The first byte chooses the kind. A record that is read is written and read again with the same fields. */
 #define XXH_INLINE_ALL
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Any bytes as the replies of a Redis server. The first byte chooses the request: to read, write, delete, list or copy
+/* Takes any bytes as the replies of a Redis server. The first byte chooses the request: to read, write, delete, list or copy
  * objects. The connection is a pair of sockets (cmake/fuzz.cmake wraps cb_resp_open). */
 #define _GNU_SOURCE
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a document of references (kerchunk, versions 0 and 1), next to an object that it may refer to, in an
- * allowed place. Objects of other places cannot be opened. */
+/* Takes any bytes as a document of references (kerchunk, versions 0 and 1), next to an object that it may refer to, in an allowed
+ * place. Objects of other places cannot be opened. */
 #include "file_objects.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
-/* Any bytes as a reply of an object store: S3, Google Cloud Storage (JSON and XML), Azure, or plain HTTP. The first byte chooses
- * the service, the second one the request and the reply's code; header lines follow up to an empty one, then the body. Also
- * parses the body as XML. cmake/fuzz.cmake wraps cb_remote_tell_upload. */
+/* Takes any bytes as a reply of an object store: S3, Google Cloud Storage (JSON and XML), Azure, or plain HTTP. The first byte
+ * chooses the service, the second one the request and the reply's code; header lines follow up to an empty one, then the body.
+ * Also parses the body as XML. cmake/fuzz.cmake wraps cb_remote_tell_upload. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* Any bytes as a ZIP archive: its directory, the headers of entries, and entries that are stored or deflated.
+/* Takes any bytes as a ZIP archive: its directory, the headers of entries, and entries that are stored or deflated.
  *
- * The input is data of entries, then records of the directory, after a length of two bytes of the data. The end of the
- * directory is added, so that mutations need not keep it right; an odd third byte leaves the input as it is. */
+ * The input consists of two bytes with the length of the data, a third byte, the data of entries, and records of the directory.
+ * The end of the directory is added, so that mutations need not keep it valid. If the third byte is odd, no end is added. */
 #include "base/le.h"
 #include "file_objects.h"
 #include "files/zip_records.h"

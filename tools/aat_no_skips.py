@@ -1,4 +1,4 @@
-"""A plugin of pytest for array-api-tests: runs what the suite skips itself as flaky.
+"""A plugin of pytest for array-api-tests: runs the tests that the suite itself skips as flaky.
 
 Usage, in a clone of the suite: PYTHONPATH=.../tools pytest -p aat_no_skips ...
 See docs/dev/array-api-tests.md.

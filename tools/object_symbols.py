@@ -1,10 +1,11 @@
-"""Symbols of the objects of a build, and circles of what needs each other."""
+"""Reads the symbols of a build's object files, and finds circles of files that need each other."""
 
 import subprocess
 
 
 def symbols_of(build):
-    """For each object of a file of src/: symbols that it needs, and its symbols, True for data."""
+    """Returns for each file of src/ the symbols that it needs, and a dict of the symbols that it
+    defines, with True for data."""
     objects = sorted((build / "CMakeFiles").rglob("*.c.o"))
     found = {}
     listed = subprocess.run(
@@ -24,7 +25,7 @@ def symbols_of(build):
 
 
 def circles(edges):
-    """Strongly connected components of more than one node (Tarjan)."""
+    """Returns strongly connected components of more than one node (Tarjan)."""
     index, low, stack, out = {}, {}, [], []
 
     def visit(v):

@@ -1,7 +1,7 @@
-"""The methods of Xarray's accessor that call functions of expressions, from the command's help.
+"""Writes the methods of Xarray's accessor that call functions of expressions.
 
-The help of a function has its usage, which is a signature of Python except for "...", then its
-summary and its arguments.
+The methods are made from the command's help. The help of a function consists of its usage, which is
+a Python signature except for "...", then its summary and its arguments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of names that packages load when they are first used, from their sources.
+"""Writes the table of names that packages load when they are first used, from their sources.
 
 A package that calls `exports` of base/_loading.py imports its names in a block "if TYPE_CHECKING",
 which only type checkers run. The table has, for each of these names, the module that defines it.

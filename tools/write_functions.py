@@ -1,17 +1,17 @@
-"""Modules of Python functions, and the hash table of names, from rows of the catalogue.
+"""Writes modules of Python functions, and the hash table of their names, from the catalogue's rows.
 
-A row does not hold notes and an example. They are in src/catalogue/notes/CATEGORY/NAME.txt:
+Notes and examples are not in the rows. They are in src/catalogue/notes/CATEGORY/NAME.txt:
 paragraphs, paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result: NAME" names the
 named tuple of several results, of cubed/functions/_results.py. A paragraph "Takes NAME: TYPE :
-NOTES" adds a parameter that Python takes, and that has no effect. If TYPE is {"A", "B"} or None,
+NOTES" adds a parameter that the Python function accepts and ignores. If TYPE is {"A", "B"} or None,
 other values are errors. "Takes NAME by position: ..." lets the parameter be
 given without its name. "Through NAME": a function of
 cubed/functions/_prepare.py gets the row's name and the arguments, and makes the call. "Written by
 hand": the package has its own function. "Mixed types.": arrays of a list keep their types, which
 the row's function promotes. "Chunks: DEFAULT" gives the Python function a parameter of
-that name, by which the result is rechunked. "Gives list of Array": the type of any number of
-results, in place of a tuple; "Gives one or all": one result is no tuple. "Spread": the package
-takes a list of arrays as positional arguments.
+that name, by which the result is rechunked. "Gives list of Array": the Python function returns a
+list of results instead of a tuple. "Gives one or all": a single result is returned without a tuple.
+"Spread": the Python function takes a list of arrays as separate positional arguments.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import NamedTuple
 from read_catalogue import Function, Param
 
 WIDTH = 100
-#: The most choices that are the type of a parameter in a docstring.
+#: Maximum number of choices that a docstring lists as the type of a parameter.
 MOST_LISTED = 7
-#: The most characters of such a type, with which the line of a parameter has room.
+#: Maximum number of characters of such a type, so that it fits into the line of the parameter.
 LISTED_WIDTH = 80
 SLOTS = 1024
 
