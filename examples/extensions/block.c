@@ -1,4 +1,5 @@
-/* A function of one's own on blocks: each row without its median, for which it needs a copy of a row.
+/* A user-defined function on blocks: subtracts the median of each row. To find the median, the function needs memory for a copy
+ * of a row.
  *
  *   cc block.c $(pkg-config --cflags --libs cubed) -o block && ./block
  */
@@ -19,20 +20,21 @@ static cubed_status fail(cubed_error *err, cubed_status status, const char *why)
     return status;
 }
 
-/* Calls may come from a plan that somebody made up: what does not fit is refused here, once. */
+/* Checks a call before the first block. The call may come from a plan that was manipulated, so calls that the function does not
+ * support are refused here. */
 static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
     if (call->nin != 1 || call->nout != 1 || call->in[0].ndim != 2 || call->out[0].ndim != 2)
-        return fail(err, CUBED_E_ARG, "one matrix gives one matrix");
+        return fail(err, CUBED_E_ARG, "expected one matrix as input, and one as output");
     if (call->in[0].dtype != CUBED_FLOAT64 || call->out[0].dtype != CUBED_FLOAT64)
-        return fail(err, CUBED_E_TYPE, "the matrix is of float64");
+        return fail(err, CUBED_E_TYPE, "both matrices must be float64");
     if (memcmp(call->in[0].shape, call->out[0].shape, 2 * sizeof(int64_t)) != 0)
-        return fail(err, CUBED_E_ARG, "both matrices have one shape");
+        return fail(err, CUBED_E_ARG, "both matrices must have the same shape");
     return CUBED_OK;
 }
 
-/* Part of the plan's memory; `run` is given it. */
+/* Returns the memory that a call of `run` needs and receives. The plan includes it in the memory of a task. */
 static cubed_block_need need(const cubed_block_call *largest, void *ctx)
 {
     (void)ctx;

@@ -1,21 +1,22 @@
-/* A codec of one's own, "example.runs": equal units of bytes are stored once, behind how often they come. complete.c stores
- * arrays in both formats with it.
+/* A user-defined codec, "example.runs". It encodes consecutive equal units of bytes as the number of units, followed by the unit.
+ * complete.c stores arrays in both formats of Zarr with this codec.
  *
- * cubed/sys/codec.h says what the functions promise. What is encoded is untrusted: nothing is believed of it before it
- * has been looked at. */
+ * cubed/sys/codec.h describes the functions of a codec. Encoded bytes are untrusted, so each value is checked before it is
+ * used. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "complete.h"
 
-enum { MOST = 255 }; /* units of a run: how many is one byte */
+/* Maximum number of equal units that are encoded together, because the number is stored in one byte. */
+enum { MOST = 255 };
 
 static const char name[] = "example.runs";
 
-/* The configuration: {"unit": 8}. */
+/* The configuration in the metadata, for example {"unit": 8}. */
 typedef struct runs_conf {
-    int64_t unit; /* bytes of a unit; by default those of an element */
+    int64_t unit; /* size of a unit in bytes; by default the size of an element */
 } runs_conf;
 CUBED_CODEC_CONF_FITS(runs_conf);
 
@@ -42,13 +43,14 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return n > 0 && (size_t)n < cap ? CUBED_OK : fail(err, CUBED_E_ARG, name, "no room");
 }
 
-/* At worst no two units are equal, and the last one is not whole: it is stored as it is. */
+/* Returns the maximum size of encoded bytes. It is reached if no two consecutive units are equal. An incomplete unit at the end
+ * is stored unchanged. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const runs_conf *c = conf;
     const size_t units = raw_size / (size_t)c->unit;
     (void)ctx;
-    return raw_size > SIZE_MAX - units - 1 ? 0 : raw_size + units + 1; /* 0: too many */
+    return raw_size > SIZE_MAX - units - 1 ? 0 : raw_size + units + 1; /* 0: too large */
 }
 
 static cubed_codec_need nothing(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)

@@ -1,16 +1,16 @@
-/* All at once: arrays are made, stored, opened and computed, errors are looked at, and what is stored goes through a codec
- * of one's own (codec.c) into a store of one's own (store.c).
+/* A complete program: creates, stores, opens and computes arrays, and handles errors. Chunks are encoded by a user-defined codec
+ * (codec.c) and stored in a user-defined store (store.c).
  *
  *   cc complete.c codec.c store.c $(pkg-config --cflags --libs cubed) -o complete && ./complete
  *
- * Rain(place, hour) is put into kept://, in both formats of Zarr. Its mean over time is refused with too little memory, and
- * made with what the refusal said. */
+ * The array rain(place, hour) is stored in kept://, in both formats of Zarr. The mean over time is first refused, because it is
+ * allowed too little memory. Then it is computed with the memory that the error states. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "complete.h"
 
-/* It is the same for LONG hours. */
+/* The rain does not change for LONG hours. */
 enum { PLACES = 50, HOURS = 4000, LONG = 100, LAST = HOURS / LONG - 1 };
 
 static const struct {
@@ -36,7 +36,7 @@ static cubed_status run(cubed_context *ctx, const cubed_target *target, uint64_t
     return st;
 }
 
-/* rain[p, h] = p + 0, 1, ..., LAST, each for LONG hours. */
+/* Stores the array: at place p, the rain is p + 0, p + 1, ..., p + LAST, each for LONG hours. */
 static cubed_status store_rain(cubed_context *ctx, size_t which, cubed_error *err)
 {
     static double rain[PLACES][HOURS];
@@ -67,7 +67,7 @@ static cubed_status show(void *wrong, const cubed_zarr_info *info, cubed_error *
     return CUBED_OK;
 }
 
-/* The mean over time of each place, in memory. */
+/* Computes the mean over time at each place, in memory. */
 static cubed_status mean_of_rain(cubed_context *ctx, const char *url, double means[PLACES],
                                  cubed_error *err)
 {
@@ -82,9 +82,9 @@ static cubed_status mean_of_rain(cubed_context *ctx, const char *url, double mea
         cubed_target to = {.array = mean};
         to.data = means;
         st = run(ctx, &to, 17000000, err);
-        /* Nothing has run: a plan that does not fit is refused, and says what would do. */
+        /* No task has run: a plan that does not fit is refused, and the error states a sufficient memory. */
         if (st == CUBED_E_BUDGET && err->enough_mem) {
-            printf("refused: with %" PRIu64 " bytes for each worker it fits\n", err->enough_mem);
+            printf("refused: each worker needs %" PRIu64 " bytes\n", err->enough_mem);
             st = run(ctx, &to, err->enough_mem, err);
         }
     }
@@ -93,7 +93,7 @@ static cubed_status mean_of_rain(cubed_context *ctx, const char *url, double mea
     return st;
 }
 
-/* An error has a status to decide by, and a message for people. */
+/* Opens a missing array. An error has a status, by which programs decide, and a message for people. */
 static int miss(cubed_context *ctx)
 {
     cubed_error err = CUBED_ERROR_INIT;

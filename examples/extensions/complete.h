@@ -1,4 +1,4 @@
-/* What complete.c is linked with, and what both need. */
+/* Declares the codec and the store that complete.c is linked with, and a function that all three files use. */
 #ifndef COMPLETE_H
 #define COMPLETE_H
 
@@ -11,7 +11,7 @@
 extern const cubed_codec_vtable runs_codec; /* codec.c */
 extern const cubed_store_vtable kept_store; /* store.c */
 
-/* Says "WHAT: WHY" in the error, if there is one, and returns the status. */
+/* Sets the message of the error to "WHAT: WHY" unless `err` is NULL. Returns the status. */
 static inline cubed_status fail(cubed_error *err, cubed_status status, const char *what,
                                 const char *why)
 {

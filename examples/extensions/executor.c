@@ -1,4 +1,4 @@
-/* An executor of one's own: tasks run in the caller's thread, the last range that came first. */
+/* A user-defined executor: runs tasks in the caller's thread. The range that was submitted last runs first. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ static cubed_status submit(cubed_executor *ex, const cubed_task_range *range, cu
 {
     backwards *b = (backwards *)ex;
     (void)err;
-    b->ranges[b->n++] = *range; /* there are no more than the slots that it asked for */
+    b->ranges[b->n++] = *range; /* at most as many ranges as the executor has slots */
     return CUBED_OK;
 }
 
@@ -49,7 +49,7 @@ static cubed_status poll_it(cubed_executor *ex, int timeout_ms, cubed_task_repor
     report->token = r->token;
     report->worker = 0;
     cubed_runner_run(b->runner, r->stage, r->first, report);
-    /* What is behind a task that failed is not run: the driver comes back to it. */
+    /* Do not run the tasks after a failed task of the range: the driver submits them again. */
     if (++r->first == r->last || report->error.status != CUBED_OK) b->n--;
     return CUBED_OK;
 }
@@ -77,7 +77,7 @@ static void show(void *ctx, const cubed_event *e)
     if (e->kind == CUBED_EVENT_TASK_END) printf("task %d of stage %d\n", (int)e->task, e->stage);
 }
 
-/* The numbers from 0 on, by an executor of that name. */
+/* Computes the numbers 0, 1, 2, ... by the executor with this name. */
 static cubed_status compute(cubed_context *ctx, const char *executor, void *numbers,
                             cubed_error *err)
 {
@@ -86,7 +86,7 @@ static cubed_status compute(cubed_context *ctx, const char *executor, void *numb
     cubed_plan *plan = NULL;
     cubed_plan_options p = CUBED_PLAN_OPTIONS_INIT;
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
-    p.optimize = false; /* which would make one task of so little */
+    p.optimize = false; /* otherwise so few numbers would be a single task */
     o.executor = executor;
     o.on_event = show;
     cubed_status st = cubed_array_arange(ctx, 0, N, 1, CUBED_FLOAT64, &chunk, &x, err);

@@ -1,6 +1,6 @@
-/* An executor whose workers share nothing with the driver but a directory: a process is forked for each range, gets a
- * message, and answers with reports. Adapters of engines on many machines do the same through the engine.
- * It makes means.zarr where it is started. */
+/* An executor whose workers share only a directory with the driver. It forks a process for each range of tasks. The process gets
+ * a message and answers with reports. Adapters of engines on many machines exchange the same messages and reports through the
+ * engine. The program writes means.zarr in the current directory. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <stdio.h>
@@ -15,18 +15,18 @@
 
 enum { SLOTS = 2, CAP = 1 << 16 };
 
-/* A range that is worked on, and what its process has said so far. */
+/* A range in flight, and the reports that its process has sent so far. */
 typedef struct child {
     pid_t pid;
     int fd;
-    cubed_task_range range; /* what is left of it */
+    cubed_task_range range; /* tasks whose reports were not polled yet */
     char reports[CAP];
     size_t size;
 } child;
 
 typedef struct forks {
     cubed_executor head;
-    cubed_context *ctx; /* to read reports with */
+    cubed_context *ctx; /* context in which reports are read */
     cubed_executor_args own;
     child children[SLOTS];
 } forks;
@@ -47,7 +47,7 @@ static cubed_status open_it(const cubed_executor_args *args, cubed_executor **ou
     return st;
 }
 
-/* The worker: all that it has are bytes. */
+/* The worker. It uses only the bytes of the message, although it is a fork of the driver. */
 static int work(const forks *f, const cubed_task_range *range, int fd)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -79,7 +79,7 @@ static cubed_status submit(cubed_executor *ex, const cubed_task_range *range, cu
     child *c = f->children;
     int ends[2];
     (void)err;
-    while (c->pid) c++; /* no more are in flight than there are slots */
+    while (c->pid) c++; /* a slot is free: the driver submits at most one range per slot */
     if (pipe(ends) != 0) return CUBED_E_IO;
     c->range = *range;
     c->size = 0;
@@ -90,7 +90,8 @@ static cubed_status submit(cubed_executor *ex, const cubed_task_range *range, cu
     return c->pid < 0 ? CUBED_E_IO : CUBED_OK;
 }
 
-/* The next report of those that a process has sent; of one that ended without, that it may be tried again. */
+/* Takes the next report that a process has sent. If the process ended before it sent all reports, makes the report of a failure
+ * after which the task may be retried. */
 static bool take_report(forks *f, child *c, cubed_task_report *report)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -127,7 +128,7 @@ static cubed_status poll_it(cubed_executor *ex, int timeout_ms, cubed_task_repor
         const ssize_t n = read(c->fd, c->reports + c->size, CAP - c->size);
         if (n > 0)
             c->size += (size_t)n;
-        else /* it has said all, which is told one by one */
+        else /* the process has sent all reports, so take one of them */
             *got = take_report(f, c, report);
     }
     return CUBED_OK;

@@ -1,8 +1,9 @@
-/* A kind of source of one's own: grey images (PGM) as arrays of uint8.
+/* A user-defined kind of source: reads grey-scale images (PGM) as arrays of uint8.
  *
  *   cc source.c $(pkg-config --cflags --libs cubed) -o source && ./source
  *
- * A handle is an open file. Plans hold its name, so they can be saved, and run by workers that know the kind. */
+ * A handle is an open file. Plans contain the name of the file, so they can be saved, and can be run by workers in which this
+ * kind of source is registered. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 typedef struct image {
     int fd;
     int64_t shape[2];
-    off_t first; /* pixel */
+    off_t first; /* offset of the first pixel */
     char path[512];
 } image;
 
@@ -27,7 +28,7 @@ static cubed_status fail(cubed_error *err, cubed_status status, const char *path
     return status;
 }
 
-/* "P5 WIDTH HEIGHT 255", and one more byte. */
+/* Reads the header of an image: "P5 WIDTH HEIGHT 255" and one byte of white space. */
 static bool read_head(image *x)
 {
     char head[64] = "", *at = head + 2;
@@ -54,13 +55,13 @@ static cubed_status open_image(const char *path, image **out, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Several threads may read at once. */
+/* Reads a region. Several threads may call this function at the same time. */
 static cubed_status read_image(void *handle, const cubed_source_region *r, cubed_error *err)
 {
     const image *x = handle;
     for (int64_t i = 0; i < r->shape[0]; i++) {
         const off_t at = x->first + (r->offset[0] + i) * x->shape[1] + r->offset[1];
-        char *row = (char *)r->data + i * r->strides[0]; /* pixels of a row may lie apart */
+        char *row = (char *)r->data + i * r->strides[0]; /* its pixels need not be contiguous */
         for (int64_t j = 0; j < r->shape[1];) {
             char part[4096];
             const int64_t left = r->shape[1] - j, most = (int64_t)sizeof part;
@@ -79,7 +80,7 @@ static cubed_status save(void *handle, cubed_source_sink put, void *sink, cubed_
     return put(sink, x->path, strlen(x->path), err);
 }
 
-/* The bytes may be anybody's. */
+/* Opens the image that a plan names. The bytes are untrusted, because a plan may come from anybody. */
 static cubed_status load(const void *params, size_t size, void *ctx, void **handle,
                          cubed_error *err)
 {
@@ -101,7 +102,7 @@ static void close_image(void *handle)
     free(x);
 }
 
-/* So that no result of a plan replaces it. */
+/* Returns the path of the file, so that no result of a plan replaces the file. */
 static const char *place(void *handle) { return ((image *)handle)->path; }
 
 static const cubed_source_fn images = {
@@ -138,7 +139,7 @@ static cubed_status make_plan(cubed_context *ctx, const char *path, cubed_plan *
     if (st != CUBED_OK) return st;
     st = cubed_array_from_source(ctx, &images, handle, CUBED_UINT8, 2, handle->shape, chunks, &x,
                                  err);
-    if (st != CUBED_OK) close_image(handle); /* else it is the array's */
+    if (st != CUBED_OK) close_image(handle); /* otherwise the array owns the handle */
     if (st == CUBED_OK) st = cubed_reduce(CUBED_REDUCE_SUM, x, NULL, &sum, err);
     const cubed_target target = {.array = sum};
     if (st == CUBED_OK) st = cubed_plan_new(ctx, &target, 1, NULL, plan, err);
@@ -147,7 +148,7 @@ static cubed_status make_plan(cubed_context *ctx, const char *path, cubed_plan *
     return st;
 }
 
-/* As another program does that has the plan's bytes. */
+/* Runs a saved plan, as another program would that has the plan's bytes. */
 static cubed_status run_bytes(cubed_context *ctx, const void *bytes, size_t size, uint64_t *sum,
                               cubed_error *err)
 {

@@ -1,7 +1,7 @@
-/* A store of one's own, of URLs kept://NAME. complete.c puts arrays into it, and computes what it reads there.
+/* A user-defined store for URLs kept://NAME. complete.c stores arrays in it, reads them, and computes results.
  *
- * Objects are one list for the whole process, in memory. The store does what it is asked at once, so all it needs is a
- * function for each kind of request; cubed/sys/store.h says what those promise. */
+ * All objects of the process are in one list in memory. The store performs each request within the call, so it only needs a
+ * function for each kind of request. cubed/sys/store.h describes these functions. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +35,14 @@ static void free_object(object *o)
     free(o);
 }
 
-/* What is behind the store's own part of the key; NULL: it is another store's. */
+/* Returns the key of the object within this store; NULL if the object belongs to another store. */
 static const char *key_in(const cubed_store *store, const object *o)
 {
     const size_t n = strlen(store->url);
     return strncmp(o->key, store->url, n) == 0 && o->key[n] == '/' ? o->key + n + 1 : NULL;
 }
 
-/* Where the object is linked, or the end of the list. */
+/* Returns the link to the object, or the link at the end of the list if there is no such object. */
 static object **find(const cubed_store *store, const char *key)
 {
     object **at = &kept.first;
@@ -60,7 +60,7 @@ static void tell(const object *o, cubed_object_info *info)
     if (o) snprintf(info->version.text, sizeof info->version.text, "%lu", o->version);
 }
 
-/* A get, or a look at size and version. */
+/* Performs a get, or gets only the size and the version of an object. */
 static cubed_status look(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -122,14 +122,15 @@ static cubed_status del(cubed_store *store, const char *key, cubed_error *err)
     return CUBED_OK;
 }
 
-/* One page, copied before it is told, as who is told may ask the store again. */
+/* An entry of a page of a listing. The page is copied before entries are passed to the callback, because the callback may call
+ * the store. */
 typedef struct entry {
     struct entry *next;
     cubed_store_entry e;
     char name[];
 } entry;
 
-/* Whether the prefix is there already, as it is told once only. An object may have its name. */
+/* Returns true if the page already contains the prefix, because each prefix is listed once. An object may have the same name. */
 static bool has_prefix(const entry *all, const char *name, size_t n)
 {
     while (all && !(all->e.is_prefix && strlen(all->name) == n && memcmp(all->name, name, n) == 0))

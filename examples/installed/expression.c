@@ -1,4 +1,4 @@
-/* The expression language in a program of its own: an array by the name x. */
+/* Uses the expression language in a program: expressions refer to an array by the name x. */
 #include <stdio.h>
 #include <string.h>
 

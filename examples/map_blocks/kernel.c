@@ -1,4 +1,4 @@
-/* A kernel in a shared object: values between two limits as numbers from 0 to 1.
+/* A kernel in a shared object: maps values between two limits to numbers from 0 to 1.
  *
  *   cc -shared -fPIC -O2 $(pkg-config --cflags cubed) kernel.c -o kernel.so
  */
@@ -6,7 +6,8 @@
 
 #include "kernel.h"
 
-/* Everything may come from a plan that somebody made up: what does not fit is refused here. */
+/* Checks a call. The call may come from a plan that was manipulated, so calls that the kernel does not support are refused
+ * here. */
 static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;

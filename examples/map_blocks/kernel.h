@@ -8,7 +8,7 @@ typedef struct limits {
     double low, high;
 } limits;
 
-/* Exported by kernel.so; linked into a program it can be registered by its address. */
+/* Exported by kernel.so. A program that is linked with kernel.c can register the kernel by its address. */
 CUBED_API extern const cubed_block_fn between;
 
 #endif

@@ -1,5 +1,5 @@
-/* Applies a kernel of one's own to the blocks of an array: one that is linked into this program, and one in
- * a shared object, which worker processes open, too.
+/* Applies a user-defined kernel to the blocks of an array in two ways: the kernel is linked into this program, or it is in a
+ * shared object, which worker processes can also open.
  *
  *   cc main.c kernel.c $(pkg-config --cflags --libs cubed) -o map_blocks && ./map_blocks ./kernel.so
  */
@@ -7,7 +7,7 @@
 
 #include "kernel.h"
 
-/* The mean of what the kernel makes of random numbers between 0 and 1. */
+/* Applies the kernel to random numbers between 0 and 1, and computes the mean of the results. */
 static cubed_status mean_of_kernel(cubed_context *ctx, const cubed_kernel *kernel, void *mean,
                                    cubed_error *err)
 {

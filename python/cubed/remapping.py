@@ -670,7 +670,7 @@ def _remap_labelled(
             if v.dtype.kind not in "biuf" and method != "nearest":
                 if isinstance(x, xr.DataArray) and name not in x.coords:
                     raise TypeError(
-                        f"remap: x is of {v.dtype}, expected real numbers; the method nearest"
+                        f"remap: x is of type {v.dtype}, expected real numbers; the method nearest"
                         " accepts all types"
                     )
                 continue  # dates, and names of cells, have no mean

@@ -100,7 +100,8 @@ cubed_status cubed_nan_to_num(cubed_array *x, cubed_array *nan, cubed_array *pos
     const cubed_kind kind = cubed_dtype_kind(dtype);
     cb_steps s = {.ctx = x->ctx, .err = err};
     if (neginf && cubed_dtype_kind(neginf->node.dtype) == CUBED_KIND_COMPLEX)
-        return cb_fail(err, CUBED_E_TYPE, "nan_to_num: neginf is of %s, expected a real number",
+        return cb_fail(err, CUBED_E_TYPE,
+                       "nan_to_num: neginf is of type %s, expected a real number",
                        cubed_dtype_name(neginf->node.dtype));
     if (kind == CUBED_KIND_FLOAT)
         return cb_steps_end(&s, without_nan(&s, x, nan, posinf, neginf), out);

@@ -115,8 +115,8 @@ static cubed_status check_interp(const cubed_array *x, const cubed_array *xp, co
                  {"fp", fp->node.dtype, CUBED_KIND_COMPLEX}};
     for (int i = 0; i < 3; i++) {
         if (cubed_dtype_kind(given[i].dtype) > given[i].most)
-            return cb_fail(err, CUBED_E_TYPE, "interp: %s is of %s, expected %s", given[i].name,
-                           cubed_dtype_text(given[i].dtype, text),
+            return cb_fail(err, CUBED_E_TYPE, "interp: %s is of type %s, expected %s",
+                           given[i].name, cubed_dtype_text(given[i].dtype, text),
                            i < 2 ? "real numbers" : "numbers");
     }
     if (period && !(*period > 0))

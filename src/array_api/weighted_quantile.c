@@ -230,7 +230,7 @@ static cubed_status begin(weighted *w, const cubed_array *x, const cubed_array *
             "%s: several quantiles of an array with %d dimensions, expected fewer dimensions", name,
             ndim);
     if (cubed_dtype_kind(weights->node.dtype) > CUBED_KIND_FLOAT)
-        return cb_fail(err, CUBED_E_TYPE, "%s: weights are of %s, expected real numbers", name,
+        return cb_fail(err, CUBED_E_TYPE, "%s: weights are of type %s, expected real numbers", name,
                        cubed_dtype_name(weights->node.dtype));
     if (o->axes)
         CB_TRY(cb_api_axes(name, ndim, o->axes, o->naxes, &w->reduced, err));

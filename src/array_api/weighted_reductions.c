@@ -138,7 +138,7 @@ cubed_status cubed_weighted_reduce(cubed_reduction which, cubed_array *x, cubed_
         return cb_fail(err, CUBED_E_TYPE, "%s with weights: x is %s, expected numbers", name,
                        cubed_dtype_name(x->node.dtype));
     if (cubed_dtype_kind(weights->node.dtype) > CUBED_KIND_FLOAT)
-        return cb_fail(err, CUBED_E_TYPE, "%s: weights are of %s, expected real numbers", name,
+        return cb_fail(err, CUBED_E_TYPE, "%s: weights are of type %s, expected real numbers", name,
                        cubed_dtype_name(weights->node.dtype));
     if (o.where && o.where->node.dtype != CUBED_BOOL)
         return cb_fail(err, CUBED_E_TYPE, "%s: where is of type %s, expected bool", name,

@@ -230,7 +230,7 @@ cubed_status batch_write(batch_submission *s, const cubed_plan *plan, const void
     if (!s->workers) s->workers = info.max_workers;
     if (!info.work_dir)
         return fail(err, CUBED_E_UNSUPPORTED,
-                    "the plan has no work directory, where jobs note what they have done: save it "
+                    "the plan has no work directory, in which jobs note completed tasks: save it "
                     "with --work-dir");
     s->allowed = info.code ? " --allow-code" : "";
     if (info.code && s->choice->engine->refuses_code)

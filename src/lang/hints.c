@@ -71,8 +71,8 @@ static const struct {
     {"in", "there is no \"in\" here: write isin(a, (1, 2))"},
     {"is", "there is no \"is\" here: write isnan(a), or a == b"},
     {"for", "there are no loops here: operations take whole arrays"},
-    {"lambda", "there are no functions of one's own here"},
-    {"def", "there are no functions of one's own here"},
+    {"lambda", "an expression cannot define functions"},
+    {"def", "an expression cannot define functions"},
     {"import", "functions need no import here"},
 };
 

@@ -122,7 +122,7 @@ cubed_status cubed_plan_bind_result(cubed_plan *p, int target, void *data, size_
 {
     size_t expected;
     if (target < 0 || target >= p->ntargets || !cb_plan_memory_result(p, target, &expected))
-        return cb_fail(err, CUBED_E_ARG, "result %d of the plan does not go to memory", target);
+        return cb_fail(err, CUBED_E_ARG, "result %d of the plan is not in memory", target);
     if (size != expected)
         return cb_fail(err, CUBED_E_ARG, "result %d has %zu bytes, got a buffer of %zu", target,
                        expected, size);

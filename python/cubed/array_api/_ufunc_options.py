@@ -66,7 +66,7 @@ def _target(name: str, out: Any) -> Array | None:
 def _mask(name: str, where: Any) -> Array:
     mask = as_lazy(where)
     if mask.dtype.kind != "b":
-        raise TypeError(f"{name}: where is of {mask.dtype}, expected bool")
+        raise TypeError(f"{name}: where is of type {mask.dtype}, expected bool")
     return mask
 
 
@@ -100,7 +100,9 @@ def _cast_operands(ufunc: np.ufunc, args: tuple[Any, ...], dtype: np.dtype[Any])
 def _write(name: str, result: Array, out: Array, mask: Array | None) -> Array:
     """Gives a lazy array a new lazy value, and returns that array."""
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"{name}: the result is of {result.dtype}, which out, {out.dtype}, is not")
+        raise TypeError(
+            f"{name}: the result is of type {result.dtype}, but out is of type {out.dtype}"
+        )
     masked = () if mask is None else mask.shape
     fits = np.broadcast_shapes(result.shape, out.shape, masked) == out.shape
     if not fits:

@@ -23,7 +23,7 @@ def _floating(name: str, x: Any) -> Array:
     if kind_of(a.dtype) == "f":
         return a
     if a.dtype.kind not in "biu":
-        raise TypeError(f"{name}: x is of {a.dtype}, expected real numbers")
+        raise TypeError(f"{name}: x is of type {a.dtype}, expected real numbers")
     return a.astype(np.float64)
 
 

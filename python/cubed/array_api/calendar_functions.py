@@ -167,7 +167,7 @@ def busday_offset(
     options = _calendar("busday_offset", weekmask, holidays, busdaycal)
     x, steps = _dates("busday_offset", "dates", dates), as_lazy(offsets)
     if steps.dtype.kind not in "iu":
-        raise TypeError(f"busday_offset: offsets are of {steps.dtype}, expected integers")
+        raise TypeError(f"busday_offset: offsets are of type {steps.dtype}, expected integers")
     if roll not in _ROLLS:
         raise ValueError(f"busday_offset: roll is {roll!r}, expected one of {', '.join(_ROLLS)}")
     steps = steps.astype(np.int64)

@@ -210,7 +210,7 @@ def _output_cuts(
         what = f"{title}: index {index!r}"
         if index in new_axes:
             if index in joined:
-                raise ValueError(f"{what} is a new axis, but an array has it")
+                raise ValueError(f"{what} is a new axis, but an array already has this axis")
             new = new_axes[index]
             extents = tuple(new) if isinstance(new, Sequence) else (int(new),)
         elif index in joined:
@@ -228,6 +228,8 @@ def _adjusted(what: str, extents: tuple[int, ...], how: Any) -> tuple[int, ...]:
         return tuple(int(how(n)) for n in extents)
     if isinstance(how, Sequence):
         if len(how) != len(extents):
-            raise ValueError(f"{what} has {len(extents)} blocks, but adjust_chunks {len(how)}")
+            raise ValueError(
+                f"{what} has {len(extents)} blocks, but adjust_chunks has {len(how)} entries"
+            )
         return tuple(int(n) for n in how)
     return (int(how),) * len(extents)

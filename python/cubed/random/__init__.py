@@ -317,7 +317,7 @@ def integers(
             raise ValueError("integers(shape) takes no low, high, size, endpoint or seed")
         return _hashed(normalize_shape(shape), np.int32 if dtype is None else dtype, chunks, spec)
     if low is None or isinstance(low, Sequence):
-        raise TypeError("integers() needs low, the integer below which they are, or a shape")
+        raise TypeError("integers() needs low, below which the integers are, or a shape")
     first, last = (0, low) if high is None else (low, high)
     d = np.dtype(np.int64 if dtype is None else dtype)
     shape = _extents(size)

@@ -49,8 +49,8 @@ static cubed_status check_options(const cubed_run_options *options, cubed_run_op
     CB_TRY(CB_OPTIONS_TAKE("run", options, out, err));
     if (out->update && out->resume)
         return cb_fail(err, CUBED_E_ARG,
-                       "update and resume exclude each other: an interrupted update continues with "
-                       "update alone");
+                       "update and resume exclude each other: update also continues an "
+                       "interrupted update");
     return cb_run_check_retries(out->retries, err);
 }
 

@@ -116,7 +116,7 @@ static cubed_status check_vtable(const cubed_executor_vtable *vt, cubed_error *e
     if (c->max_message_bytes && c->max_message_bytes < LEAST_MESSAGE)
         return cb_fail(err, CUBED_E_ARG,
                        "executor \"%s\" takes messages of %" PRIu64
-                       " bytes, expected at least %zu: a report with an error",
+                       " bytes, expected at least %zu, the size of a report with an error",
                        vt->name, c->max_message_bytes, LEAST_MESSAGE);
     if (c->shares_tasks)
         return cb_fail(err, CUBED_E_ARG,

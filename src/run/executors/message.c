@@ -92,7 +92,7 @@ cubed_status cubed_range_read(const void *data, size_t size, cubed_range_message
                                  .last = (int64_t)get64(bytes + 24)};
     m.timeout_ms = get32(bytes + 36);
     m.driven = cb_le_get(bytes + 6, 2) == 1;
-    if (cb_le_get(bytes + 6, 2) > 1) return malformed("range", "what is zero in this version", err);
+    if (cb_le_get(bytes + 6, 2) > 1) return malformed("range", "a reserved field is not zero", err);
     if (m.range.stage < 0 || m.range.first < 0 || m.range.last < m.range.first)
         return malformed("range", "its tasks", err);
     if (!get_name(bytes + 40, m.run) || !get_name(bytes + 80, m.plan))
@@ -166,7 +166,7 @@ cubed_status cubed_report_size(const void *data, size_t *size, cubed_error *err)
     const uint32_t message = get32(bytes + 128), raised = get32(bytes + 132);
     if (message >= sizeof(((cubed_error *)0)->message))
         return malformed("report", "its message", err);
-    if (raised > CUBED_RAISED_BYTES) return malformed("report", "what was raised", err);
+    if (raised > CUBED_RAISED_BYTES) return malformed("report", "the size of the exception", err);
     *size = CUBED_REPORT_BYTES + (size_t)message + raised;
     return CUBED_OK;
 }
@@ -193,10 +193,10 @@ cubed_status cubed_report_read(const cubed_context *ctx, const void *data, size_
     const cubed_raised_fn *fn = ctx->raised_fn;
     const uint8_t *bytes = data;
     size_t whole;
-    if (size < CUBED_REPORT_BYTES) return malformed("report", "it is not whole", err);
+    if (size < CUBED_REPORT_BYTES) return malformed("report", "it is incomplete", err);
     CB_TRY(cubed_report_size(bytes, &whole, err));
-    if (size < whole) return malformed("report", "it is not whole", err);
-    if (!is_valid(bytes)) return malformed("report", "what it says of the task", err);
+    if (size < whole) return malformed("report", "it is incomplete", err);
+    if (!is_valid(bytes)) return malformed("report", "the values of the task", err);
     *out = (cubed_task_report){.token = get64(bytes + 8),
                                .task = (int64_t)get64(bytes + 16),
                                .start_ns = (int64_t)get64(bytes + 24),

@@ -79,9 +79,9 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
     if (st == CUBED_E_IO && !c->resource) /* most likely this machine has no managed identity */
         st = cb_fail(err, st,
                      "no credentials were found: set AZURE_STORAGE_ACCOUNT_KEY, "
-                     "AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING, run where there "
-                     "is a managed identity, or set AZURE_SKIP_SIGNATURE=true for public data "
-                     "(%s)",
+                     "AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING, run on a "
+                     "machine with a managed identity, or set AZURE_SKIP_SIGNATURE=true for "
+                     "public data (%s)",
                      why.message);
     else if (st != CUBED_OK && err)
         *err = why;

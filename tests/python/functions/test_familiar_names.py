@@ -100,8 +100,8 @@ def test_parts_of_special_numbers():
         (lambda: cubed.packbits([1.5]), "packbits: the elements are float64, expected integers"),
         (lambda: cubed.packbits([1], bitorder="up"), "bitorder is 'up', expected one of 'big'"),
         (lambda: cubed.unpackbits([1]), "unpackbits: the elements are int64, expected uint8"),
-        (lambda: cubed.modf([1j]), "modf: x is of complex128, expected real numbers"),
-        (lambda: cubed.frexp([1j]), "frexp: x is of complex128, expected real numbers"),
+        (lambda: cubed.modf([1j]), "modf: x is of type complex128, expected real numbers"),
+        (lambda: cubed.frexp([1j]), "frexp: x is of type complex128, expected real numbers"),
         (
             lambda: cubed.is_busday([1]),
             "is_busday: dates has elements of int64, expected datetime64",
@@ -181,7 +181,7 @@ def test_calendars_of_business_days_are_checked():
         cubed.is_busday(DAYS, holidays=cubed.asarray(HOLIDAYS))
     with pytest.raises(ValueError, match="roll is 'up', expected one of raise, nat"):
         cubed.busday_offset(DAYS, 1, "up")
-    with pytest.raises(TypeError, match="offsets are of float64, expected integers"):
+    with pytest.raises(TypeError, match="offsets are of type float64, expected integers"):
         cubed.busday_offset(DAYS, 1.5)
     with pytest.raises(TypeError, match="is_busday: dates has elements of float64"):
         cubed.is_busday(cubed.ones(3))

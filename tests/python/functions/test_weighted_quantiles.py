@@ -110,5 +110,5 @@ def test_wrong_arguments(weights, how, says):
 
 def test_weights_are_real_numbers():
     x = cubed.asarray([1.0, 2.0])
-    with pytest.raises(TypeError, match="weights are of complex128, expected real numbers"):
+    with pytest.raises(TypeError, match="weights are of type complex128, expected real numbers"):
         cubed.quantile(x, 0.5, **HOW, weights=np.array([1j, 2]))

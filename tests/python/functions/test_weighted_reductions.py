@@ -197,7 +197,7 @@ def test_covariances_of_several_axes():
          r"mean: weights have shape \(4\), expected the shape \(4, 5, 6\) of the array"),
         (lambda: cubed.std(X, axis=0, weights=np.ones(5)), ValueError, r"std: weights have shape"),
         (lambda: cubed.var(X, axis=0, weights=np.ones(4) * 1j), TypeError,
-         "var: weights are of complex128, expected real numbers"),
+         "var: weights are of type complex128, expected real numbers"),
         (lambda: cubed.mean(X, weights=W, dtype="i4"), TypeError,
          "mean: dtype is int32, expected a floating-point or complex type"),
         (lambda: cubed.mean(np.array(["2001"], "M8[D]"), weights=[1.0]), TypeError,

@@ -282,7 +282,7 @@ def test_ufuncs_write_into_lazy_arrays():
         for values in (F.copy(), lazy(F)):
             with pytest.raises(ValueError, match="shape|dimension"):
                 call(values)
-    with pytest.raises(TypeError, match="the result is of float64, which out, int64, is not"):
+    with pytest.raises(TypeError, match="the result is of type float64, but out is of type int64"):
         np.add(lazy(F), 1, out=lazy(I))
     np.testing.assert_array_equal(np.add(lazy(F), 1, where=B), np.where(B, F + 1, 0))
 

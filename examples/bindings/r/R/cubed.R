@@ -1,5 +1,5 @@
 # Functions of the catalogue become R functions when the package is loaded: cubed$mean(x, axis = 1).
-# Axes count from 1, and from the last one as -1. Nothing is computed before as.array, as.vector or write_zarr.
+# The first axis is 1, and the last one is -1. Nothing is computed before as.array, as.vector or write_zarr.
 
 cubed <- new.env()
 catalogue <- new.env()
@@ -42,7 +42,7 @@ stop_cubed <- function(status, message, argument) {
   stop(errorCondition(message, status = status, argument = argument, class = "cubed_error"))
 }
 
-# The kind and the value of an argument, as its parameter takes it; the library checks them.
+# Returns the kind and the value of an argument, as its parameter accepts them. The library checks both.
 value_of <- function(x, param) {
   whole <- is.numeric(x) && all(x == floor(x) & abs(x) <= 2^53)
   from_zero <- function(i) if (has(param, "axis")) i - (i > 0) else i
@@ -136,7 +136,7 @@ as.array.cubed_array <- function(x, ...) {
 }
 as.vector.cubed_array <- function(x, mode = "any") as.vector(as.array(x), mode)
 
-# Subscripts of axes: missing, or evenly spaced as seq_len(extent)[subscript]; cubed$take has others.
+# A subscript of an axis may be missing, or be evenly spaced as in seq_len(extent)[subscript]. Use cubed$take for others.
 `[.cubed_array` <- function(x, ..., drop = TRUE) {
   n <- dim(x)
   given <- as.list(substitute(list(...)))[-1L]

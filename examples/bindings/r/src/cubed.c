@@ -1,7 +1,8 @@
 /* Binds R to libcubed: arrays as external pointers, calls of the catalogue, and runs. NAMESPACE lists the functions r_*.
  *
  * R leaves a C function by longjmp when an error is raised. So memory comes from R_alloc, arrays are owned by external
- * pointers, and errors are raised after everything else is freed. R/cubed.R checks what this file gets. */
+ * pointers, and errors are raised after everything else is freed. R/cubed.R checks the arguments before it calls functions of
+ * this file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static void finalize(SEXP cell)
     R_ClearExternalPtr(cell);
 }
 
-/* An external pointer without an array yet: nothing is lost if R has no memory for it. */
+/* Creates an external pointer before its array exists, so that no array is lost if R has no memory for the pointer. */
 static SEXP new_cell(void)
 {
     SEXP cell = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
@@ -55,7 +56,7 @@ static cubed_array *array_of(SEXP cell)
 
 static const char *string_of(SEXP x) { return CHAR(Rf_asChar(x)); }
 
-/* Whole numbers, from R_alloc. */
+/* Converts a vector to integers in memory from R_alloc. */
 static int64_t *integers(SEXP reals)
 {
     int64_t *out = (int64_t *)R_alloc((size_t)Rf_xlength(reals) + 1, sizeof *out);
@@ -63,7 +64,8 @@ static int64_t *integers(SEXP reals)
     return out;
 }
 
-/* A copy of a vector in column-major order: threads release arrays, and they may not touch R's memory. */
+/* Creates an array from a copy of a vector in column-major order. A copy is needed because threads release arrays, and threads
+ * must not access R's memory. */
 SEXP r_make(SEXP x, SEXP dim)
 {
     const cubed_dtype dtype = TYPEOF(x) == RAWSXP    ? CUBED_BOOL
@@ -161,7 +163,7 @@ static SEXP strings(int n, const char *const *list)
     return out;
 }
 
-/* list(strings, flags, accepts, default): strings are name, notes and the kinds that it takes. */
+/* list(strings, flags, accepts, default): strings are the name, the notes, and the kinds that the parameter accepts. */
 static SEXP parameter(const cubed_param *p)
 {
     char expected[256];
@@ -193,7 +195,7 @@ SEXP r_functions(void)
     return out;
 }
 
-/* The value of a kind; R has arrays as external pointers, and numbers and lists of them as doubles. */
+/* Converts an R object to a value of a kind. In R, arrays are external pointers, and numbers and lists of numbers are doubles. */
 static cubed_value value_of(SEXP x, cubed_value_kind kind)
 {
     cubed_value v = {.kind = kind, .n = Rf_length(x)};
@@ -250,7 +252,7 @@ static void poll_interrupt(void *unused)
     R_CheckUserInterrupt();
 }
 
-/* Events come in R's thread. */
+/* Events are delivered in R's thread. */
 static void on_event(void *cancel, const cubed_event *event)
 {
     (void)event;
@@ -282,7 +284,7 @@ static void plan(const cubed_target *target, SEXP options, cubed_plan_info *abou
     check(st, &err);
 }
 
-/* The numbers of a plan; `url` is NULL, or the store that the array is written to. */
+/* Returns numbers about a plan. `url` is the store to which the array is written, or NULL. */
 SEXP r_run(SEXP cell, SEXP url, SEXP overwrite, SEXP options)
 {
     const bool is_run = url != R_NilValue;
