@@ -18,7 +18,7 @@ test:
 	@tools/setup --test
 	@tools/test
 
-# And what is slow and finds least beyond that: each night, and before a release.
+# Also runs the slow checks, which find few additional errors: each night, and before a release.
 test-all:
 	@tools/setup --test
 	@tools/test all
@@ -26,7 +26,7 @@ test-all:
 install: build
 	cmake --install build/$(PRESET) --prefix $(PREFIX)
 
-# SIZE=small takes some minutes; BENCH='--only a,e' for pieces.
+# SIZE=small takes some minutes. BENCH='--only a,e' runs only these rows.
 bench:
 	@tools/setup --bench
 	@cmake --preset release --log-level=WARNING >/dev/null

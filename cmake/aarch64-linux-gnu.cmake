@@ -1,5 +1,5 @@
-# For AArch64 on another machine: Debian's cross compiler, and the libraries that tools/aarch64 puts into a folder. Tests run under
-# QEMU's user-mode emulation.
+# Toolchain to build for AArch64 on another machine: Debian's cross compiler, and libraries in the folder that tools/aarch64
+# fills. Tests run under QEMU's user-mode emulation.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

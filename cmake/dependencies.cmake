@@ -1,4 +1,4 @@
-# pkg-config names. The installed CMake package and cubed.pc repeat this list for static linking.
+# Names of the dependencies for pkg-config. The installed CMake package and cubed.pc repeat this list for static linking.
 set(CUBED_DEPENDENCIES blosc libzstd zlib liblz4 jansson)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
@@ -16,10 +16,10 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-# Of xxHash only the header is used.
+# Only the header of xxHash is used.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 include_directories(SYSTEM ${XXHASH_INCLUDE_DIR})
-# Its functions are inlined by force, which compilers that are to keep code as it is refuse.
+# xxHash forces its functions to be inlined, which compilers refuse without optimisation.
 add_compile_definitions($<$<CONFIG:Debug>:XXH_NO_INLINE_HINTS=1>)
 
 # bzip2 comes without a pkg-config file in many distributions.
@@ -31,7 +31,7 @@ foreach(dependency IN LISTS CUBED_DEPENDENCIES)
   list(APPEND dependency_targets PkgConfig::${dependency})
 endforeach()
 
-# Stores of other machines, where both are there.
+# Stores on other machines, if both libraries are installed.
 option(CUBED_HTTP "Build the stores that need libcurl and OpenSSL, if they are found" ON)
 if(CUBED_HTTP)
   pkg_check_modules(libcurl IMPORTED_TARGET libcurl>=7.84)
@@ -41,8 +41,8 @@ if(libcurl_FOUND AND libcrypto_FOUND)
   set(CUBED_HAVE_HTTP ON)
   list(APPEND CUBED_DEPENDENCIES libcurl libcrypto)
   add_compile_definitions(CB_HAVE_HTTP)
-  # Both are loaded when they are needed, by the names that their versions have in the system; linked where these are not
-  # known, and into wheels, which bring small ones along.
+  # Both libraries are loaded when they are first needed, by the names of the files of the installed versions. They are linked
+  # instead if these names are unknown, and for wheels, which contain small builds of both.
   foreach(name IN ITEMS curl crypto)
     string(TOUPPER ${name} NAME)
     find_library(${NAME}_LIBRARY ${name} HINTS ${lib${name}_LIBRARY_DIRS})
@@ -64,7 +64,7 @@ else()
   message(STATUS "Without libcurl and OpenSSL: stores of other machines (s3://, https://) are not built")
 endif()
 
-# The codec lzma, where its library is there.
+# The codec lzma, if its library is installed.
 option(CUBED_LZMA "Build the codec lzma, if liblzma is found" ON)
 if(CUBED_LZMA)
   pkg_check_modules(liblzma IMPORTED_TARGET liblzma>=5.2)
@@ -79,7 +79,8 @@ else()
   message(STATUS "Without liblzma: the codec lzma is not built")
 endif()
 
-# The codec zfpy, where its library is there: it has no pkg-config file. Wheels are made without, as it brings OpenMP's.
+# The codec zfpy, if its library is installed. The library has no pkg-config file. Wheels are built without zfp, because it also
+# needs the library of OpenMP.
 option(CUBED_ZFP "Build the codec zfpy, if libzfp is found" ON)
 set(CUBED_HAVE_ZFP OFF)
 if(CUBED_ZFP AND NOT CUBED_PORTABLE)
@@ -96,8 +97,8 @@ if(NOT CUBED_HAVE_ZFP)
   message(STATUS "Without libzfp: the codec zfpy is not built")
 endif()
 
-# The codec pcodec: pco is a crate, which extra/pcodec makes a library of C functions of. Cargo fetches it, by the versions and
-# checksums of Cargo.lock, so it is built where somebody asks for it only.
+# The codec pcodec. pco is a crate of Rust, and extra/pcodec makes a library of C functions from it. Cargo downloads the crate,
+# with the versions and checksums of Cargo.lock, so the codec is only built on request.
 option(CUBED_PCODEC "Build the codec pcodec, if there are cargo 1.87 or later and the crates of extra/pcodec" OFF)
 set(CUBED_PCODEC_DIR ${PROJECT_BINARY_DIR}/pcodec CACHE PATH "Where cargo builds it: builds may share it")
 set(CUBED_HAVE_PCODEC OFF)
@@ -141,7 +142,7 @@ elseif(CUBED_PCODEC)
   message(STATUS "The codec pcodec is not built: ${pcodec_missing}")
 endif()
 
-# Deflate is decoded by libdeflate, where it is there, and by zlib else.
+# Deflate is decoded by libdeflate if it is installed, otherwise by zlib.
 option(CUBED_LIBDEFLATE "Inflate by libdeflate, if it is found" ON)
 if(CUBED_LIBDEFLATE)
   pkg_check_modules(libdeflate IMPORTED_TARGET libdeflate>=1.7)
@@ -154,7 +155,7 @@ else()
   message(STATUS "Without libdeflate: zlib inflates, which takes twice the time")
 endif()
 
-# Writing NetCDF: its header is needed here, and the library where a file is written, which loads it then.
+# Writing of NetCDF files: the build needs only the header of libnetcdf. The library is loaded when a file is written.
 option(CUBED_NETCDF "Build what writes NetCDF, if libnetcdf is found" ON)
 set(CUBED_HAVE_NETCDF OFF)
 if(CUBED_NETCDF)

@@ -1,5 +1,5 @@
-# fuzz/fuzz_NAME.c: one LLVMFuzzerTestOneInput each. The inputs in fuzz/corpus/NAME are replayed as
-# ordinary tests; with CUBED_FUZZ, fuzzers that go on from them are built, too.
+# Each fuzz/fuzz_NAME.c defines a function LLVMFuzzerTestOneInput. The inputs in fuzz/corpus/NAME are replayed as
+# ordinary tests. With CUBED_FUZZ, fuzzers that start from these inputs are also built.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 if(NOT CUBED_HAVE_HTTP)
   list(FILTER fuzz_sources EXCLUDE REGEX "/fuzz_(http|listing|replies)\\.c$")
@@ -29,14 +29,14 @@ foreach(source IN LISTS fuzz_sources)
   set_tests_properties(${fuzzer} PROPERTIES LABELS fuzz TIMEOUT 300)
 endforeach()
 
-# No plan opens a file.
+# Plans of the fuzzer must not open files, so the functions that open stores are replaced.
 foreach(executable IN ITEMS replay_plan fuzz_plan)
   if(TARGET ${executable})
     target_link_options(${executable} PRIVATE -Wl,--wrap=cb_store_open,--wrap=cb_store_open_allowed)
   endif()
 endforeach()
 
-# The replies of servers are the inputs: no connection is made.
+# The inputs are used as replies of servers, without any connection.
 foreach(executable IN ITEMS replay_redis fuzz_redis)
   if(TARGET ${executable})
     target_link_options(${executable} PRIVATE -Wl,--wrap=cb_resp_open)

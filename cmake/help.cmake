@@ -1,5 +1,5 @@
-# Man pages and completion scripts, which the command prints from the tables of its options. Not where
-# what is built does not run here, or only with care.
+# Man pages and completion scripts, which the command prints from the tables of its options. They are not made by
+# cross-compilers and sanitizers, because their commands do not run here, or only with special settings.
 if(CMAKE_CROSSCOMPILING OR CUBED_SANITIZE)
   return()
 endif()

@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: both libraries, headers, the executable, man pages, a
-# pkg-config file and a CMake package. The installed tree may be moved.
+# Files that `cmake --install` installs: both libraries, headers, the executable, man pages, a
+# pkg-config file and a CMake package. The installed files may be moved together.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cubed)
 
@@ -20,8 +20,8 @@ if(TARGET cubed_help)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-# Three export sets: only those who link statically need the development files of the dependencies, and the expression
-# language those of jansson.
+# There are three export sets, because only programs that link statically need the development files of the dependencies, and
+# only programs that use the expression language need those of jansson.
 install(TARGETS cubed EXPORT cubed-shared)
 install(TARGETS cubed_static EXPORT cubed-static)
 install(TARGETS cubed_lang EXPORT cubed-lang)
@@ -37,8 +37,8 @@ install(FILES
   ${PROJECT_BINARY_DIR}/cubed-config.cmake ${PROJECT_BINARY_DIR}/cubed-config-version.cmake
   DESTINATION ${package_dir})
 
-# libcurl and OpenSSL stay shared where libcubed is static: those whose development files static ones would take are not
-# asked for.
+# libcurl and OpenSSL are linked as shared libraries even if libcubed is static. So the development files of their own
+# dependencies are not required.
 set(pc_dependencies ${CUBED_DEPENDENCIES})
 set(pc_libs "")
 if(CUBED_HAVE_ZFP)

@@ -37,7 +37,7 @@ else()
   list(FILTER library_sources EXCLUDE REGEX "/src/export/netcdf(_attrs|_library)?\\.c$")
 endif()
 if(CUBED_HAVE_PCODEC)
-  # For these alone: the others are the same objects as in the package, which is built without.
+  # Set the definition only for these files. All other objects are the same as in the package, which is built without pcodec.
   set_property(SOURCE src/codec/codec_registry.c src/codec/libraries.c src/codec/pcodec.c
     APPEND PROPERTY COMPILE_DEFINITIONS CB_HAVE_PCODEC)
 endif()
@@ -45,7 +45,7 @@ if(CUBED_SHAKE)
   list(APPEND library_sources ${PROJECT_SOURCE_DIR}/tests/unit/shake.c)
 endif()
 if(CUBED_SANITIZE MATCHES "memory")
-  # Libraries are built without it: msan.c calls their functions, and is called in their place.
+  # Other libraries are built without MemorySanitizer. So calls of their functions go to msan.c, which calls them.
   list(APPEND library_sources ${PROJECT_SOURCE_DIR}/tests/unit/msan.c)
   file(GLOB callers src/codec/*.c)
   foreach(function IN ITEMS
@@ -64,10 +64,10 @@ set(kernel_sources ${library_sources})
 list(FILTER kernel_sources INCLUDE REGEX "/src/(kernel/|linalg/|codec/shuffle)")
 set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "${kernel_flags}")
 
-# Those that no header says to the compiler.
+# Versions of libraries whose headers do not contain their version.
 set_property(SOURCE src/codec/libraries.c APPEND PROPERTY COMPILE_DEFINITIONS
   "CUBED_BZIP2_VERSION=\"${BZIP2_VERSION_STRING}\"" "CUBED_PCO_VERSION=\"${CUBED_PCO_VERSION}\"")
-# Sums of products are fused in products of matrices.
+# Products of matrices use fused multiply-add for their sums of products.
 set_source_files_properties(src/kernel/gemm.isa.c src/kernel/matvec.isa.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
 set(hot_sources ${library_sources})
@@ -83,8 +83,8 @@ function(add_objects target)
   set_property(GLOBAL APPEND PROPERTY cubed_objects $<TARGET_OBJECTS:${target}>)
 endfunction()
 
-# Every *.isa.c once per instruction set. CB_ISA names the set in function names (add_v3), and
-# CB_ISA_LEVEL orders them: 0 is whatever the host's baseline is.
+# Every *.isa.c is compiled once per instruction set. CB_ISA is the name of the set in function names (add_v3), and
+# CB_ISA_LEVEL is its rank: 0 is the baseline of the machine.
 function(add_kernels isa level)
   if(isa_sources)
     add_objects(cubed_kernel_${isa} ${isa_sources})
@@ -93,7 +93,7 @@ function(add_kernels isa level)
   endif()
 endfunction()
 
-# Not ours: without our warnings.
+# Code of other projects is compiled without our warnings.
 add_library(cubed_pocketfft OBJECT third_party/pocketfft/interface.c)
 set_target_properties(cubed_pocketfft PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_compile_options(cubed_pocketfft PRIVATE -w -ffp-contract=off ${optimize_hot} ${sanitize} ${sanitize_pocketfft})
@@ -111,8 +111,8 @@ else()
   add_kernels(base 0)
 endif()
 
-# Shared, from all objects, with functions that are bound by name and NODE: those of the package are not taken for those
-# of a libcubed that a program brings along, nor the other way round.
+# Makes a shared library from all objects, with a version node NODE for its functions. So a program that contains another
+# libcubed in addition to the package calls the functions of the right library.
 function(add_shared target node)
   get_property(objects GLOBAL PROPERTY cubed_objects)
   add_library(${target} SHARED ${objects})

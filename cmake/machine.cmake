@@ -1,4 +1,4 @@
-# Refuses machines that the library was not written for, before anything is compiled.
+# Refuses machines that the library does not support, before anything is compiled.
 if(NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
   math(EXPR bits "8 * ${CMAKE_SIZEOF_VOID_P}")
   message(FATAL_ERROR "cubed needs a 64-bit processor, but addresses of this compiler have ${bits} bits: sizes of arrays "

@@ -1,5 +1,5 @@
-/* Of functions with more than one version in glibc, the first: with others, what is built runs with glibc 2.35 and later
-   alone. hypot's differ in errno, which nobody reads, and in nothing else. */
+/* Selects the first version of functions that have several versions in glibc. With later versions, programs would need glibc 2.35
+   or later. The versions of hypot differ only in errno, which the library does not read. */
 #if defined(__linux__) && defined(__x86_64__)
 __asm__(".symver hypot,hypot@GLIBC_2.2.5");
 __asm__(".symver hypotf,hypotf@GLIBC_2.2.5");

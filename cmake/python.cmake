@@ -1,5 +1,5 @@
-# What pip installs beside the Python files (see pyproject.toml): cubed._core, of which one binary serves Python 3.11 and
-# later, the command, and the library that both share, under a name of its own.
+# Files that pip installs in addition to the Python files (see pyproject.toml): cubed._core, whose binary works with Python 3.11
+# and later, the command, and the library that both use. This library has another name than libcubed.
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 set(package_dir ${PROJECT_BINARY_DIR}/package)
 

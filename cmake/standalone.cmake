@@ -1,7 +1,7 @@
-# The command in one file, for workers on machines and in images with nothing but the C library: all libraries are linked
-# from archives, but glibc's, which look up hosts and users by what the machine has. Those of which there is no archive
-# stay shared, and lie beside it: Debian has none of SLEEF. libcurl and libcrypto are the machine's, loaded where a URL is
-# asked for, or linked as well: tools/wheel builds an archive, to be given by
+# The command in one file, for workers on machines and in images that have only the C library. All libraries are linked
+# statically except those of glibc, which look up hosts and users by modules of the machine. Libraries without a static version
+# stay shared, and are put next to the command: Debian has no static SLEEF. The machine's libcurl and libcrypto are loaded when a
+# URL is used. They can be linked statically as well: tools/wheel builds a static libcurl, which is selected by
 # -DCURL_LIBRARY=$PWD/build/libcurl/lib/libcurl.a with PKG_CONFIG_PATH=$PWD/build/libcurl/lib/pkgconfig.
 set(standalone_names snappy bz2)
 set(standalone_dirs)
@@ -15,7 +15,7 @@ if(CUBED_HAVE_ZFP)
   list(APPEND standalone_names zfp)
 endif()
 if(CUBED_HAVE_HTTP AND NOT CUBED_CURL_FILE)
-  # The one that was found: those of distributions need all that it can speak.
+  # Link the given static libcurl. The libcurl of a distribution would also need the libraries of all its protocols.
   set(STANDALONE_curl ${CURL_LIBRARY})
   list(APPEND standalone_names curl ssl crypto)
 endif()
@@ -28,7 +28,7 @@ foreach(name IN LISTS standalone_names)
   if(STANDALONE_${name})
     list(APPEND standalone_libraries ${STANDALONE_${name}})
   elseif(name STREQUAL snappy)
-    # Without its development files there is no name to link it by, but that of the version blosc has.
+    # Without development files, the library can only be linked by the file name of the version that blosc uses.
     list(APPEND standalone_shared ${name})
     list(APPEND standalone_libraries -l:libsnappy.so.1)
   else()
@@ -45,11 +45,11 @@ if(STANDALONE_snappy)
   list(APPEND standalone_libraries ${standalone_cxx} -static-libgcc)
 endif()
 if(CUBED_HAVE_PCODEC)
-  # Rust unwinds by what GCC has for that.
+  # Code in Rust needs GCC's library for unwinding.
   list(APPEND standalone_libraries cubed_pcodec -static-libgcc)
 endif()
 if(CUBED_HAVE_ZFP)
-  # What zfp needs is looked for beside the command only if the command itself says that it needs it.
+  # The loader looks for the libraries that zfp needs next to the command only if the command itself names them.
   execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libgomp.so.1
     OUTPUT_VARIABLE standalone_gomp OUTPUT_STRIP_TRAILING_WHITESPACE)
   list(APPEND standalone_shared gomp)
@@ -62,7 +62,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/standalone/shared "${standalone_text}\n")
 
 add_executable(cubed_standalone EXCLUDE_FROM_ALL ${cli_main} $<TARGET_OBJECTS:cubed_cli_objects>)
 target_include_directories(cubed_standalone PRIVATE include src)
-# The library's own file: as a target it would bring the shared ones along.
+# Link the file of the library, because its target would also link shared libraries.
 add_dependencies(cubed_standalone cubed_lang cubed_static)
 target_link_libraries(cubed_standalone PRIVATE cubed_flags
   -Wl,--start-group $<TARGET_FILE:cubed_lang> $<TARGET_FILE:cubed_static> ${standalone_libraries} -Wl,--end-group Threads::Threads m)
@@ -70,7 +70,7 @@ target_link_options(cubed_standalone PRIVATE LINKER:--gc-sections LINKER:--as-ne
 set_target_properties(cubed_standalone PROPERTIES
   OUTPUT_NAME cubed LINK_DEPENDS $<TARGET_FILE:cubed_static> BUILD_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/standalone)
-# Under the names by which the loader asks for them.
+# Copy the libraries under the names by which the loader looks for them.
 foreach(library IN LISTS standalone_beside)
   file(REAL_PATH ${library} file)
   cmake_path(GET file FILENAME name)

@@ -1,4 +1,4 @@
-# tests/unit/test_*.c: one cmocka program each. Other *.c files there are shared between them.
+# Each tests/unit/test_*.c is a program with cmocka. Other *.c files in this folder are shared by the programs.
 pkg_check_modules(cmocka IMPORTED_TARGET cmocka)
 if(NOT cmocka_FOUND)
   message(STATUS "cmocka was not found: the unit tests are not built")
@@ -57,7 +57,7 @@ foreach(source IN LISTS test_sources)
 endforeach()
 
 if(CMAKE_CROSSCOMPILING_EMULATOR)
-  # QEMU makes up /proc/PID/stat for the process itself only: other owners look gone.
+  # QEMU emulates /proc/PID/stat only for the process itself, so owners of other processes seem to have ended.
   set_tests_properties(test_owner PROPERTIES DISABLED TRUE)
 endif()
 if(CUBED_SLOW)
@@ -68,7 +68,7 @@ if(CUBED_SLOW)
 elseif(CMAKE_CROSSCOMPILING_EMULATOR OR CUBED_SANITIZE)
   target_compile_definitions(test_opt_rechunk PRIVATE SLOW=20)
 endif()
-# The long ones begin first, also where nothing is known of another time.
+# Start the longest tests first, even if no times of earlier runs are known.
 set_tests_properties(test_system_faults test_codec_memory test_opt_rechunk test_protocol PROPERTIES COST 10)
 
 if(CUBED_HAVE_PCODEC AND TARGET test_codec_memory)
@@ -76,7 +76,7 @@ if(CUBED_HAVE_PCODEC AND TARGET test_codec_memory)
 endif()
 
 if(TARGET test_remote_memory)
-  # Its server speaks TLS.
+  # The server of this test uses TLS.
   pkg_check_modules(libssl REQUIRED IMPORTED_TARGET libssl)
   target_link_libraries(test_remote_memory PRIVATE PkgConfig::libssl PkgConfig::libcrypto)
   target_link_libraries(test_remote_credentials PRIVATE PkgConfig::libcrypto) # makes a key
@@ -93,7 +93,7 @@ target_link_options(test_cli_faults PRIVATE -Wl,--wrap=realloc,--wrap=lang_alloc
 if(TARGET test_files_faults)
   target_compile_definitions(test_files_faults PRIVATE XXH_INLINE_ALL CORPUS="${PROJECT_SOURCE_DIR}/fuzz/corpus")
 endif()
-# Jansson's parsers fail as a whole (tests/unit/failing_json.h).
+# Replace Jansson's parsers, so that they can be made to fail (tests/unit/failing_json.h).
 foreach(name IN ITEMS test_memory_faults test_files_faults test_catalogue_faults test_export_faults test_run_faults
     test_processes test_new_file test_remote_credentials test_remote_faults)
   if(TARGET ${name})
@@ -127,7 +127,7 @@ if(TARGET test_system_faults)
   target_link_options(test_system_faults PRIVATE -Wl,--wrap=pthread_create)
 endif()
 
-# tests/cli/*.txt: tables of commands and of what they print. `run_commands CUBED TABLE --update` writes one anew.
+# tests/cli/*.txt are tables of commands and their output. `run_commands CUBED TABLE --update` updates a table.
 add_executable(run_commands tests/cli/run_commands.c)
 target_link_libraries(run_commands PRIVATE cubed_flags)
 set_target_properties(run_commands PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
@@ -143,7 +143,7 @@ if(TARGET cubed_cli AND NOT CMAKE_CROSSCOMPILING) # an emulator runs no command 
   endforeach()
 endif()
 
-# The example of a kernel in a shared object, which is a test's, too.
+# The example of a kernel in a shared object, which a test also uses.
 add_library(example_kernel MODULE examples/map_blocks/kernel.c)
 target_include_directories(example_kernel PRIVATE include)
 target_link_libraries(example_kernel PRIVATE cubed_flags)
@@ -159,7 +159,7 @@ foreach(name IN ITEMS test_batch test_map_blocks)
   add_dependencies(${name} example_kernel)
 endforeach()
 
-# The examples of what can be added to the library; tools/check_install builds them as strangers would.
+# The examples of extensions of the library. tools/check_install builds them as users would.
 set(example_complete_more examples/extensions/codec.c examples/extensions/store.c)
 foreach(name block complete executor forks source)
   add_executable(example_${name} examples/extensions/${name}.c ${example_${name}_more})

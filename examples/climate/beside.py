@@ -49,7 +49,7 @@ def run_steps(program: str, folder: Path, steps: list[str]) -> tuple[float, floa
 
 
 def values_of(path: Path) -> np.ndarray:
-    """The first variable that is no bounds or grid mapping, without axes of length 1."""
+    """Returns the first variable except bounds and grid mappings, without axes of length 1."""
     with xr.open_dataset(path, decode_times=False) as ds:
         names = [n for n, v in ds.data_vars.items() if v.ndim and not str(n).endswith("_bnds")]
         return np.squeeze(ds[names[0]].values)

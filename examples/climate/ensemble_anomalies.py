@@ -1,4 +1,4 @@
-"""Maps of an ensemble's temperature anomalies, as of CMIP6, with the command and with CDO.
+"""Computes maps of temperature anomalies of an ensemble such as CMIP6, with Cubed and with CDO.
 
     python ensemble_anomalies.py [FOLDER] [--members 3] [--years 12] [--grid 18x36]
 
@@ -49,7 +49,8 @@ def make_member(path: Path, seed: int, years: int, nlat: int, nlon: int) -> None
 
 
 def steps_of(program: str, members: int, years: int) -> list[str]:
-    """Anomalies against the first years of each member; mean and spread of the last two years."""
+    """Returns steps that compute anomalies from the first years of each member, and the mean and
+    spread of the last two years."""
     reference = ",".join(str(FIRST_YEAR + k) for k in range(years // 2))
     last = f"{FIRST_YEAR + years - 2},{FIRST_YEAR + years - 1}"
     mean = "nanmean,time" if program == "cubed" else "timmean"

@@ -1,4 +1,4 @@
-"""Summer days and heat waves of hourly temperatures, as in ERA5, with the command and with CDO.
+"""Finds summer days and heat waves in hourly temperatures as of ERA5, with Cubed and with CDO.
 
     python heat_waves.py [FOLDER] [--days 365] [--grid 9x12]
 
@@ -17,7 +17,7 @@ from beside import compare
 
 
 def cycle(days: int) -> np.ndarray:
-    """The daily maximum of a usual year, in kelvin."""
+    """Returns the daily maximum of a usual year, in kelvin."""
     return 288 - 10 * np.cos(2 * np.pi * np.arange(days) / 365)
 
 

@@ -1,4 +1,4 @@
-"""A satellite's daily field on the rotated grid of a model, and the errors of the model.
+"""Interpolates a satellite's daily fields to the rotated grid of a model, to find its errors.
 
     python satellite_to_model.py [FOLDER] [--days 31] [--grid 120x240] [--model 40x50]
 
@@ -24,7 +24,7 @@ POLE = {
 
 
 def truth(lat: np.ndarray, lon: np.ndarray, day: np.ndarray) -> np.ndarray:
-    """Sea surface temperature in kelvin, with fronts and a drift through the month."""
+    """Returns sea surface temperatures in kelvin, with fronts and a drift through the month."""
     waves = np.sin(np.radians(6 * lon + 4 * day)) * np.cos(np.radians(5 * lat))
     return 288 - 0.3 * (lat - 45) + 2 * waves + 0.02 * day
 
@@ -39,7 +39,7 @@ def write(ds: xr.Dataset, path: Path, name: str) -> None:
 
 
 def make_satellite(path: Path, days: int, nlat: int, nlon: int) -> None:
-    """Writes cells of equal steps, two fifths of which are below clouds each day."""
+    """Writes a regular grid, on which each day two fifths of the cells are below clouds."""
     rng = np.random.default_rng(0)
     lat = 30 + (np.arange(nlat) + 0.5) * 40 / nlat
     lon = -25 + (np.arange(nlon) + 0.5) * 80 / nlon
@@ -61,7 +61,7 @@ def make_satellite(path: Path, days: int, nlat: int, nlon: int) -> None:
 
 
 def make_model(path: Path, days: int, nlat: int, nlon: int) -> None:
-    """Writes a model that is too warm, more so from day to day, on axes about a rotated pole."""
+    """Writes a model on a rotated grid. The model is too warm, and gets warmer from day to day."""
     rlat, rlon = np.linspace(-7, 7, nlat), np.linspace(-9, 9, nlon)
     pole = np.radians(POLE["grid_north_pole_latitude"])
     phi, lam = np.radians(np.meshgrid(rlat, rlon, indexing="ij"))

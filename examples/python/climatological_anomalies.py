@@ -1,12 +1,13 @@
 # %% [markdown]
 # # Climatological anomalies
 #
-# Anomalies from the mean of each month of the year, and how much they vary. Groups are found in
-# the coordinate; the means of all of them are made in one pass.
+# This example computes anomalies from the mean of each month of the year, and their standard
+# deviation. The months follow from the coordinate, and the means of all months are computed in one
+# pass.
 #
-# **Large:** `python climatological_anomalies.py --size 36500 --no-check --dir /scratch/t`;
-# anomalies are as large as the input, so write them: `lazy.to_zarr("anomalies.zarr")` instead of
-# `compute`.
+# **For large data,** run `python climatological_anomalies.py --size 36500 --no-check --dir
+# /scratch/t`. The anomalies are as large as the input, so store them by
+# `lazy.to_zarr("anomalies.zarr")` instead of `compute`.
 
 # %%
 import xarray as xr
@@ -16,13 +17,13 @@ options = arguments("Climatological anomalies.", times=730)
 spec = options.spec
 
 # %% [markdown]
-# Two years of synthetic daily temperatures, in a Zarr store.
+# Write two years of synthetic daily temperatures to a Zarr store.
 
 # %%
 make_fields(options.dir / "t.zarr", "t", options.size, step="1D", levels=2)
 
 # %% [markdown]
-# Open it as lazy arrays of Cubed.
+# Open the store as lazy arrays of Cubed.
 
 # %%
 ds = xr.open_dataset(
@@ -54,7 +55,7 @@ def anomalies(ds: xr.Dataset) -> xr.Dataset:
 
 
 # %% [markdown]
-# The plan of the deviation.
+# Show the plan of the standard deviation.
 
 # %%
 lazy = anomalies(ds)
@@ -63,7 +64,7 @@ print(plan)
 plan
 
 # %% [markdown]
-# All three are computed together.
+# Compute all three results together.
 
 # %%
 with watch():
@@ -71,13 +72,13 @@ with watch():
 result
 
 # %% [markdown]
-# The standard deviation of the anomalies at the first level.
+# Draw the standard deviation of the anomalies at the first level.
 
 # %%
 draw(result.deviation.isel(level=0))
 
 # %% [markdown]
-# The same computation by NumPy, which needs the whole input in memory.
+# Repeat the computation with NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:

@@ -66,12 +66,12 @@ def make_fields(
 
 
 def parse_step(step: str) -> tuple[int, str]:
-    """A number and a unit of NumPy, of such as "6h"."""
+    """Returns the number and NumPy's unit of a step such as "6h"."""
     return int(step[:-1]), step[-1]
 
 
 def watch() -> cubed.Callback:
-    """Shows progress: a timeline of tasks in a notebook, else a line of text."""
+    """Shows progress: a timeline of tasks in a notebook, otherwise a line of text."""
     if IN_NOTEBOOK:
         from cubed.diagnostics.widgets import LiveTimelineViewer
 

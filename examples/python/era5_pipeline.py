@@ -1,12 +1,12 @@
 # %% [markdown]
 # # A pipeline as for ERA5
 #
-# From packed six-hourly temperatures to daily extremes, rechunked from maps to series over time,
-# and their percentiles.
+# This example computes daily extremes from packed six-hourly temperatures, rechunks them from maps
+# to time series, and computes percentiles of the series.
 #
-# **Large:** `python era5_pipeline.py --size 100000 --no-check --dir /scratch/era5 --allowed-mem
-# 2GB`. For ERA5 itself give its store to `open_dataset`, and chunks of some tens of megabytes to
-# `chunk`.
+# **For large data,** run `python era5_pipeline.py --size 100000 --no-check --dir /scratch/era5
+# --allowed-mem 2GB`. For ERA5 itself, pass its store to `open_dataset`, and chunks of some tens of
+# megabytes to `chunk`.
 
 # %%
 import cubed
@@ -17,7 +17,7 @@ options = arguments("A pipeline as for ERA5.", times=240)
 spec = options.spec
 
 # %% [markdown]
-# Synthetic temperatures, packed as 16-bit integers with a scale, as in archives.
+# Write synthetic temperatures, packed as 16-bit integers with a scale, as in archives.
 
 # %%
 make_fields(options.dir / "t.zarr", "t", options.size, levels=1, packed=True)
@@ -31,7 +31,7 @@ ds
 
 
 # %% [markdown]
-# Daily extremes, and percentiles of each place.
+# Define daily extremes, and percentiles at each place.
 
 
 # %%
@@ -68,13 +68,13 @@ with watch():
 result
 
 # %% [markdown]
-# The median of the daily maxima.
+# Draw the median of the daily maxima.
 
 # %%
 draw(result.tmax.sel(quantile=0.5).squeeze())
 
 # %% [markdown]
-# The same computation by NumPy, which needs the whole input in memory.
+# Repeat the computation with NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Quadratic means
 #
-# Means over time of products of winds, the first of the Pangeo workloads: each chunk of `u` and
-# `v` is read once, and squares and products never exist as arrays.
+# This example computes means over time of products of winds, the first of the Pangeo workloads.
+# Each chunk of `u` and `v` is read once, and no array of squares or products is stored.
 #
-# **Large:** `python quadratic_means.py --size 20000 --no-check --dir /scratch/winds`, or in the
-# notebook `options.size = 20000` after the first cell. `make_fields` makes its fields in memory:
-# for more than that, open a store of your own. The memory of a task stays what it is, whatever
-# the size.
+# **For large data,** run `python quadratic_means.py --size 20000 --no-check --dir /scratch/winds`,
+# or in the notebook set `options.size = 20000` after the first cell. `make_fields` makes its fields
+# in memory, so for larger data open a store of your own. The memory of a task does not depend on
+# the size of the data.
 
 # %%
 import xarray as xr
@@ -17,14 +17,14 @@ options = arguments("Quadratic means.", times=96)
 spec = options.spec
 
 # %% [markdown]
-# Synthetic winds, in a Zarr store. Any store with `u` and `v` will do.
+# Write synthetic winds to a Zarr store. You can use any other store with `u` and `v`.
 
 # %%
 make_fields(options.dir / "winds.zarr", "u v", options.size)
 
 # %% [markdown]
-# Two arguments are for Cubed: whose arrays they are, and the memory of a worker. The arrays are
-# lazy, in the chunks of the store.
+# Two arguments are for Cubed: the type of the arrays, and the memory of a worker. The arrays are
+# lazy, and have the chunks of the store.
 
 # %%
 ds = xr.open_dataset(
@@ -49,7 +49,7 @@ def quadratic_means(ds: xr.Dataset) -> xr.Dataset:
 
 
 # %% [markdown]
-# The plan has the stages and the memory of a task. It is known before anything runs.
+# The plan shows the stages and the memory of a task before anything runs.
 
 # %%
 mean = quadratic_means(ds)
@@ -67,13 +67,13 @@ result = xr.open_zarr(options.dir / "means.zarr", chunks=None).load()
 result
 
 # %% [markdown]
-# The mean of the product at the first level.
+# Draw the mean of the product at the first level.
 
 # %%
 draw(result.uv.isel(level=0))
 
 # %% [markdown]
-# The same computation by NumPy, which needs the whole input in memory.
+# Repeat the computation with NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:

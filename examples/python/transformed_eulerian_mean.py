@@ -1,10 +1,11 @@
 # %% [markdown]
 # # Transformed Eulerian mean
 #
-# Zonal means and eddy fluxes for the transformed Eulerian mean, day by day: deviations from a
-# mean along each circle of latitude, multiplied and averaged again.
+# This example computes zonal means and eddy fluxes of each day for the transformed Eulerian mean.
+# An eddy flux is a zonal mean of the product of two deviations from zonal means.
 #
-# **Large:** `python transformed_eulerian_mean.py --size 20000 --no-check --dir /scratch/state`.
+# **For large data,** run `python transformed_eulerian_mean.py --size 20000 --no-check --dir
+# /scratch/state`.
 
 # %%
 import xarray as xr
@@ -14,13 +15,13 @@ options = arguments("Transformed Eulerian mean.", times=48)
 spec = options.spec
 
 # %% [markdown]
-# A synthetic state of the atmosphere, in a Zarr store.
+# Write a synthetic state of the atmosphere to a Zarr store.
 
 # %%
 make_fields(options.dir / "state.zarr", "u v w t", options.size)
 
 # %% [markdown]
-# Open it as lazy arrays of Cubed.
+# Open the store as lazy arrays of Cubed.
 
 # %%
 ds = xr.open_dataset(
@@ -52,7 +53,7 @@ def zonal_fluxes(ds: xr.Dataset) -> xr.Dataset:
 
 
 # %% [markdown]
-# The plan of one of the fluxes, and why it is not a single pass.
+# Show the plan of one of the fluxes, and the reasons why it needs several passes.
 
 # %%
 fluxes = zonal_fluxes(ds)
@@ -62,7 +63,7 @@ print(plan)
 plan
 
 # %% [markdown]
-# All fluxes are computed together.
+# Compute all fluxes together.
 
 # %%
 with watch():
@@ -70,13 +71,13 @@ with watch():
 result
 
 # %% [markdown]
-# The eddy flux of momentum on the first day, by level and latitude.
+# Draw the eddy flux of momentum on the first day, by level and latitude.
 
 # %%
 draw(result.uv.isel(time=0))
 
 # %% [markdown]
-# The same computation by NumPy, which needs the whole input in memory.
+# Repeat the computation with NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:

@@ -1,4 +1,4 @@
-"""A program with types, which `mypy --strict` accepts: anomalies of a random field.
+"""Computes anomalies of a random field. The program has types that `mypy --strict` accepts.
 
 Run it: python examples/python/typed.py
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class Tasks(cubed.Callback):
-    """Counts tasks, and keeps the most memory that one had."""
+    """Counts tasks, and records the maximum memory of a task."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -25,14 +25,14 @@ class Tasks(cubed.Callback):
 
 
 def anomalies(x: cubed.Array) -> cubed.Array:
-    """What is left of x without its mean over time, in units of its deviation."""
+    """Returns x minus its mean over time, divided by its standard deviation."""
     mean = cubed.mean(x, axis=0)
     deviation = x.std(axis=0)
     return (x - mean) / deviation
 
 
 def main(place: Path) -> float:
-    """The largest anomaly."""
+    """Returns the largest anomaly."""
     spec = cubed.Spec(work_dir=place, allowed_mem="100MB", reserved_mem="20MB")
     field = cubed.random.normal(280.0, 10.0, size=(365, 90, 180), chunks=(30, 90, 180), spec=spec)
     field[0, :10] = 280.0

@@ -1,12 +1,13 @@
 # %% [markdown]
 # # Vorticity
 #
-# Relative vorticity of winds on a grid of latitudes and longitudes, its mean over time, and the
-# mean of its square. Derivatives are differences of neighbours: views of one array, read
-# together.
+# This example computes the relative vorticity of winds on a grid of latitudes and longitudes: its
+# mean over time, and the mean of its square. Derivatives are differences of neighbours, which are
+# views of one array that are read together.
 #
-# **Large:** `python vorticity.py --size 20000 --no-check --dir /scratch/winds`. The results are
-# as small as one time. If they are larger, `mean.to_zarr` writes them chunk by chunk.
+# **For large data,** run `python vorticity.py --size 20000 --no-check --dir /scratch/winds`. Each
+# result is as small as the winds at one time. To store larger results chunk by chunk, use
+# `mean.to_zarr`.
 
 # %%
 import numpy as np
@@ -19,13 +20,13 @@ options = arguments("Vorticity.", times=48)
 spec = options.spec
 
 # %% [markdown]
-# Synthetic winds, in a Zarr store.
+# Write synthetic winds to a Zarr store.
 
 # %%
 make_fields(options.dir / "winds.zarr", "u v", options.size)
 
 # %% [markdown]
-# Open it as lazy arrays of Cubed.
+# Open the store as lazy arrays of Cubed.
 
 # %%
 ds = xr.open_dataset(
@@ -39,7 +40,7 @@ ds
 
 
 # %% [markdown]
-# `(dv/dlon - d(u cos(lat))/dlat) / (R cos(lat))`, away from the poles.
+# The vorticity is `(dv/dlon - d(u cos(lat))/dlat) / (R cos(lat))`, except near the poles.
 
 
 # %%
@@ -55,7 +56,7 @@ def vorticity(ds: xr.Dataset) -> xr.Dataset:
 
 
 # %% [markdown]
-# The plan.
+# Show the plan.
 
 # %%
 mean = vorticity(ds)
@@ -64,7 +65,7 @@ print(plan)
 plan
 
 # %% [markdown]
-# Both means are computed in one pass over the winds.
+# Compute both means in one pass over the winds.
 
 # %%
 with watch():
@@ -72,13 +73,13 @@ with watch():
 result
 
 # %% [markdown]
-# The mean vorticity at the first level.
+# Draw the mean vorticity at the first level.
 
 # %%
 draw(result.zeta.isel(level=0))
 
 # %% [markdown]
-# The same computation by NumPy, which needs the whole input in memory.
+# Repeat the computation with NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:
