@@ -1,4 +1,4 @@
-"""Servers that speak as much of Google's and of Azure's services as the library does.
+"""Servers with the parts of Google's and Azure's protocols that the library uses.
 
 What fails of requests, and how, is said as for :mod:`s3_server`.
 """

@@ -1,4 +1,4 @@
-"""Driving the command, for all tests."""
+"""Functions that run the command, for all tests."""
 
 import collections
 import contextlib

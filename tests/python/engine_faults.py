@@ -1,4 +1,4 @@
-"""A worker of engines in which things go wrong: see test_engines.py."""
+"""A worker of engines that fails in several ways: see test_engines.py."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""A call of each of NumPy's functions that arrays of other classes may answer themselves."""
+"""A call of each NumPy function that arrays of other classes may implement."""
 
 import numpy as np
 

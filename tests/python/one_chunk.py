@@ -1,4 +1,6 @@
-"""Zarr arrays of one chunk, written by hand: zarr-python opens none whose codec is missing."""
+"""Zarr arrays of one chunk, written without zarr-python, which refuses arrays whose codec is
+missing.
+"""
 
 import json
 

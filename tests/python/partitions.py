@@ -1,4 +1,6 @@
-"""Runs that are cut off: by a proxy that holds bytes back, by a network of their own, by clocks."""
+"""Runs that are cut off from their store or their workers: by a proxy that delays bytes, by a
+separate network, by clocks.
+"""
 
 import contextlib
 import os

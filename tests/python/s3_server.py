@@ -1,4 +1,4 @@
-"""A server that speaks as much of S3 as the library does, and fails as it is told to.
+"""A server with the parts of S3's protocol that the library uses, which fails on request.
 
 It checks signatures and checksums by code of its own. What goes wrong is chosen by a function of
 the request, so that tests say which request fails, how, and how often.

@@ -1,4 +1,4 @@
-"""Computations whose tasks are watched: none may take more memory than was projected for it."""
+"""Computations whose tasks are observed: no task may use more memory than was projected for it."""
 
 import cubed
 

@@ -1,4 +1,6 @@
-"""What versions of Xarray and its company differ in, for tests that run with any of them."""
+"""Differences between versions of Xarray and related packages, for tests that run with any of these
+versions.
+"""
 
 from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""Methods of arrays, and NumPy's functions beside the standard's, against NumPy."""
+"""Compares methods of arrays, and functions of NumPy that the standard lacks, with NumPy."""
 
 import string
 

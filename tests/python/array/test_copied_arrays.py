@@ -1,4 +1,6 @@
-"""Arrays of unknown types or codecs are copied as they are; chunks, shards and gaps are kept."""
+"""Arrays of unsupported types or codecs are copied unchanged, with their chunks and shards; missing
+chunks stay missing.
+"""
 
 import json
 

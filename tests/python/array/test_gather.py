@@ -1,4 +1,6 @@
-"""Arrays of positions for several axes at once, read and assigned, against NumPy."""
+"""Reads and assigns elements by arrays of positions for several axes at the same time, compared
+with NumPy.
+"""
 
 import conftest
 import cubed

@@ -1,4 +1,4 @@
-"""x[key] and x[key] = value against NumPy: everything that a key may be, and what it refuses."""
+"""Compares x[key] and x[key] = value with NumPy: all valid kinds of keys, and refused keys."""
 
 import warnings
 

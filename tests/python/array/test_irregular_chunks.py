@@ -1,5 +1,6 @@
-"""Chunks of different lengths in the Python package: `.chunks` tells the truth, functions get these
-blocks, and every operation computes what NumPy does, within what is projected."""
+"""Irregular chunks in the Python package: `.chunks` has the true lengths, functions get these
+blocks, and every operation has NumPy's results within the projected memory.
+"""
 
 import itertools
 import json

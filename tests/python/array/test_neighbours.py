@@ -1,4 +1,6 @@
-"""Lazy arrays beside arrays of other libraries: what their classes say, or a TypeError."""
+"""Operations on a lazy array and an array of another library: they return what the classes of both
+define, or raise TypeError.
+"""
 
 import copy
 import datetime

@@ -1,4 +1,4 @@
-"""Arrays as bytes: pickle, copies, other processes."""
+"""Serialises arrays: pickle, copies, other processes."""
 
 import copy
 import pickle

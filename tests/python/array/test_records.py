@@ -1,4 +1,4 @@
-"""Records: structured arrays, as far as they are elementwise."""
+"""Structured arrays (records) in elementwise functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Positions in runs (days of months, hours of days) are views: they fuse, read what they need."""
+"""Positions that form ranges (days of months, hours of days) become views, so the operation is
+fused with others and reads only the chunks that it needs.
+"""
 
 import conftest
 import cubed

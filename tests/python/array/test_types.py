@@ -1,4 +1,4 @@
-"""Types that are stored and carried, not computed with: half precision, times, texts."""
+"""Types that are stored and copied but not used in computations: half precision, times, strings."""
 
 import json
 

@@ -1,5 +1,6 @@
-"""One notion of blocks: what `x.chunks` says is what functions, `x.blocks`, stores and writers see,
-for chains of views and chunks of any kind."""
+"""Functions, `x.blocks`, stores and writers use the same blocks as `x.chunks` states, for chains of
+views and chunks of any kind.
+"""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Functions on whole blocks: sorting, products, searching, against NumPy."""
+"""Compares functions on whole blocks with NumPy: sorting, products, searching."""
 
 import functools
 

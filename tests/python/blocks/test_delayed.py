@@ -1,4 +1,4 @@
-"""Arrays of the values of delayed calls, and delayed calls of chunks."""
+"""Arrays whose values are computed by delayed calls, and delayed calls that return chunks."""
 
 import sys
 

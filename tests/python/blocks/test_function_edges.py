@@ -1,4 +1,4 @@
-"""Functions of the package where their arguments are at the edges, against NumPy."""
+"""Compares functions of the package with NumPy at extreme values of their arguments."""
 
 import warnings
 

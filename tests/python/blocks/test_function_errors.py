@@ -1,4 +1,4 @@
-"""Errors of NumPy's own classes: axes that are not there, and matrices that have no factors."""
+"""Errors have NumPy's classes: for missing axes, and for matrices that cannot be factored."""
 
 import cubed
 import numpy as np

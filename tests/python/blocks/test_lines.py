@@ -1,5 +1,6 @@
-"""Functions of whole lines: other axes are cut so that lines fit, and other widths than declared
-are cast, as Xarray's interpolation needs both."""
+"""Functions of whole lines: other axes are divided so that lines fit in memory, and results of
+other types than declared are cast. Xarray's interpolation needs both.
+"""
 
 import cubed
 import numpy as np

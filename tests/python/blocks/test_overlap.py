@@ -1,4 +1,4 @@
-"""Blocks with their neighbours' elements."""
+"""Functions on blocks with elements of neighbouring blocks."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,6 @@
-"""Reductions and running totals of users with Dask's parameters, next to Dask; upstream's steps."""
+"""Compares user-defined reductions and running totals that have Dask's parameters with Dask; and
+tests the steps of reductions of Cubed for Python.
+"""
 
 import functools
 import tracemalloc

@@ -1,4 +1,4 @@
-"""User-defined functions get whole blocks, those that Dask gives them, whatever memory is allowed.
+"""User-defined functions get whole blocks, which are the same as in Dask, for any allowed memory.
 
 A function may look at all of its block: then its result depends on how arrays are cut. Random calls
 are compared with Dask's at three sizes of `allowed_mem`; a plan that does not fit is refused.

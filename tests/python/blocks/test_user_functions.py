@@ -1,4 +1,6 @@
-"""Functions of users on blocks: map_blocks, blockwise, apply_gufunc and what is made of them."""
+"""User-defined functions on blocks: map_blocks, blockwise, apply_gufunc, and functions that use
+them.
+"""
 
 import ctypes
 import pathlib

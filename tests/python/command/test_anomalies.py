@@ -1,4 +1,4 @@
-"""Anomalies from means by parts of dates, beside CDO and Xarray."""
+"""Compares anomalies from means by parts of dates with CDO and Xarray."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""`--append DIM`: results behind the last elements of a store or of a NetCDF file."""
+"""`--append DIM`: adds results after the last elements of a store or of a NetCDF file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of calendars that are CDO's, beside CDO and NumPy."""
+"""Compares statistics by calendar periods that have CDO's names with CDO and NumPy."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Groups and selections by calendars, beside Xarray's and cftime's."""
+"""Compares groups and selections by calendars with Xarray and cftime."""
 
 import datetime
 import functools

@@ -1,4 +1,4 @@
-"""The page of CDO's operators: those that are marked equal, beside CDO."""
+"""Checks the page of CDO's operators: operators that it marks as equal are compared with CDO."""
 
 import re
 import shutil

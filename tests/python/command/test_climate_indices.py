@@ -1,4 +1,4 @@
-"""Climate indices, spells, trends and correlations, beside CDO on three calendars."""
+"""Compares climate indices, spells, trends and correlations with CDO, on three calendars."""
 
 import shutil
 import subprocess

@@ -1,4 +1,6 @@
-"""Arithmetic with climatologies, selections by parts of dates and windows of time, beside CDO."""
+"""Compares arithmetic with climatologies, selections by parts of dates, and windows of time with
+CDO.
+"""
 
 import shutil
 import subprocess

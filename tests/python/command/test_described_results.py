@@ -1,4 +1,4 @@
-"""Results of the command say of themselves what holds: names, coordinates, bounds, references."""
+"""Names, coordinates, bounds and references of results are correct for the result."""
 
 import netCDF4
 import numpy as np

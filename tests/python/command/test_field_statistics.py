@@ -1,4 +1,4 @@
-"""Statistics of fields, beside CDO: axes and weights are found by the coordinates."""
+"""Compares statistics of fields with CDO; axes and weights are found by the coordinates."""
 
 import shutil
 import subprocess

@@ -1,4 +1,5 @@
-"""Operators of files in CDO's names: selections, several files as one, and one file as several."""
+"""Operators of files with CDO's names: selections, several files as one, and one file as several.
+"""
 
 import json
 import pathlib

@@ -1,4 +1,6 @@
-"""Missing elements of fields by the nearest elements, beside CDO and beside all distances."""
+"""Compares missing elements that are filled from the nearest elements with CDO, and with a search
+of all distances.
+"""
 
 import shutil
 import subprocess

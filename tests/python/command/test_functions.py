@@ -1,4 +1,4 @@
-"""Functions of expressions that take numbers, shapes and types, against NumPy."""
+"""Compares functions of expressions that accept numbers, shapes and types with NumPy."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,4 @@
-"""What the command says of words that are nearly right, and of others' habits."""
+"""Hints of the command for misspelt words, and for words of other programs."""
 
 import numpy as np
 import pytest

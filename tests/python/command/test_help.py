@@ -1,4 +1,4 @@
-"""Help, man pages and completion: one table, several shapes."""
+"""Help, man pages and completion, which are all made from one table."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""Selections by labels: ranges, lists and longitudes, beside Xarray and CDO."""
+"""Compares selections by labels with Xarray and CDO: ranges, lists and longitudes."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The page of NCO's operators: those that are marked equal, beside NCO."""
+"""Checks the page of NCO's operators: operators that it marks as equal are compared with NCO."""
 
 import re
 import shlex

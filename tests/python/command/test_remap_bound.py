@@ -1,4 +1,6 @@
-"""Random regridding plans: memory within the projection, and values that depend on nothing else."""
+"""Random regridding plans: memory stays within the projection, and values do not depend on the
+plan.
+"""
 
 import random
 

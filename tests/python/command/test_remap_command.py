@@ -1,4 +1,4 @@
-"""The verb `cubed remap`, and CDO's names of its methods in chains: against CDO."""
+"""Compares `cubed remap`, and CDO's names of its methods in chains, with CDO."""
 
 import shutil
 import subprocess

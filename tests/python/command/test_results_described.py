@@ -1,4 +1,6 @@
-"""Attributes, coordinates and bounds of results, where what CF says of them still holds."""
+"""Attributes, coordinates and bounds of results, which are kept if they are still correct by the CF
+conventions.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Reductions of windows by the command, beside Xarray's of arrays in memory."""
+"""Compares reductions of windows by the command with Xarray's reductions of arrays in memory."""
 
 import numpy as np
 import pytest

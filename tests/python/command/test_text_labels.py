@@ -1,4 +1,4 @@
-"""Texts of any length as labels and coordinates in the command, beside Xarray's."""
+"""Compares variable-length strings as labels and coordinates in the command with Xarray."""
 
 import json
 import shutil

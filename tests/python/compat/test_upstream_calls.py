@@ -1,4 +1,4 @@
-"""Calls that programs for Cubed for Python make: with their values, and errors."""
+"""Calls in programs for Cubed for Python: their values and errors."""
 
 import functools
 import pickle

@@ -1,4 +1,6 @@
-"""Names that code for Cubed for Python uses: how plans are optimised, and what they hold."""
+"""Names that programs for Cubed for Python use: options of the optimisation of plans, and members
+of plans.
+"""
 
 import xml.etree.ElementTree as ET
 from functools import partial

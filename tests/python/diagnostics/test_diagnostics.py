@@ -1,4 +1,4 @@
-"""Callbacks: what they write, and when they complain."""
+"""Callbacks: the files that they write, and their warnings."""
 
 import csv
 import importlib

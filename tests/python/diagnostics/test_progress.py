@@ -1,4 +1,5 @@
-"""How far a run is, on terminals of any width and elsewhere; what plans say in a dozen lines."""
+"""The progress of a run, on terminals of any width and in other outputs; and short texts of plans.
+"""
 
 import fcntl
 import os

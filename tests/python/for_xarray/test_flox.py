@@ -1,4 +1,4 @@
-"""flox called with lazy arrays, beside the same calls with NumPy's."""
+"""Compares calls of flox with lazy arrays with the same calls with NumPy arrays."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Pictures: what is drawn is what is stored, and what cannot be drawn is said."""
+"""Plots show the stored values, and the error explains why something cannot be drawn."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""The accessor of Xarray's objects, alone and with cubed-xarray installed."""
+"""The accessor of Xarray's objects, with and without cubed-xarray installed."""
 
 import os
 import subprocess

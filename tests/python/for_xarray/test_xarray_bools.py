@@ -1,4 +1,6 @@
-"""Bools beside missing values: Xarray makes objects of them in memory, lazy ones become floats."""
+"""Bools combined with missing values: in memory Xarray makes objects of them, lazy ones become
+floats.
+"""
 
 import cubed
 import numpy as np

@@ -1,4 +1,4 @@
-"""Dates of calendars that NumPy lacks: decoded when somebody asks for values."""
+"""Dates of calendars that NumPy lacks are decoded when their values are requested."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,6 @@
-"""Arrays that are Cubed's stay so, also where Dask is Xarray's default; and what stays Xarray's."""
+"""Lazy arrays of Cubed stay arrays of Cubed, even if Dask is Xarray's default; other arrays stay as
+Xarray made them.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,6 @@
-"""Functions of climates and fields of the accessor, beside Xarray and SciPy on three calendars."""
+"""Compares the accessor's functions for climates and fields with Xarray and SciPy, on three
+calendars.
+"""
 
 import importlib.util
 

@@ -1,4 +1,6 @@
-"""Groups without labels in Xarray: lazy arrays give what arrays in memory give without flox."""
+"""Groups without labels in Xarray: lazy arrays have the same results as arrays in memory without
+flox.
+"""
 
 import warnings
 

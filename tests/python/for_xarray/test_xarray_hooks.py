@@ -1,4 +1,6 @@
-"""Xarray is changed for lazy arrays alone, once there is one, and each name by itself."""
+"""Xarray's functions are changed only for lazy arrays, only after one exists, and each name
+separately.
+"""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""What functions take that Xarray calls on blocks: it is in the projection, and measured."""
+"""The memory of functions that Xarray calls on blocks is in the projection, and is measured."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,4 @@
-"""Lazy dates of which some are missing: values and types are those of eager Xarray and pandas."""
+"""Lazy dates with missing elements have the values and types of eager Xarray and pandas."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,5 @@
-"""Libraries on top of Xarray that call functions on lazy arrays, beside their results in memory.
+"""Libraries based on Xarray that call functions on lazy arrays, compared with their results in
+memory.
 
 `tools/test xarray` runs these tests where the libraries are installed.
 """

@@ -1,4 +1,6 @@
-"""Variables that Xarray decodes to objects: bool stay lazy, others are counted and warned of."""
+"""Variables that Xarray decodes to objects: bools stay lazy, others are counted and reported by a
+warning.
+"""
 
 import sys
 import tracemalloc

@@ -1,4 +1,4 @@
-"""Stores that lazy arrays are still to be read from are not replaced by what is made of them."""
+"""Results do not replace stores from which lazy arrays still have to be read."""
 
 import os
 import pathlib

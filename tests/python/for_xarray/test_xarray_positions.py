@@ -1,4 +1,4 @@
-"""Lazy positions, also without dimensions, of arrays of one to three dimensions."""
+"""Lazy arrays of positions, also without dimensions, for arrays of one to three dimensions."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,4 @@
-"""Xarray's methods on lazy strings: as of strings in memory, with lengths that cut none."""
+"""Compares Xarray's methods on lazy strings with strings in memory; no string is truncated."""
 
 import unicodedata
 import warnings

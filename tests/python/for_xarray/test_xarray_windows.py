@@ -1,4 +1,4 @@
-"""Types of reductions of windows: those of arrays in memory, with and without bottleneck."""
+"""Types of reductions of windows are those of arrays in memory, with and without bottleneck."""
 
 import warnings
 

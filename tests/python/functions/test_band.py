@@ -1,4 +1,4 @@
-"""Eigenvalues and singular values of matrices that no task holds, against LAPACK's."""
+"""Compares eigenvalues and singular values of matrices that no task can hold with LAPACK's."""
 
 import cubed
 import cubed.array_api as xp

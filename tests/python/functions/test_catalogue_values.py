@@ -1,4 +1,4 @@
-"""Python's objects as values of functions of the catalogue: numbers of NumPy, and lists."""
+"""Python objects as values of functions of the catalogue: NumPy's numbers, and lists."""
 
 from decimal import Decimal
 

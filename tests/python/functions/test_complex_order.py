@@ -1,4 +1,4 @@
-"""Complex numbers in NumPy's order: by real parts, then by imaginary ones."""
+"""Complex numbers are in NumPy's order: by real parts, then by imaginary parts."""
 
 import contextlib
 import itertools

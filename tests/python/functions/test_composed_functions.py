@@ -1,4 +1,4 @@
-"""NumPy's functions that are composed of others, beside NumPy's."""
+"""Compares functions of NumPy that are composed of other functions with NumPy."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,4 @@
-"""Histograms, counts of whole numbers and bins of elements, against NumPy."""
+"""Compares histograms, counts of integers and bins of elements with NumPy."""
 
 import conftest
 import cubed

@@ -1,4 +1,4 @@
-"""Diagonals: NumPy's bits, and of a store the chunks through which they go."""
+"""Diagonals have NumPy's bits, and only the chunks on the diagonal are read from a store."""
 
 import cubed
 import numpy as np

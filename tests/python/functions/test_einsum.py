@@ -1,4 +1,4 @@
-"""einsum against NumPy's."""
+"""Compares einsum with NumPy's."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,6 @@
-"""Every elementwise function for every type it takes, against NumPy, in one run per type."""
+"""Compares every elementwise function, for every type that it accepts, with NumPy, in one run per
+type.
+"""
 
 import numpy as np
 import pytest

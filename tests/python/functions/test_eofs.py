@@ -1,4 +1,4 @@
-"""Empirical orthogonal functions beside CDO and NumPy, and Student's t beside SciPy."""
+"""Compares empirical orthogonal functions with CDO and NumPy, and Student's t with SciPy."""
 
 import os
 import shutil

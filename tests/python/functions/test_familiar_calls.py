@@ -1,4 +1,5 @@
-"""Calls as programs for NumPy and Dask write them: arguments by position, by name, and hints."""
+"""Calls in the style of programs for NumPy and Dask: arguments by position and by name, and hints.
+"""
 
 import cubed
 import numpy as np

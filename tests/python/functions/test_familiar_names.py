@@ -1,4 +1,6 @@
-"""Names and parameters of NumPy, Dask and SciPy, beside the originals: lazy, and in any chunks."""
+"""Compares functions with names and parameters of NumPy, Dask and SciPy with the originals: they
+are lazy, for any chunks.
+"""
 
 import warnings
 

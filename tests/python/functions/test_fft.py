@@ -1,4 +1,4 @@
-"""Fourier transforms, against NumPy in double precision."""
+"""Compares Fourier transforms with NumPy in double precision."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Fourier transforms along axes that no task holds, against NumPy in double precision."""
+"""Compares Fourier transforms along axes that no task can hold with NumPy in double precision."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,4 @@
-"""Statistics of fields with weights, beside NumPy."""
+"""Compares statistics of fields with weights with NumPy."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What tools/generate writes: wrappers of operations, and names that the engine takes."""
+"""Files that tools/generate writes: wrappers of operations, and names that the engine accepts."""
 
 import ast
 import inspect

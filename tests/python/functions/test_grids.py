@@ -1,4 +1,4 @@
-"""Positions on grids, and numbers between arrays: as NumPy has them."""
+"""Compares positions on grids, and numbers combined with arrays, with NumPy."""
 
 import itertools
 

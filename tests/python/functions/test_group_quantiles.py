@@ -1,4 +1,4 @@
-"""Medians and quantiles by group, beside NumPy's of each group."""
+"""Compares medians and quantiles by group with NumPy's of each group."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,4 @@
-"""Reductions by group, beside plain loops over NumPy, pandas and flox."""
+"""Compares reductions by group with plain loops over NumPy arrays, pandas and flox."""
 
 import cubed
 import flox

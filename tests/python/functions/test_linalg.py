@@ -1,4 +1,4 @@
-"""Linear algebra of whole matrices, against NumPy in double precision."""
+"""Compares linear algebra of whole matrices with NumPy in double precision."""
 
 import itertools
 

@@ -1,4 +1,6 @@
-"""Medians and quantiles against NumPy: types, grids, methods, executors, and the memory bound."""
+"""Compares medians and quantiles with NumPy: types, grids, methods, executors, and the memory
+bound.
+"""
 
 import warnings
 

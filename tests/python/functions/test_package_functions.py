@@ -1,4 +1,6 @@
-"""Functions of the package against NumPy: random shapes, chunks and types, and the memory bound."""
+"""Compares functions of the package with NumPy: random shapes, chunks and types, and the memory
+bound.
+"""
 
 import cubed
 import hypothesis.extra.numpy as hnp

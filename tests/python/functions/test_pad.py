@@ -1,4 +1,4 @@
-"""Padding beside NumPy's."""
+"""Compares padding with NumPy's."""
 
 import tracemalloc
 

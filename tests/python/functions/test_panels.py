@@ -1,4 +1,6 @@
-"""Factors of matrices that no task holds: panel by panel, against NumPy and by their residuals."""
+"""Factors of matrices that no task can hold are computed in panels. They are compared with NumPy
+and by their residuals.
+"""
 
 import cubed
 import numpy as np

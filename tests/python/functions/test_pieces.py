@@ -1,4 +1,4 @@
-"""Arrays taken apart and put together: what NumPy does, and what it does not."""
+"""Arrays that are divided and joined: results are NumPy's, and unsupported calls are refused."""
 
 import cubed
 import numpy as np

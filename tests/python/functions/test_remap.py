@@ -1,4 +1,4 @@
-"""Arrays on other horizontal grids: against formulas, and against CDO."""
+"""Compares arrays on other horizontal grids with formulas and with CDO."""
 
 import dataclasses
 import shutil

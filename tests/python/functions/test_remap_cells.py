@@ -1,4 +1,4 @@
-"""Conservative weights of cells of any shape: against exact means of a field, and against CDO."""
+"""Compares conservative weights of cells of any shape with exact means of a field and with CDO."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Points between centres at poles and between centres that repeat, against formulas."""
+"""Compares points between centres at poles, and between equal centres, with formulas."""
 
 import cubed
 import numpy as np

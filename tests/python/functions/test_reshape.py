@@ -1,4 +1,6 @@
-"""Reshapes and repeats against NumPy: chunks that fit and that do not, read how often."""
+"""Compares reshapes and repeats with NumPy, for chunks that fit the new shape or do not, and counts
+reads.
+"""
 
 import itertools
 import json

@@ -1,4 +1,6 @@
-"""Rows of the catalogue that make arrays in the shape of another one, beside the package."""
+"""Compares rows of the catalogue that create arrays with the shape of another array with the
+package.
+"""
 
 import cubed
 import numpy as np

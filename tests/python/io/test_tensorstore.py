@@ -1,4 +1,6 @@
-"""Arrays written by TensorStore are read, and the other way round."""
+"""Arrays written by TensorStore can be read here, and arrays written here can be read by
+TensorStore.
+"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Objects that are put in parts: whole or not there, and nothing that is paid for stays."""
+"""Objects that are put in parts are complete or missing, and no unfinished upload stays."""
 
 import os
 import signal

@@ -1,4 +1,5 @@
-"""Web servers that tell versions by ETag, by date, by neither, or by another one each time."""
+"""Web servers that identify versions by ETag, by date, by neither, or by another value each time.
+"""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""zfp: chunks of numcodecs' "zfpy" are read, and those written are the same, byte for byte."""
+"""zfp: chunks of numcodecs' "zfpy" can be read, and written chunks are equal byte for byte."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""ZIP archives are read as directories are: those of zarr-python and of other programs."""
+"""ZIP archives of zarr-python and of other programs can be read like directories."""
 
 import os
 import zipfile

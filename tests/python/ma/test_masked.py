@@ -1,4 +1,4 @@
-"""cubed.ma against numpy.ma."""
+"""Compares cubed.ma with numpy.ma."""
 
 import operator
 import pathlib

@@ -1,4 +1,4 @@
-"""from_array of objects that are like arrays: regions are read by indexing them."""
+"""from_array with array-like objects: regions are read by indexing them."""
 
 import sys
 import threading

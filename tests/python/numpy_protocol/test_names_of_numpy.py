@@ -1,4 +1,4 @@
-"""Names that users of NumPy and Dask reach for: lazy, without a warning, with NumPy's values."""
+"""Names that users of NumPy and Dask expect: lazy, without a warning, with NumPy's values."""
 
 import itertools
 import warnings

@@ -1,4 +1,4 @@
-"""NumPy's own functions, called with lazy arrays: they take its parameters, in its order."""
+"""NumPy's own functions, called with lazy arrays, accept NumPy's parameters in NumPy's order."""
 
 import cubed
 import numpy as np

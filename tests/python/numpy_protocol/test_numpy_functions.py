@@ -1,4 +1,4 @@
-"""All of NumPy's functions that lazy arrays may answer, and those that write into them."""
+"""All NumPy functions that lazy arrays may implement, and those that write into lazy arrays."""
 
 import inspect
 import operator

@@ -1,4 +1,4 @@
-"""Badges of README.md are files of the tree, and state what the tree says elsewhere."""
+"""Badges of README.md are files of the repository, and agree with other files of the repository."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""Docstrings of public names: sections as numpydoc has them, and examples that run."""
+"""Docstrings of public names: sections in the style of numpydoc, and examples that run."""
 
 import doctest
 import importlib

@@ -1,4 +1,4 @@
-"""The examples run, small, and find their results equal to NumPy's."""
+"""The examples run at a small size, and find that their results equal NumPy's."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What functions and sources raise in tasks is what computing raises."""
+"""Exceptions that functions and sources raise in tasks are raised by the computation."""
 
 import copyreg
 import linecache

@@ -1,4 +1,4 @@
-"""The reference pages of functions, which are made of the catalogue when the site is built."""
+"""The reference pages of functions, which are made from the catalogue when the site is built."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Machines that the library was not written for are refused before anything is compiled."""
+"""Machines that the library does not support are refused before anything is compiled."""
 
 import shutil
 import subprocess

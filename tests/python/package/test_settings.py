@@ -1,4 +1,4 @@
-"""Settings by file and environment; what processes need."""
+"""Settings in files and the environment; and the memory that processes need."""
 
 import copy
 import json

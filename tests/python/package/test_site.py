@@ -1,4 +1,4 @@
-"""The site: pages that are made of the code are complete, and no link is dead."""
+"""The site: pages that are made from the code are complete, and no link is broken."""
 
 import importlib
 import inspect

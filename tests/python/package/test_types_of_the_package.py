@@ -1,4 +1,4 @@
-"""The package's types: a program of a user under `mypy --strict`."""
+"""The package's types: a user's program is checked with `mypy --strict`."""
 
 import importlib.util
 import pathlib

@@ -1,4 +1,6 @@
-"""Warnings are at the line of the program that makes them, whatever is called in between."""
+"""Warnings have the line of the user's program that causes them, for any functions called in
+between.
+"""
 
 import functools
 import inspect

@@ -1,4 +1,5 @@
-"""Command lines that say too much, too little, or what cannot be: exit code 2, nothing is done."""
+"""Command lines with too many, missing or impossible arguments: exit code 2, and nothing is done.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a refusal says to allow is enough: the same computation is planned with it."""
+"""The memory that a refusal advises is enough: the same computation can be planned with it."""
 
 import random
 import re

@@ -1,5 +1,5 @@
-"""Plans of the benchmarks move little more than the least bytes, in little more than the least
-requests (bench/cost.py)."""
+"""Plans of the benchmarks move little more than the minimum of bytes and requests (bench/cost.py).
+"""
 
 import importlib
 import json

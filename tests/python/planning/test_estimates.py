@@ -1,4 +1,4 @@
-"""What plans would take and have decided, and code that must not compute."""
+"""Estimates and decisions of plans; and programs during which nothing must be computed."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""Why plans are not one pass: what is stored on the way, and which stages stay apart."""
+"""Reasons why plans need several passes: arrays that are stored, and stages that are not combined.
+"""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Operations that the engine does in one pass, against NumPy, bit for bit."""
+"""Operations that the engine performs in one pass, compared with NumPy bit for bit."""
 
 import itertools
 

@@ -1,4 +1,6 @@
-"""A run that fails or is interrupted leaves its chunks for `resume=True`, however it was begun."""
+"""A run that fails or is interrupted keeps its chunks for `resume=True`, for every way to start a
+run.
+"""
 
 import os
 import signal

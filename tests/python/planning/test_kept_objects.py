@@ -1,4 +1,4 @@
-"""What a computation keeps of Python's objects, and for how long."""
+"""Python objects that a computation keeps, and for how long."""
 
 import gc
 import subprocess

@@ -1,4 +1,4 @@
-"""What a run keeps for each task is little: it is of reserved_mem, which does not grow."""
+"""A run keeps little memory for each task. It is part of reserved_mem, which does not grow."""
 
 import subprocess
 import sys

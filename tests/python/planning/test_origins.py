@@ -1,4 +1,4 @@
-"""Errors of tasks name the lines that made what their stage computes."""
+"""Errors of tasks name the program's lines that created the arrays of the failed stage."""
 
 import inspect
 import re

@@ -1,4 +1,5 @@
-"""Plans for workers on other machines are held to the memory of this one where they run here."""
+"""Plans for workers on other machines are limited to the memory of this machine if they run here.
+"""
 
 import json
 import pickle

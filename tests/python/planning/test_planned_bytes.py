@@ -1,4 +1,4 @@
-"""The fingerprints of random plans are those of their seeds."""
+"""Random plans have the recorded fingerprints of their seeds."""
 
 from collections.abc import Iterable
 

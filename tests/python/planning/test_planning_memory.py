@@ -1,4 +1,4 @@
-"""Planning takes no memory by an array's axes: see planning_calls.py."""
+"""The memory of planning does not depend on the lengths of axes: see planning_calls.py."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How the time of planning grows: with the number of operations, not with its square."""
+"""The time of planning grows linearly with the number of operations."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What rechunking is planned to cost, without running it."""
+"""Planned costs of rechunking, without running the plans."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Plans of rechunking beside those of the package rechunker, in the same memory.
+"""Compares plans of rechunking with those of the package rechunker, for the same memory.
 
 Its plans are counted as they would run: every read of a box decodes all chunks that it touches, and
 a chunk that several boxes write a part of is read and written again by all but the first. A plan

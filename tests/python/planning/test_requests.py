@@ -1,4 +1,4 @@
-"""Requests and cost of runs, as servers count them, are those that plans state."""
+"""Requests and costs that plans state are equal to the requests that servers count in runs."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Stages are named by what a user wrote, in plans, saved plans, the command and errors."""
+"""Names of stages come from the user's program: in plans, saved plans, the command and errors."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Pictures of plans."""
+"""Drawings of plans."""
 
 import json
 import re

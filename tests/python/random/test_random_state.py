@@ -1,4 +1,4 @@
-"""NumPy's older interface of random numbers."""
+"""NumPy's older interface for random numbers."""
 
 import pickle
 

@@ -1,4 +1,5 @@
-"""Chunks and indices of shards that tasks read again are decoded once, where memory is left."""
+"""Chunks and indices of shards that tasks read again are decoded once, if there is enough memory.
+"""
 
 import pathlib
 

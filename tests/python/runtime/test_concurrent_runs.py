@@ -1,4 +1,4 @@
-"""Several computations at a time in one process: from threads, from functions, from callbacks."""
+"""Several computations at the same time in one process: in threads, functions and callbacks."""
 
 import pathlib
 import time

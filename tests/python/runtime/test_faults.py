@@ -1,4 +1,4 @@
-"""Runs that are interrupted, killed, or short of space, and what becomes of them."""
+"""Runs that are interrupted, killed, or short of disk space, and the files that they leave."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""Runs of every kind of stage that are killed in the middle, and are resumed."""
+"""Runs with every kind of stage are killed before they end, and are resumed."""
 
 import itertools
 import json

@@ -1,4 +1,6 @@
-"""Children that are forked, by os.fork() and by multiprocessing, compute or say why not."""
+"""Processes that are forked by os.fork() or multiprocessing can compute, or raise an error with the
+reason.
+"""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""Runs of every operator that are killed at any time, and go on until they are whole."""
+"""Runs of every operator are killed at random times, and are resumed until they are complete."""
 
 import itertools
 import os

@@ -1,4 +1,6 @@
-"""Runs that meet: of one plan, into one target or none, and of many plans in one work directory."""
+"""Concurrent runs: of one plan, with the same target or without targets, and of many plans in one
+work directory.
+"""
 
 import os
 import re

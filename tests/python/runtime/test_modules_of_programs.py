@@ -1,4 +1,4 @@
-"""Modules beside a program go to workers of Lithops, which begin elsewhere."""
+"""Modules next to a program are sent to workers of Lithops, which start in another folder."""
 
 import os
 import subprocess

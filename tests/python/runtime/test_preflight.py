@@ -1,4 +1,4 @@
-"""cubed.check_executor, and `cubed executors --check`: what would stop a long run is said soon."""
+"""cubed.check_executor and `cubed executors --check` report problems before a long run."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Processes stay within allowed_mem, with reserved_mem as it is measured: random plans."""
+"""Processes stay within allowed_mem if reserved_mem was measured: random plans."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Worker processes: whatever they do, Ctrl-C ends the run soon and leaves nothing behind."""
+"""Worker processes: Ctrl-C ends the run soon and leaves no files, whatever the workers do."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""What a process holds before its first task is compared with what is reserved for it."""
+"""The memory of a process before its first task is compared with reserved_mem."""
 
 import os
 import re

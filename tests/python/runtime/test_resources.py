@@ -1,4 +1,6 @@
-"""What computations leave behind, and what small ones do not touch: each in its own process."""
+"""Resources that computations leave behind, and modules that small ones do not load: each in a
+separate process.
+"""
 
 import os
 import shutil

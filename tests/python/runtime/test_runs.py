@@ -1,4 +1,6 @@
-"""Runs that meet: who may write where, what is replaced and when, and what is taken up again."""
+"""Concurrent and repeated runs: where they may write, what they replace and when, and what they
+resume.
+"""
 
 import json
 import multiprocessing

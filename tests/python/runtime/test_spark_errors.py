@@ -1,4 +1,4 @@
-"""Errors of Spark's jobs, by a context that fails as Py4J says. Spark itself: test_engines.py."""
+"""Errors of Spark's jobs, with a context that fails like Py4J. Spark itself: test_engines.py."""
 
 import sys
 import types

@@ -1,4 +1,4 @@
-"""Runs as job arrays of batch systems: what these are told, what elements do, and Slurm."""
+"""Runs as job arrays of batch systems: the submitted options, the work of an element, and Slurm."""
 
 import contextlib
 import getpass

@@ -1,4 +1,4 @@
-"""Tasks that take too long, and workers that are taken away: what the driver makes of it."""
+"""Tasks that take too long, workers that are preempted, and the reactions of the driver."""
 
 import contextlib
 import json

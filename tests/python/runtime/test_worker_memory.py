@@ -1,4 +1,5 @@
-"""What worker processes of engines hold before their first task is compared with reserved_mem."""
+"""The memory of worker processes of engines before their first task is compared with reserved_mem.
+"""
 
 import contextlib
 import os
