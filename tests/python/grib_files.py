@@ -1,4 +1,4 @@
-"""Writes GRIB files through ecCodes' library, which CDO's package brings along."""
+"""Writes GRIB files with ecCodes' library, which CDO's package installs."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""A server on this machine that keeps to no rule: each reply is what a test says, byte by byte.
+"""A server on this machine that violates protocols: a test states each reply byte by byte.
 
 It serves the files of a dictionary as a web server, S3, Google's Cloud Storage (JSON) and Azure do,
 whichever is asked. A behaviour gets the request and yields the bytes of the reply, without end if

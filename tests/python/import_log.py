@@ -1,4 +1,4 @@
-"""Loaded in worker processes by test_imports_in_tasks.py: logs what tasks import."""
+"""Logs what tasks import. test_imports_in_tasks.py loads this module in worker processes."""
 
 from __future__ import annotations
 

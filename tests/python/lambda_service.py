@@ -1,5 +1,5 @@
-"""AWS Lambda on the loopback: the service's Invoke, with its signatures checked by botocore, and,
-for workers that are real, the four calls of the interface of runtimes.
+"""AWS Lambda on this machine: the service's Invoke, whose signatures botocore checks, and the four
+calls of the runtime interface for real workers.
 
 What goes wrong is chosen by a function of the number of the invocation.
 """

@@ -1,4 +1,4 @@
-"""Plans every public function over arrays that nobody could hold, in a process with little memory.
+"""Plans every public function over huge arrays, in a process with little memory.
 
 Prints as JSON, by the call's name, how many bytes of Python's it took at a time, and why it failed.
 """

@@ -1,5 +1,5 @@
-"""The public names of Cubed for Python 0.28 and its next release: what of them is here, that they
-take what they take there, and that docs/coming-from/cubed-python.md says the rest.
+"""The public names of Cubed for Python 0.28 and its next release exist here and accept the same
+arguments, and docs/coming-from/cubed-python.md lists the exceptions.
 
 upstream_names.txt is made by tools/upstream_names.
 """

@@ -1,4 +1,4 @@
-"""Xarray's methods on lazy arrays: what they give is lazy, and equal to what NumPy's arrays give.
+"""Xarray's methods on lazy arrays have lazy results, which equal those of NumPy arrays.
 
 Every public method of a DataArray is in one of the tables here.
 """

@@ -1,5 +1,6 @@
-"""Every row of the tables of operations and reductions has the same bits however it is run, and on
-machines of other kinds (`tools/aarch64`): of values at edges and of random ones."""
+"""Every row of the tables of operations and reductions has the same bits for every way to run it,
+and on other kinds of machines (`tools/aarch64`): for extreme values and random ones.
+"""
 
 import numpy as np
 import pytest

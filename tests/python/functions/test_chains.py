@@ -1,4 +1,4 @@
-"""Chains of functions over random shapes, chunks and types against NumPy.
+"""Compares chains of functions over random shapes, chunks and types with NumPy.
 
 Every case is bit for bit the same in all executors, optimised or not, and in as little memory as it
 can be done in; its tasks stay within what was projected. `--nightly` runs thousands of cases.

@@ -1,5 +1,6 @@
-"""Every row of the tables of operations and reductions, for pairs of types and values at edges,
-against NumPy; and what Python's numbers and results of other layouts are beside them."""
+"""Compares every row of the tables of operations and reductions with NumPy, for pairs of types and
+for extreme values. Also tests operands that are Python numbers or have other layouts.
+"""
 
 import itertools
 import re

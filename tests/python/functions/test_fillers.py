@@ -1,5 +1,6 @@
-"""Whose chunks a result has: constants, borders and repeated elements take those of what they fill,
-so no step makes chunks longer than arrays have them."""
+"""Chunks of results: constants, borders and repeated elements have the chunks of the array that
+they fill, so no chunk becomes longer than those of the arrays.
+"""
 
 import itertools
 

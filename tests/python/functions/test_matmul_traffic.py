@@ -1,5 +1,6 @@
-"""What products of matrices read, beside what any way of doing it must: 2 n^3 / sqrt(M) elements
-(Hong and Kung, 1981)."""
+"""Compares the elements that products of matrices read with the minimum of any method, 2 n^3 /
+sqrt(M) elements (Hong and Kung, 1981).
+"""
 
 import math
 

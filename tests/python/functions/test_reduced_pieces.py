@@ -1,5 +1,6 @@
-"""Reductions of arrays that are put together of pieces: a block that lies in several of them is
-reduced piece by piece, to the bits that the same values have where they are stored before."""
+"""Reductions of arrays that are joined from pieces: a block in several pieces is reduced piece by
+piece, with the same bits as if the joined array were stored first.
+"""
 
 import itertools
 

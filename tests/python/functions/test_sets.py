@@ -1,4 +1,4 @@
-"""Masks, coordinates and sets: functions whose shapes depend on values, against NumPy."""
+"""Compares masks, coordinates and sets with NumPy: functions whose shapes depend on values."""
 
 import conftest
 import cubed

@@ -1,4 +1,4 @@
-"""Sorting lines that no task holds, in parts that are merged, against NumPy."""
+"""Sorts lines that no task can hold in parts, which are merged, and compares them with NumPy."""
 
 import math
 

@@ -1,6 +1,7 @@
-"""What the Array API standard 2025.12 says, in tests of our own: names, special values, types of
-results. The public suite (docs/dev/array-api-tests.md) asks for more, of arrays of one chunk; these
-are cut."""
+"""Requirements of the Array API standard 2025.12: names, special values, types of results. The
+public suite (docs/dev/array-api-tests.md) tests more functions, but with arrays of one chunk.
+Arrays here have several chunks.
+"""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""cubed.stats against scipy.stats."""
+"""Compares cubed.stats with scipy.stats."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,4 @@
-"""Texts of fixed length that are sorted and looked for, against NumPy."""
+"""Sorting and searching of strings of fixed length, compared with NumPy."""
 
 import cubed
 import numpy as np

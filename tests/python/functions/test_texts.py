@@ -1,4 +1,4 @@
-"""Texts of fixed length: chosen among, filled with, and their extremes, as NumPy has them."""
+"""Selecting, filling and extremes of strings of fixed length, compared with NumPy."""
 
 import itertools
 

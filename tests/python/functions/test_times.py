@@ -1,4 +1,4 @@
-"""Dates and times beside NumPy's."""
+"""Compares dates and times with NumPy's."""
 
 import itertools
 import operator

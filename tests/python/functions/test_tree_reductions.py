@@ -1,4 +1,6 @@
-"""Reductions of few results: as many tasks as workers want, and the same bits for any number."""
+"""Reductions with few results have as many tasks as workers need, and the same bits for any number
+of tasks.
+"""
 
 import json
 import resource

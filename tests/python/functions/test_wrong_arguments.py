@@ -1,4 +1,4 @@
-"""Calls that are wrong: each error names what was given and what was expected, before any work."""
+"""Wrong calls: each error states the given and the expected value, before any computation."""
 
 import cubed
 import cubed.array_api as xp

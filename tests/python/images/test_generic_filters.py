@@ -1,4 +1,6 @@
-"""Filters, transformations and counts of images with functions of users, against scipy.ndimage."""
+"""Filters, transformations and counts of images with user-defined functions, compared with
+scipy.ndimage.
+"""
 
 import cubed
 import numpy as np

@@ -1,4 +1,6 @@
-"""Interpolation of images against scipy.ndimage: random calls, memory, plans in other processes."""
+"""Interpolation of images, compared with scipy.ndimage: random calls, memory, plans in other
+processes.
+"""
 
 import cubed
 import numpy as np

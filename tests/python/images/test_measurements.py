@@ -1,4 +1,4 @@
-"""Measurements of labelled objects of cubed.ndimage against scipy.ndimage."""
+"""Measurements of labelled objects by cubed.ndimage, compared with scipy.ndimage."""
 
 import cubed
 import numpy as np

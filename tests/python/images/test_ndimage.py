@@ -1,4 +1,4 @@
-"""cubed.ndimage against scipy.ndimage."""
+"""Compares cubed.ndimage with scipy.ndimage."""
 
 import cubed
 import numpy as np

@@ -1,4 +1,4 @@
-"""Filters and morphology of images against scipy.ndimage: random calls of every function.
+"""Filters and morphology of images, compared with scipy.ndimage: random calls of every function.
 
 Values are small integers, so sums are exact and results equal SciPy's to the bit, except for
 Gaussians and means, whose rounding errors depend on the order of additions.

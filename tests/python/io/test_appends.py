@@ -1,4 +1,5 @@
-"""Appends to one array at the same time: one after the other, or refused, never over each other.
+"""Concurrent appends to one array are done one after another or refused, and never overwrite each
+other.
 
 And the metadata of groups, which several writers change.
 """

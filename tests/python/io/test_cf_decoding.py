@@ -1,4 +1,4 @@
-"""Random packed variables, decoded as by Xarray: by the command, the backend and the hooks.
+"""Random packed variables are decoded as by Xarray: by the command, the backend and the hooks.
 
 One table of variables for all three. Xarray's decoder of NumPy arrays says what is right.
 """

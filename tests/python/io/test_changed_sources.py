@@ -1,4 +1,5 @@
-"""Sources that are written anew while they are open: results are of one version, or none."""
+"""Sources that are replaced while they are open: a result is computed from one version, or refused.
+"""
 
 import json
 import os

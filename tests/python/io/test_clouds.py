@@ -1,4 +1,4 @@
-"""Arrays in Google's Cloud Storage and in Azure's, of servers that fail and of emulators."""
+"""Arrays in Google Cloud Storage and Azure, with servers that fail and with emulators."""
 
 import base64
 import json

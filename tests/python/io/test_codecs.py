@@ -1,4 +1,4 @@
-"""Codecs of numcodecs: what it writes is read, and the other way round."""
+"""Codecs of numcodecs: its chunks can be read here, and it can read ours."""
 
 import json
 

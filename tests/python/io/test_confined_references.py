@@ -1,4 +1,6 @@
-"""A document of another machine names objects of its own host, and those that the user allows."""
+"""A document on another machine may refer to objects on its own host, and to those that the user
+allows.
+"""
 
 import json
 import pickle

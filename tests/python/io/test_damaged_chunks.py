@@ -1,4 +1,4 @@
-"""Chunks that a power failure cut are made again by who resumes the run, whole ones are not."""
+"""A resumed run recomputes chunks that a power failure truncated, and keeps complete chunks."""
 
 import json
 import pathlib

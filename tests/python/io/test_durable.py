@@ -1,4 +1,4 @@
-"""--durable: what is written is synced, and its names too, before the command is done."""
+"""--durable: written files and their names are synced before the command ends."""
 
 import os
 import pathlib

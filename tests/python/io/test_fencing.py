@@ -1,4 +1,5 @@
-"""A run that is suspended and taken over changes nothing that the other run completed.
+"""A run that is suspended, and whose place another run takes over, changes nothing in the other
+run's result.
 
 Each round is one pair of runs, drawn by its number. The first run is a process of another machine
 for the second one: it has its own name of the host and its own process numbers. It is suspended

@@ -1,4 +1,6 @@
-"""Files that hold arrays in object stores, and references into such, are read where they lie."""
+"""Files of arrays in object stores, and references to such files, are read without downloading the
+files.
+"""
 
 import json
 import threading

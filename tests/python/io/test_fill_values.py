@@ -1,4 +1,4 @@
-"""Fill values: metadata of results, and what --decode takes for missing."""
+"""Fill values: metadata of results, and the values that --decode treats as missing."""
 
 import json
 

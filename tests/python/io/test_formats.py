@@ -1,4 +1,6 @@
-"""From one Zarr format to the other: values, their bits and what is missing, as others see them."""
+"""Conversion between the formats of Zarr: values, their bits and missing elements, as other
+libraries read them.
+"""
 
 import base64
 import json

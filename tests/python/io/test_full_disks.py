@@ -1,4 +1,4 @@
-"""Runs of every kind of stage where files cannot be written.
+"""Runs with every kind of stage on disks to which files cannot be written.
 
 They say which file, leave nothing that looks whole, and are resumed when there is room."""
 

@@ -1,4 +1,4 @@
-"""GRIB files are read as Zarr stores are: against CDO, and cfgrib if it is installed."""
+"""GRIB files are read like Zarr stores: compared with CDO, and with cfgrib if it is installed."""
 
 import itertools
 import subprocess

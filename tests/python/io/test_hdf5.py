@@ -1,4 +1,4 @@
-"""HDF5 files, and so NetCDF-4, are read as Zarr stores are: against h5py and netCDF4."""
+"""HDF5 files, and therefore NetCDF-4, are read like Zarr stores: compared with h5py and netCDF4."""
 
 import itertools
 

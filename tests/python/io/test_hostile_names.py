@@ -1,4 +1,6 @@
-"""Names in files, archives and metadata lead nowhere but into the store that they are in."""
+"""Names in files, archives and metadata cannot refer to anything outside the store that contains
+them.
+"""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Redis servers that send without end, lie, or say nothing: a clear error, soon, and no memory."""
+"""Redis servers that send endless, wrong or no replies: a clear error soon, with little memory."""
 
 import contextlib
 import os

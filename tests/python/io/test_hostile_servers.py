@@ -1,4 +1,4 @@
-"""Servers that send without end, lie, or tell nothing: a right value or a clear error, soon.
+"""Servers that send endless, wrong or no replies: a right value or a clear error, soon.
 
 Each row of the table is tried with a web server and the services; memory is that of an honest run.
 """

@@ -1,4 +1,4 @@
-"""Repositories of Icechunk are read as other stores are, by branch, tag and snapshot."""
+"""Repositories of Icechunk are read like other stores, by branch, tag and snapshot."""
 
 import shutil
 import struct

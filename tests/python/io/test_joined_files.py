@@ -1,4 +1,4 @@
-"""Several files as one: in the order of their coordinate, and refused where they disagree."""
+"""Several files as one: in the order of their coordinate, and refused if they disagree."""
 
 import cubed
 import numpy as np

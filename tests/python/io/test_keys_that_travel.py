@@ -1,4 +1,6 @@
-"""Where keys given by value would be stored, and that keys given by reference are nowhere."""
+"""Keys that are given as values are reported where they would be stored; keys that are given by
+reference are stored nowhere.
+"""
 
 import copy
 import pickle

@@ -1,4 +1,5 @@
-"""A run in an object store is held for dead, another one takes its place, and the first goes on.
+"""A run in an object store seems to have ended, another run takes over its place, and the first run
+continues.
 
 The first run is stopped by the server: a request of it is served after the second run has ended.
 """

@@ -1,5 +1,6 @@
-"""Stores in the memory of the process: fsspec's by ``memory://``, as zarr-python has them, objects
-of others, and the engine's own where there is no fsspec."""
+"""Stores in the memory of the process: fsspec's ``memory://``, as in zarr-python, objects of other
+libraries, and the engine's own store if fsspec is missing.
+"""
 
 import pickle
 

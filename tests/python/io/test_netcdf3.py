@@ -1,4 +1,4 @@
-"""NetCDF's classic formats are read as Zarr stores are: against the package netCDF4."""
+"""NetCDF's classic formats are read like Zarr stores: compared with the package netCDF4."""
 
 import cubed
 import netCDF4

@@ -1,4 +1,4 @@
-"""Results are files of NetCDF-4 that others read: libnetcdf, Xarray, h5netcdf, ncdump."""
+"""Results in NetCDF-4 files can be read by other software: libnetcdf, Xarray, h5netcdf, ncdump."""
 
 import json
 import shutil

@@ -1,4 +1,6 @@
-"""Files that results become: one process writes each, and a late one does not replace another's."""
+"""Files of results: only one process writes each file, and a late process does not replace
+another's file.
+"""
 
 import json
 import os

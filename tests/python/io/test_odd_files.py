@@ -1,4 +1,4 @@
-"""Chunks and metadata that are no files: errors at once, never values."""
+"""Chunks and metadata that are not regular files: immediate errors, never values."""
 
 import os
 import pathlib

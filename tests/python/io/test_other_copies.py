@@ -1,4 +1,6 @@
-"""Libraries that another package made global, such as plugins of HDF5, leave ours as they are."""
+"""Libraries whose symbols another package made global, such as plugins of HDF5, do not replace the
+libraries that Cubed uses.
+"""
 
 import os
 import subprocess

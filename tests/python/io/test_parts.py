@@ -1,4 +1,4 @@
-"""Parts of uncompressed chunks are read by themselves, whatever the order they are needed in."""
+"""Parts of uncompressed chunks are read separately, for any order in which they are needed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Small parts of chunks that are larger than the allowance."""
+"""Small parts of chunks that are larger than the allowed memory."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""pco: chunks of numcodecs' "pcodec" are read, and it reads those written."""
+"""pco: chunks of numcodecs' "pcodec" can be read here, and it can read ours."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""One place in two spellings: never a source and its result, nor two results."""
+"""Two spellings of one place: it cannot be both source and result, or two results."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Real winds and temperatures give the same bits from wherever they lie."""
+"""Real winds and temperatures give the same bits for every place in which they are stored."""
 
 import icechunk
 import pytest

@@ -1,4 +1,4 @@
-"""Where results go, and where inputs are: suffixes, directories, paths like NAME=STORE."""
+"""Locations of results and inputs: suffixes, directories, paths such as NAME=STORE."""
 
 import cubed
 import h5py

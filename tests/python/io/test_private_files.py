@@ -1,4 +1,4 @@
-"""Files of runs are for their user alone, and another user's files are not taken for them."""
+"""Only the user can access the files of a run, and files of other users are not used instead."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The pages of promises name tests and fuzzers that exist, one at least for each promise."""
+"""The pages of promises name existing tests and fuzzers, at least one for each promise."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Real winds and temperatures, against NumPy in float64."""
+"""Results from real winds and temperatures, compared with NumPy in float64."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The chunk grid "rectilinear": chunks of their own lengths along each axis."""
+"""The chunk grid "rectilinear", in which chunks along an axis have different lengths."""
 
 import itertools
 import json

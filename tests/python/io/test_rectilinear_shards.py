@@ -1,4 +1,6 @@
-"""Shards of different lengths. Inner chunks are all alike: a shard is an array of zarr-python."""
+"""Shards of different lengths, whose inner chunks have equal shapes. zarr-python stores each shard
+as a separate array.
+"""
 
 import json
 import shutil

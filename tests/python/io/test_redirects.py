@@ -1,4 +1,6 @@
-"""Redirects lead to web servers that are no nearer than the one that the user named."""
+"""Redirects are followed only to web servers that are no nearer than the server that the user
+named.
+"""
 
 import contextlib
 import os

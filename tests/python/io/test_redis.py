@@ -1,4 +1,4 @@
-"""Arrays in the memory of a Redis server, with a real one where there is one."""
+"""Arrays in the memory of a Redis server; with a real server if one is installed."""
 
 import contextlib
 import os

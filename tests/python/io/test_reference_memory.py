@@ -1,4 +1,5 @@
-"""Where chunks lie, as references say it, is read when a plan is made, once, and counted."""
+"""Tables of references to chunks are read once, when a plan is made, and their memory is counted.
+"""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""References of kerchunk: Zarr stores whose chunks lie in other files."""
+"""References of kerchunk: Zarr stores whose chunks are in other files."""
 
 import base64
 import json

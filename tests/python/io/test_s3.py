@@ -1,4 +1,4 @@
-"""Arrays in S3 and on web servers, which fail in every way that is known of them."""
+"""Arrays in S3 and on web servers that fail in all known ways."""
 
 import collections
 import functools

@@ -1,4 +1,4 @@
-"""S3 as other servers and libraries speak it."""
+"""The S3 protocol as other servers and libraries implement it."""
 
 import os
 import subprocess

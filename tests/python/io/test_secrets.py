@@ -1,4 +1,4 @@
-"""Keys and tokens are in nothing that the library writes or says, nor in core files."""
+"""Keys and tokens are in no output of the library, and not in core files."""
 
 import base64
 import os

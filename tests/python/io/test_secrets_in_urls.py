@@ -1,4 +1,4 @@
-"""User and password of a URL are sent to its host, and are in nothing that is written or said."""
+"""The user and the password of a URL are sent only to its host, and are in no output."""
 
 import base64
 import functools

@@ -1,4 +1,6 @@
-"""Shards, chunks that are stored together: of zarr-python and TensorStore, and for them."""
+"""Shards, which are chunks that are stored together: written by zarr-python and TensorStore, and
+read by them.
+"""
 
 import json
 

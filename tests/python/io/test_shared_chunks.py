@@ -1,4 +1,6 @@
-"""Regions of one array that share chunks, written at the same time: none undoes another."""
+"""Regions of one array that share chunks are written at the same time, and no writer undoes the
+writes of another.
+"""
 
 import contextlib
 import os

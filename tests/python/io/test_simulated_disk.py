@@ -1,4 +1,6 @@
-"""Results on a disk that loses and reorders what was not synced, at each change of a run."""
+"""Results on a disk that loses and reorders changes that were not synced, after each change of a
+run.
+"""
 
 import pathlib
 import random

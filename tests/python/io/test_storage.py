@@ -1,4 +1,4 @@
-"""Files written by zarr-python are read, and the other way round."""
+"""Files of zarr-python can be read here, and it can read ours."""
 
 import json
 

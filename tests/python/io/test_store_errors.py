@@ -1,4 +1,4 @@
-"""Bad input to stores: one message that names store, operation, key, status and what to do."""
+"""Errors of stores: one message with the store, the operation, the key, the status and a remedy."""
 
 import os
 import re

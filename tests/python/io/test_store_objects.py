@@ -1,4 +1,4 @@
-"""Stores of zarr-python, fsspec and obstore are places that the engine reads and writes itself."""
+"""The engine itself reads and writes stores of zarr-python, fsspec and obstore."""
 
 import zipfile
 

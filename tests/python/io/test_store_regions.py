@@ -1,4 +1,6 @@
-"""Writing into parts of arrays that exist, several at once, later, and over what is there."""
+"""Writes into parts of existing arrays: several at the same time, delayed, and over existing
+values.
+"""
 
 import conftest
 import cubed

@@ -1,4 +1,5 @@
-"""Places of runs on other machines: when they are taken over, when not, and how users force it.
+"""Places of runs on other machines: when they are taken over, when they are not, and how users
+force a takeover.
 
 A run of another machine is made by a record: what an unfinished run of this machine would leave,
 with an owner of another boot. It may be suspended, and so nobody knows whether it will write.

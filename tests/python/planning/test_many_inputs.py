@@ -1,4 +1,4 @@
-"""Expressions over more arrays than one task can hold chunks of."""
+"""Expressions over so many arrays that a task cannot hold a chunk of each."""
 
 import numpy as np
 import pytest

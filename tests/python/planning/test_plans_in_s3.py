@@ -1,4 +1,4 @@
-"""Plans over a bucket whose server fails: what tests of plans do in directories, done there.
+"""Plans over a bucket whose server fails: the same tests as for plans in directories.
 
 The result is right or there is a clear error, and what is there is never an array that looks whole
 and is not.

@@ -1,4 +1,4 @@
-"""Engines of others: whatever happens to their workers, results are those of threads, bit for bit.
+"""Engines such as Dask: results equal those of threads bit for bit, whatever happens to workers.
 
 The same tests for each adapter; `--nightly` (`tools/test engines`) takes all of slow ones, too.
 """

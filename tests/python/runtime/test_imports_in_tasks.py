@@ -1,4 +1,4 @@
-"""What functions on blocks import, they import before tasks: no task imports anything.
+"""Functions on blocks import their libraries before tasks: no task imports anything.
 
 The projection has no memory for libraries, and OpenBLAS waits without end for memory that the limit
 of a worker process denies it.
