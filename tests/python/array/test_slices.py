@@ -1,5 +1,4 @@
-"""Parts of encoded chunks are reduced a few steps at a time, with the same results as whole blocks.
-"""
+"""Parts of encoded chunks are reduced a few steps at a time, with the results of whole blocks."""
 
 import cubed
 import cubed.array_api as xp

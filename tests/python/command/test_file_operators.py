@@ -1,5 +1,4 @@
-"""Operators of files with CDO's names: selections, several files as one, and one file as several.
-"""
+"""Operators of files with CDO's names: selections, several files as one, one file as several."""
 
 import json
 import pathlib

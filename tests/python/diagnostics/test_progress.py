@@ -1,5 +1,4 @@
-"""The progress of a run, on terminals of any width and in other outputs; and short texts of plans.
-"""
+"""The progress of a run, on terminals of any width and in other outputs; short texts of plans."""
 
 import fcntl
 import os

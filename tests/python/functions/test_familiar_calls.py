@@ -1,5 +1,4 @@
-"""Calls in the style of programs for NumPy and Dask: arguments by position and by name, and hints.
-"""
+"""Calls in the style of NumPy and Dask: arguments by position and by name, and hints."""
 
 import cubed
 import numpy as np

@@ -1,5 +1,4 @@
-"""Sources that are replaced while they are open: a result is computed from one version, or refused.
-"""
+"""Sources that are replaced while they are open: a result is from one version, or refused."""
 
 import json
 import os

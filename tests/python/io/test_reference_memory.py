@@ -1,5 +1,4 @@
-"""Tables of references to chunks are read once, when a plan is made, and their memory is counted.
-"""
+"""Tables of references to chunks are read once, when a plan is made, and are counted."""
 
 import json
 from collections import Counter

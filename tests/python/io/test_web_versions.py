@@ -1,5 +1,4 @@
-"""Web servers that identify versions by ETag, by date, by neither, or by another value each time.
-"""
+"""Web servers that identify versions by ETag, by date, by neither, or in changing ways."""
 
 import itertools
 import json

@@ -1,5 +1,4 @@
-"""Command lines with too many, missing or impossible arguments: exit code 2, and nothing is done.
-"""
+"""Command lines with too many, missing or impossible arguments: exit code 2, nothing is done."""
 
 import numpy as np
 import pytest

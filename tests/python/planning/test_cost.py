@@ -1,5 +1,4 @@
-"""Plans of the benchmarks move little more than the minimum of bytes and requests (bench/cost.py).
-"""
+"""Plans of the benchmarks move little more than the minimum (bench/cost.py)."""
 
 import importlib
 import json

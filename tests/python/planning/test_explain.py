@@ -1,5 +1,4 @@
-"""Reasons why plans need several passes: arrays that are stored, and stages that are not combined.
-"""
+"""Reasons why plans need several passes: arrays that are stored, and separate stages."""
 
 import json
 import pathlib

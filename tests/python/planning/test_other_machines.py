@@ -1,5 +1,4 @@
-"""Plans for workers on other machines are limited to the memory of this machine if they run here.
-"""
+"""Plans for workers on other machines are limited to this machine's memory if they run here."""
 
 import json
 import pickle

@@ -1,5 +1,4 @@
-"""Chunks and indices of shards that tasks read again are decoded once, if there is enough memory.
-"""
+"""Chunks and indices of shards that tasks read again are decoded once, if memory allows."""
 
 import pathlib
 

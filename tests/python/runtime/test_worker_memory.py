@@ -1,5 +1,4 @@
-"""The memory of worker processes of engines before their first task is compared with reserved_mem.
-"""
+"""The memory of engines' worker processes before their first task, compared with reserved_mem."""
 
 import contextlib
 import os
