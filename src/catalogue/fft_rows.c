@@ -224,8 +224,7 @@ static const cb_row rows[] = {
       .returns = COMPLEX, PARAMS(one_params), CUTS},
      .call = call_rfft},
     {{"rfft2", CATEGORY,
-      .summary =
-          "The Fourier transform of real numbers over two axes: n // 2 + 1 numbers along the last.",
+      .summary = "The Fourier transform of real numbers over two axes: n // 2 + 1 along the last.",
       .returns = COMPLEX, PARAMS(two_params), CUTS},
      .call = call_rfftn},
     {{"rfftfreq", CATEGORY, .summary = "The frequencies of the elements of `rfft`.",

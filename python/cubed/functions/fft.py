@@ -534,7 +534,7 @@ def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
 def rfft2(
     a: Any, s: Shape | None = None, axes: Shape = (-2, -1), norm: str | None = "backward"
 ) -> Array:
-    """The Fourier transform of real numbers over two axes: n // 2 + 1 numbers along the last.
+    """The Fourier transform of real numbers over two axes: n // 2 + 1 along the last.
 
     Parameters
     ----------
