@@ -241,11 +241,16 @@ static uint64_t most_kept(const cubed_plan *p) { return (p->allowed_mem - p->res
 
 /* --- More tasks ----------------------------------------------------------------------------------- */
 
-/* Divides blocks along the first possible axis of the results, unless that reads much more data. Tries pieces[0] pieces, then
+/* Maximum numbers of bytes if blocks are divided: of the reads of all tasks, and of the inputs of one block. */
+typedef struct piece_limits {
+    uint64_t read, input;
+} piece_limits;
+
+/* Divides blocks along the first possible axis of the results, unless that exceeds the limits. Tries pieces[0] pieces, then
  * pieces[1], a smaller number. If chunks are encoded, each piece reads and decodes some bytes that it does not need, so a smaller
  * number may be acceptable if the larger is not. Sets *done if the blocks were divided. */
 static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
-                               const int64_t pieces[2], uint64_t most_read, bool *done,
+                               const int64_t pieces[2], piece_limits most, bool *done,
                                cubed_error *err)
 {
     const cb_symbols *symbols = &s->call->symbols;
@@ -260,7 +265,8 @@ static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, cons
             if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory for the plan");
             CB_TRY(set_operation(p, node, was, finer, err));
             CB_TRY(single_stage(p, node, &trial, err));
-            *done = trial.bytes_read <= most_read && kept_of_inputs(p, &trial) <= most_kept(p);
+            *done = trial.bytes_read <= most.read && input_bytes(p, &trial) <= most.input &&
+                    kept_of_inputs(p, &trial) <= most_kept(p);
             if (*done) return CUBED_OK;
         }
     }
@@ -279,11 +285,13 @@ static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, c
     pieces[0] = cb_min_i64((int64_t)(input_bytes(p, s) / PIECE_BYTES) + 1, 64 * workers);
     pieces[0] = cb_max_i64(pieces[0], 2 * workers);
     pieces[1] = workers;
-    return try_pieces(p, node, was, s, pieces, s->bytes_read / 8 * 9, &done, err);
+    const piece_limits most = {s->bytes_read / 8 * 9, UINT64_MAX};
+    return try_pieces(p, node, was, s, pieces, most, &done, err);
 }
 
 /* Makes blocks small enough for the processor's cache if the results are in memory, because such results have no chunks.
- * Blocks do not become smaller if more data would be read. */
+ * Blocks do not become smaller if more data would be read, or if they would still be large: the pieces of a product of matrices
+ * have all of one factor, so each piece would copy it again. */
 static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                  cubed_error *err)
 {
@@ -295,7 +303,8 @@ static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, co
         if (!cb_ir_same_call(&p->ir, node, i)) continue;
         if (!p->ir.nodes[i].to_memory || !may_change(&p->ir, i)) return CUBED_OK;
     }
-    return try_pieces(p, node, was, s, pieces, s->bytes_read, &done, err);
+    const piece_limits most = {s->bytes_read, 8 * PIECE_BYTES};
+    return try_pieces(p, node, was, s, pieces, most, &done, err);
 }
 
 /* --- Longer blocks -------------------------------------------------------------------------------- */

@@ -414,6 +414,25 @@ static void test_cheap_reads(void **state)
     assert_int_equal(remove_dir(dir), 0);
 }
 
+/* A product of matrices in memory has one task for each chunk. Smaller pieces would each copy a whole factor. */
+static void test_products_are_not_divided(void **state)
+{
+    const int64_t shape[] = {4000, 4000}, chunks[] = {2000, 2000};
+    const fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_info info;
+    cubed_array *x, *y;
+    double unused;
+    must(cubed_array_index(f->ctx, 2, shape, chunks, 0, &x, &err), &err);
+    must(cubed_matmul(x, x, &y, &err), &err);
+    cubed_plan *plan = plan_of(f, y, &unused, 1 << 30);
+    cubed_plan_get_info(plan, &info);
+    assert_int_equal(info.num_tasks, 4);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+    cubed_array_unref(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +444,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stored_pieces, setup, teardown),
         cmocka_unit_test_setup_teardown(test_claimed_outputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cheap_reads, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_products_are_not_divided, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
