@@ -123,7 +123,9 @@ def record(figures):
     """Replaces the figures of these rows in the data of the page of benchmarks."""
     path = ROOT / "docs/benchmarks.json"
     data = json.loads(path.read_text())
-    runs = [f for f in figures if f.get("seconds") and f["row"].split()[0] in data["measured"]]
+    # bench/small.py measures tiny calls with more digits.
+    runs = [f for f in figures if f.get("seconds") and f["row"] != "f tiny"]
+    runs = [f for f in runs if f["row"].split()[0] in data["measured"]]
     for row in {f["row"].split()[0] for f in runs}:
         data["measured"][row] = {"date": time.strftime("%Y-%m-%d"), "revision": revision()}
         data["figures"] = [f for f in data["figures"] if f["row"].split()[0] != row]

@@ -28,8 +28,11 @@ WORKLOADS = {
     "c chain": "chain of operations",
     "c median": "median over time",
     "f mean0": "mean over the first axis",
+    "f mean1": "mean over the last axis",
     "f var0": "variance over the first axis",
+    "f var1": "variance over the last axis",
     "f cumsum": "cumulative sum",
+    "f mask": "elements above 0.5",
 }
 LABEL, WIDTH, BAR, GAP = 200, 720, 15, 12
 
