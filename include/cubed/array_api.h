@@ -157,8 +157,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array
  * are clipped to it. out[n] receives views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_split(cubed_array *x, int axis, const int64_t *bounds,
                                                     int n, cubed_array **out, cubed_error *err);
-/* Splits x into one array for each element along an axis, without the axis. `out` has one entry per element of the axis. The
- * arrays are views. */
+/* Splits x into one array for each element along an axis, without the axis. `out` must have room for one array per element of
+ * the axis. The arrays are views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unstack(cubed_array *x, int axis, cubed_array **out,
                                                       cubed_error *err);
 /* Broadcasts n arrays to one shape; each keeps its type. out[n] are views. CUBED_E_ARG if their shapes do not broadcast. */

@@ -217,7 +217,7 @@ static cubed_array *spacings(const line *l, cubed_array *x)
 }
 
 /* Sets the weights of three adjacent elements, at distances a and b, in the derivative of the parabola through them at element
- * number `at`. The function `weighed` applies the weights. */
+ * number `at`. The weights are for `weighed`: the sign of weight number 2 (if `at` is 0) or 1 (if `at` is 2) is reversed. */
 static void parabola(cb_steps *s, cubed_array *a, cubed_array *b, int at, cubed_array *w[3])
 {
     const cubed_op add = CUBED_OP_ADD, by = CUBED_OP_DIVIDE, mul = CUBED_OP_MULTIPLY;

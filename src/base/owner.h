@@ -1,7 +1,7 @@
 /* Identifies the process that created an object in a store, among all processes that can access the store.
  *
  * A process ID alone is ambiguous on another machine, after a reboot, in another container, and after the system has reused
- * it. So an owner also has the machine's boot ID, and the PID namespace and the start time of the process. */
+ * it. So an owner also has hashes of the machine's ID and boot ID, and the PID namespace and the start time of the process. */
 #ifndef CB_BASE_OWNER_H
 #define CB_BASE_OWNER_H
 

@@ -178,7 +178,7 @@ CUBED_MUST_CHECK cubed_status cb_codec_runs_decode(const cb_codec_step *s, void 
                                                    const cubed_range *runs, size_t n, void *dst,
                                                    cb_arena *scratch, cubed_error *err);
 
-/* Returns the codec step "sharding_indexed" if it is the only step of the chain. Inner chunks can then be read separately.
+/* Returns the codec step "sharding_indexed" if whole chunks have no other step, so that inner chunks can be read separately.
  * Returns NULL otherwise. The functions below receive this step as the parameter `shard`. */
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
 /* Returns the codec step "sharding_indexed" if it is the only step of a part of the chain, such as the inner codecs of a shard.

@@ -135,9 +135,9 @@ typedef struct quads {
     bool cubic, around;
     int64_t across;  /* number of quadrilaterals per row */
     double lat, lon; /* latitude and longitude of the point */
-    /* Latitudes of a southern and a northern circle that enclose the quadrilaterals with a pole. Near these, quadrilaterals whose
-     * edges are straight in longitude and latitude leave gaps, so points within the circles are also searched in the tangent
-     * plane. */
+    /* Latitudes of a southern and a northern circle that enclose the quadrilaterals with a pole; -91 and 91: none. Near such
+     * quadrilaterals, those whose edges are straight in longitude and latitude leave gaps. So points within the circles that
+     * are not found in longitude and latitude are searched again in the tangent plane. */
     double cap[2];
     bool in_tangent; /* all quadrilaterals are placed in the tangent plane */
     bool found;

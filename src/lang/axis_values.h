@@ -5,7 +5,8 @@
 #include "cubed/calendar.h"
 #include "lang/expr_builder.h"
 
-/* Maximum number of elements of a coordinate, and of intervals of a resampling. */
+/* Maximum number of elements of a coordinate, of elements that a list of labels selects, of time steps of all windows together,
+ * and of intervals of a resampling. */
 #define AXIS_VALUES_MAX ((int64_t)1 << 24)
 
 /* The values of a coordinate: times (`us`), numbers (`number`) or strings (`text`). The pointers of the other two kinds are

@@ -194,8 +194,8 @@ static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t t
 }
 
 /* Returns the first sufficient amount of memory that is found, from `guess` on, or 0 if there is none. If the chunks of the
- * arrays grow with the memory (trial.grows), returns an amount that is a seventh larger, if it is also sufficient. Sets *refused
- * to the largest insufficient amount. */
+ * arrays grow with the memory (trial.grows), continues from an amount that is a seventh larger, and returns the next sufficient
+ * amount if one is found. Sets *refused to the largest insufficient amount. */
 static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial *found)
 {
     uint64_t enough = 0;

@@ -23,7 +23,7 @@ from cubed.io._store import place_in
 from cubed.io._store import store as write
 
 _AXIS_TYPES = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
-#: Levels are added until no spatial axis is longer than this.
+#: Levels are added until no spatial axis with a factor above 1 is longer than this.
 _SMALLEST = 256
 
 

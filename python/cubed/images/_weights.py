@@ -43,7 +43,7 @@ def correlate(
         An image, of any number of axes.
     weights : array_like of float
         Real factors of neighbouring elements, with an axis for each axis that is filtered.
-        Weights of at most 2**-52 count as 0.
+        Weights whose magnitude is at most 2**-52 count as 0.
     output : dtype or None
         Type of the result. None: the type of `input`. Values are truncated to an integer type, as
         in SciPy.
@@ -101,7 +101,7 @@ def convolve(
         An image, of any number of axes.
     weights : array_like of float
         Real factors of neighbouring elements, with an axis for each axis that is filtered.
-        Weights of at most 2**-52 count as 0.
+        Weights whose magnitude is at most 2**-52 count as 0.
     output : dtype or None
         Type of the result. None: the type of `input`. Values are truncated to an integer type, as
         in SciPy.

@@ -21,7 +21,7 @@
 
 #define FIRST_DELAY_NS ((int64_t)50000000)
 /* Maximum number of attempts of a task that are not counted as failures because the machine was preempted. The number is limited
- * because a task that kills its own worker looks like a preemption. */
+ * because a task that ends its own worker, by exit status 0 or SIGTERM, looks like a preemption. */
 #define MOST_PREEMPTIONS 100
 /* No new ranges begin while this many ranges wait for a retry. */
 #define MAX_RETRIES 256

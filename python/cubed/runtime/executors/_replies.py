@@ -42,7 +42,7 @@ def leave(call: tuple[str, bytes], function: Callable[[bytes], bytes]) -> None:
 
 
 class Replies:
-    """The replies to a list of messages: files that are removed with the run's folder.
+    """The replies to a list of messages: objects that are removed with the run's folder.
 
     Parameters
     ----------
