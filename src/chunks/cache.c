@@ -132,8 +132,8 @@ static entry *take_out_unused(cb_cache *c) CB_REQUIRES(&c->lock)
     return e;
 }
 
-/* Removes the oldest chunk or block from the cache, and returns it. Indices of shards are evicted last, and only if another index
- * needs their memory, because an index is small and many chunks need it. */
+/* Removes the oldest chunk or block from the cache, and returns it. Indices of shards are evicted last, and only if `indices`
+ * is set, because an index is small and many chunks need it. */
 static entry *take_out_any(cb_cache *c, bool indices) CB_REQUIRES(&c->lock)
 {
     entry *e = take_out_oldest(c, false);

@@ -57,7 +57,8 @@ typedef enum cb_fetch_answer {
     CB_FETCH_ASKED, /* the object was added to the batch */
     /* No request is necessary: the chunk is available, was requested already, or cannot be prefetched. */
     CB_FETCH_NEEDLESS,
-    /* No request was made for now: no buffer is available, or the location of the chunk is not known yet. */
+    /* No request was made for now: no buffer is free, the limit of requests is reached, or the location of the chunk is not known
+     * yet. */
     CB_FETCH_LATER
 } cb_fetch_answer;
 

@@ -308,7 +308,7 @@ static cubed_status spill(cb_chunks *c, int node, int64_t chunk, const void *src
 }
 
 /* Returns true if the chunk has future reads and is not in memory. It may already be in memory if its task is retried. If the
- * chunks are pieces of a target's chunk, sets *target to this target, otherwise to -1. */
+ * chunks are written to a target as pieces of its chunk, sets *target to this target, otherwise to -1. */
 static bool is_wanted(cb_chunks *c, int node, int64_t chunk, int *target)
 {
     cb_mutex_lock(&c->lock);

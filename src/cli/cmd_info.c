@@ -18,10 +18,9 @@ static const cli_option own[] = {
 
 const cli_usage cmd_info_usage = {
     .synopsis = "info STORE[::PATH] [options]",
-    .text =
-        "Shows the groups and arrays of a Zarr store (format 2 or 3), or of a NetCDF or HDF5 "
-        "file:\nshapes, types, chunks, codecs, numbers of stored chunks, ranges of coordinates, "
-        "and attributes.",
+    .text = "Shows the groups and arrays of a Zarr store (format 2 or 3), or of a NetCDF or HDF5 "
+            "file:\nshapes, types, chunks, codecs, stored chunks and bytes, ranges of coordinates, "
+            "and attributes.",
     .examples =
         "  cubed info era5.zarr\n  cubed info era5.nc\n  cubed info era5.zarr::t2m --json\n",
     .own = own};

@@ -63,8 +63,8 @@ static void note_loss(eval *e, cubed_status st, const cubed_error *err)
     if (inputs_must_report(st) && e->lost.status == CUBED_OK) e->lost = *err;
 }
 
-/* Finds array `name` for item i: the array that the item's expression created, or else the array of the input. Sets *c to NULL if
- * neither exists. */
+/* Finds array `name` for item i: the array that the item's expression created, or else the array of the input. For a coordinate,
+ * finds only the array of the input. Sets *c to NULL if there is no such array. */
 static void find_carried(eval *e, int i, const char *name, carried what, cubed_array **c)
 {
     const cubed_expr_coord *made = cubed_expr_result_coord(e->item[i].result, name);

@@ -147,7 +147,7 @@ const cli_topic eval_topics[] = {
      "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), sel(x, "
      "station=\"Kew\"), by the coordinates of the input and calendars of CF: a label, a range "
      "(\"2020-01\", \"2020-03\") with its ends, or a list lev=[85000, 20000]; a range of "
-     "longitudes goes from west to east, beyond the end of the axis if necessary: lon=(350, 10)"},
+     "longitudes goes from west to east, across the end of the axis if necessary: lon=(350, 10)"},
     {"picking",
      "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
      "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value, "

@@ -155,7 +155,7 @@ def cumprod(
 ) -> Array:
     """Cumulative products along an axis.
 
-    One task computes all chunks along the axis, one after another.
+    One task computes each column of chunks along the axis, one chunk after another.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def cumsum(
 ) -> Array:
     """Cumulative sums along an axis.
 
-    One task computes all chunks along the axis, one after another.
+    One task computes each column of chunks along the axis, one chunk after another.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def cumulative_prod(
 ) -> Array:
     """Cumulative products along an axis.
 
-    One task computes all chunks along the axis, one after another.
+    One task computes each column of chunks along the axis, one chunk after another.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ def cumulative_sum(
 ) -> Array:
     """Cumulative sums along an axis.
 
-    One task computes all chunks along the axis, one after another.
+    One task computes each column of chunks along the axis, one chunk after another.
 
     Parameters
     ----------
@@ -471,7 +471,7 @@ def nancumprod(
 ) -> Array:
     """Cumulative products in which NaN counts as 1.
 
-    One task computes all chunks along the axis, one after another.
+    One task computes each column of chunks along the axis, one chunk after another.
 
     Parameters
     ----------
@@ -514,7 +514,7 @@ def nancumsum(
 ) -> Array:
     """Cumulative sums in which NaN counts as 0.
 
-    One task computes all chunks along the axis, one after another.
+    One task computes each column of chunks along the axis, one chunk after another.
 
     Parameters
     ----------
