@@ -120,7 +120,8 @@ static void add_source(cb_judge *j, const cb_tile_source *s)
     if (k < MAX_SOURCES) j->sources[k] = *s;
 }
 
-/* Finds the arrays that the search considers, without those that are cheap to read again. There are none if the stage reads a concatenation or a reshape. */
+/* Finds the arrays that the search considers, without those that are cheap to read again. There are none if the stage reads a
+ * concatenation or a reshape. */
 static cubed_status find_sources(cb_judge *j, cubed_error *err)
 {
     const cb_program *prog = &j->first.tail;

@@ -104,12 +104,11 @@ CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int
  * - A regular axis gets chunks of its nominal length.
  * - An irregular axis keeps its chunks. Elements are added to its first and last chunk if these chunks do not become longer than
  *   the longest chunk. Otherwise the elements form new chunks, which are at most as long as the longest chunk. If too many chunks
- *   would be added, the result
- *   is regular. */
+ *   would be added, the result is regular. */
 CUBED_MUST_CHECK cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before,
                                              int64_t after, cb_axis *out, cubed_error *err);
-/* Checks the list of chunk lengths of an irregular axis, which may come from an untrusted file. Returns true if the list is
- * valid. */
+/* Checks the list of the starts of the chunks of an irregular axis, and the length of its longest chunk. Both may come from an
+ * untrusted file. Returns true if they are valid. */
 bool cb_axis_is_sound(const cb_axis *a);
 
 /* Returns the number of blocks of `per` chunks each. */

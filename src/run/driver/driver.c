@@ -333,7 +333,7 @@ static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
  * OSDI 2008). Ranges of a stage are compared with each other, because an engine reports nothing about a range before it ends.
  *
  * There are few backups, because most slow tasks are slow for a reason that also affects a second worker. A task may run twice at
- * the same time without harm, because only its first report counts. */
+ * the same time without harm. Only the first report of its completion counts. */
 static in_flight *find_straggler(cb_driver *d)
 {
     in_flight *worst = NULL;

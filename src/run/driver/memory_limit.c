@@ -16,8 +16,9 @@
 /* Memory that allocators of this process reserve in advance, such as Python's arenas, in addition to the memory in use. */
 #define CB_WORKER_SLACK ((uint64_t)2 << 20)
 
-/* Fails before any task runs if this process already uses so much memory that tasks would not fit. The error suggests an
- * allowed_mem that leaves tasks the same memory as this plan does. Planning with this value produces the same plan. */
+/* Fails before any task runs if this process already uses so much memory that tasks would not fit. The error suggests
+ * values of reserved_mem and allowed_mem that leave tasks the same memory as this plan does. Planning with both values produces
+ * the same plan. */
 static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
 {
     const uint64_t held = cb_sat_add(cb_private_memory(), CB_WORKER_SLACK);

@@ -279,8 +279,8 @@ static int64_t tasks_in(const cb_ready *r, double each, int share)
     return n < RANGE_MOST ? (int64_t)n + 1 : RANGE_MOST;
 }
 
-/* Returns `batch`, or a smaller number of the `left` tasks, so that all workers have work until the end. A range is never so
- * short that its overhead exceeds its work, even if workers are idle as a result. */
+/* Returns `batch`, or a smaller number of the `left` tasks, so that all workers have work until the end. Does not
+ * shorten a range so much that its overhead exceeds its work, even if workers are idle as a result. */
 static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double each)
 {
     const int64_t share =

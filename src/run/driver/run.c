@@ -156,8 +156,8 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
     cb_left_plan left = {.key = ""};
     cubed_status st;
     cb_spare_begin(&plan->ctx->spare);
-    /* Workers that neither share nor map memory join the run by its name, and write notes into its folder. So the folder must
-     * exist. */
+    /* Workers that neither share nor map memory join the run by its name. They write intermediates into its folder, and notes if
+     * a message is not `driven`. So the folder must exist. */
     if (!c->shares_memory && !c->maps_memory) CB_GO(cb_io_spill(io, err));
     if (c->finds_plan) CB_GO(cb_leave_plan(io, told->plan, told->plan_size, &left, err));
     const cb_executor_args args = {.head = {.struct_size = sizeof args.head,

@@ -92,7 +92,7 @@ cubed_status cubed_range_read(const void *data, size_t size, cubed_range_message
                                  .last = (int64_t)get64(bytes + 24)};
     m.timeout_ms = get32(bytes + 36);
     m.driven = cb_le_get(bytes + 6, 2) == 1;
-    if (cb_le_get(bytes + 6, 2) > 1) return malformed("range", "a reserved field is not zero", err);
+    if (cb_le_get(bytes + 6, 2) > 1) return malformed("range", "its flag `driven`", err);
     if (m.range.stage < 0 || m.range.first < 0 || m.range.last < m.range.first)
         return malformed("range", "its tasks", err);
     if (!get_name(bytes + 40, m.run) || !get_name(bytes + 80, m.plan))

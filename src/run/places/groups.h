@@ -16,8 +16,8 @@ typedef struct cb_groups {
     cubed_status (*look)(const void *ctx, int64_t *when, cubed_error *err);
 } cb_groups;
 
-/* Checks the locations to which arrays will be copied unchanged: each must be empty, or overwriting must be allowed. If `resume`
- * is set, copies of an earlier attempt may be replaced. */
+/* Checks the locations to which arrays will be copied unchanged: none may have an array or a group, unless it may be overwritten.
+ * If `resume` is set, copies of an earlier attempt may be replaced. */
 CUBED_MUST_CHECK cubed_status cb_groups_check(cubed_context *ctx, const cb_plan_group *list, int n,
                                               bool resume, cubed_error *err);
 /* Creates the groups, and copies the arrays, in the order of the list. */

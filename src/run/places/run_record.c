@@ -21,8 +21,8 @@ static void copy(char *to, size_t cap, const json_t *o, const char *key)
     snprintf(to, cap, "%s", text ? text : "");
 }
 
-/* Parses a record. A string field becomes "" if it is missing or is not a string. A record whose `owner` is not a string counts
- * as having no owner. Returns false if out of memory. */
+/* Parses a record. Fields that are missing or have another type are empty, so a record whose `owner` is not a string counts as
+ * having no owner. If the record has another version, all fields are empty. Returns false if out of memory. */
 static bool parse(const json_t *o, cb_zone *zone, cb_run_record *r)
 {
     if (json_integer_value(json_object_get(o, "version")) != VERSION) return true;

@@ -280,7 +280,7 @@ static cubed_status check_external(const char *from, const json_t *o, cubed_erro
                        from, text_of(o, "token_url"));
     if (text_of(source, "environment_id") || (!text_of(source, "file") && !text_of(source, "url")))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: the credential_source of an external account must have a file or a "
+                       "%s: the credential_source of an external account must be a file or a "
                        "url; for %s give a token (`gcloud auth print-access-token`) in "
                        "GOOGLE_OAUTH_ACCESS_TOKEN",
                        from,

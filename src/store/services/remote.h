@@ -197,7 +197,8 @@ CUBED_MUST_CHECK cubed_status cb_remote_endpoint(cb_zone *zone, const char *name
 CUBED_MUST_CHECK cubed_status cb_remote_make_id(cb_remote_call *c, cubed_error *err);
 /* Writes the CRC-32C of an object or body in the services' encoding (base64); text[12]. */
 void cb_remote_put_crc32c(uint32_t crc, char *text);
-/* Returns true if the received data has the CRC-32C in `text`. Also returns true if `n` is 0, or if only a part was received. */
+/* Returns true if the received data has the CRC-32C in `text`. Also returns true if the data cannot be checked: `n` is not the
+ * length of such a text (8), or only a part of the object was received. */
 bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n);
 
 /* Appends the percent-encoded key of an object in its bucket; '/' and the characters of `keep` are not encoded. */

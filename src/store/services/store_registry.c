@@ -310,8 +310,8 @@ static bool has_file(const char *folder, const char *name)
 }
 
 /* Recognises Icechunk repositories: URLs with a ref; directories that look like a repository, and URLs with the suffix
- * ".icechunk", which mean the main branch. *out is the store at the repository's root, NULL if there is no repository; *key is
- * the ref. */
+ * ".icechunk", which mean the main branch. *out is the store at the repository's root, NULL if the URL is none of these;
+ * *key is the ref. Does not check that a remote repository exists. */
 static cubed_status find_repository(cb_stores *s, const char *url, cubed_store **out,
                                     const char **key, cubed_error *err)
 {
@@ -337,7 +337,8 @@ static cubed_status find_repository(cb_stores *s, const char *url, cubed_store *
 }
 
 /* Recognises folders of references in Parquet: directories that contain only consolidated metadata, or URLs with the suffix
- * ".parq" or ".parquet". *out is the store of the folder, NULL if there is no such folder; *key is the file of metadata. */
+ * ".parq" or ".parquet". *out is the store of the folder, NULL if the URL is none of these; *key is the file of metadata.
+ * Does not check that a remote folder exists. */
 static cubed_status find_references(cb_stores *s, const char *url, cubed_store **out,
                                     const char **key, cubed_error *err)
 {

@@ -448,8 +448,8 @@ def test_identities_of_other_providers(teller, local, tmp_path):
         for source, text in [
             ({"file": str(tmp_path / "no")}, "the file .*/no does not exist"),
             (no_json, 'jwt: there is no "id" in JSON'),
-            ({"environment_id": "aws1", "url": "http://x"}, "must have a file or a url; for an i"),
-            ({"executable": {"command": "x"}}, "must have a file or a url; for an executable"),
+            ({"environment_id": "aws1", "url": "http://x"}, "must be a file or a url; for an i"),
+            ({"executable": {"command": "x"}}, "must be a file or a url; for an executable"),
         ]:
             assert re.search(text, works(external(teller, credential_source=source), code=1))
         far = {"token_url": "http://example.com/sts"}
