@@ -27,7 +27,7 @@ def positions_within(indices: Any, extent: int, mode: str) -> Any:
     if mode not in ("wrap", "clip"):
         raise ValueError(f"take: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
     if extent == 0:
-        return indices  # for an empty axis, the computation raises an error
+        return indices  # for any position in an empty axis, the computation raises an error
     if not isinstance(indices, Array):
         at = np.asarray(indices)
         return np.remainder(at, extent) if mode == "wrap" else np.clip(at, 0, extent - 1)

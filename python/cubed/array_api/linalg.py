@@ -3,7 +3,8 @@
 A matrix that is larger than a task's memory is factored in panels of columns by `cholesky`, `det`,
 `inv`, `qr`, `slogdet` and `solve`. `eigvalsh` and `svdvals` reduce such a matrix to a band matrix,
 which a task must hold. The band is at least 16 columns wide, and at least a 128th of the width of
-the matrix. The other functions refuse matrices that a task cannot hold.
+the matrix. Functions that need whole matrices in a task, such as `eigh` and `lu`, refuse matrices
+that a task cannot hold.
 """
 
 from __future__ import annotations

@@ -713,7 +713,7 @@ def to_zarr(
         (``FILE.zip``) or a NetCDF-4 file (``FILE.nc``), which is written as a whole, or another
         target of :func:`cubed.store`.
     path : str or None
-        See `store`.
+        The array's path in the store or file.
     region : tuple of slice or None
         A tuple of slices (of step 1): the part of an existing array to write.
     compute : bool, default True

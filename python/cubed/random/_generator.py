@@ -573,7 +573,7 @@ class Generator(Draws):
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         method : str, default "marginals"
-            Ignored: the algorithm in NumPy.
+            NumPy's algorithm: ``"marginals"`` or ``"count"``.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -621,7 +621,7 @@ class Generator(Draws):
         tol : float, default 1e-08
             Tolerance of the check of `cov`.
         method : Literal['svd', 'eigh', 'cholesky'], default "svd"
-            Ignored: the algorithm in NumPy.
+            Factorization of `cov` by which the vectors are computed.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -666,7 +666,7 @@ class Generator(Draws):
         x : array_like or int
             Input array, or the number of integers.
         axis : int, default 0
-            Axis of the slices.
+            Axis along which slices are permuted.
 
         Returns
         -------
@@ -787,7 +787,8 @@ class Generator(Draws):
         Returns
         -------
         Array
-            The shape of `a`, with `size` in place of the axis. Lazy.
+            The shape of `a`, with `size` in place of the axis. For a number, int64 of shape `size`.
+            Lazy.
 
         Raises
         ------

@@ -201,7 +201,8 @@ class RandomState(Generator):
         return self.random(size, chunks=chunks)
 
 
-#: Methods that are also functions of the module. It defines functions for all other methods.
+#: Methods that are also functions of the module. The module defines its own functions
+#: `exponential`, `integers`, `normal`, `random` and `uniform`.
 FUNCTIONS = """
 beta binomial chisquare choice dirichlet f gamma geometric gumbel hypergeometric laplace logistic
 lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare

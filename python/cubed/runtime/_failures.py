@@ -125,7 +125,7 @@ def _status(e: BaseException) -> int:
 
 
 def _end_of_traceback(e: BaseException, room: int) -> str:
-    """Returns the end of the traceback, of at most `room` characters."""
+    """Returns a line break and the traceback, shortened to its last `room` characters."""
     if e.__traceback__ is None:
         return ""
     trace = "".join(traceback.format_tb(e.__traceback__)).rstrip()
