@@ -89,7 +89,7 @@ def moment(
     nan_policy : str, default "propagate"
         Only ``"propagate"``: NaN gives NaN.
     center : float or None
-        Centre of the differences; None: the mean.
+        Point from which differences are taken; None: the mean.
 
     Returns
     -------

@@ -3,7 +3,7 @@
  * Reflectors of panels of columns, and then of panels of rows, leave a block on the diagonal and the block to its right (Grosser
  * and Lang, "Efficient parallel reduction to bidiagonal form", Parallel Computing 1999). Each panel takes two passes over the
  * rest of the matrix. A panel consists of the last columns or the last rows of the rest, in reverse order. So the next rest
- * consists of the first rows and columns, and keeps its stored blocks. */
+ * consists of the first rows and columns, and the boundaries of its stored blocks do not change. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"

@@ -15,7 +15,7 @@ static cubed_status check_numbers(const char *who, const char *name, const cubed
                    cubed_dtype_name(x->node.dtype));
 }
 
-/* Checks the shapes of the coordinates. *naxes receives the number of the last axes of x that index cells. */
+/* Checks the shapes of the coordinates. *naxes receives how many of the last axes of x index cells. */
 static cubed_status check_cells(const char *who, const cubed_array *x, const cubed_array *lat,
                                 const cubed_array *lon, bool regular, int *naxes, cubed_error *err)
 {

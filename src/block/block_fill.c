@@ -13,7 +13,7 @@
 
 /* CELLS  number of cells between checks for cancellation
  * ROWS   maximum number of rows that are searched one by one once a tree exists. For more rows, the tree is faster
- * TREE   maximum work of searches by rows, per cell. After this work, a tree is built, which costs about as much */
+ * TREE   work of searches by rows, per cell, before which no tree is built. Building the tree costs about as much */
 enum { CELLS = 1024, ROWS = 24, TREE = 64 };
 
 /* The cells of a plane, the plane that is filled, and indexes of the cells. */
@@ -37,7 +37,7 @@ typedef struct nearby {
     cb_space_near found[CB_MOST_NEIGHBOURS];
 } nearby;
 
-/* Returns the number of the last axes of x that index cells. */
+/* Returns how many of the last axes of x index cells. */
 static int cell_axes(const cubed_block_call *call)
 {
     const cb_fill_params *p = call->params;
@@ -114,7 +114,8 @@ static cb_vec position_at(const fill *f, int64_t i)
 }
 
 /* Returns a squared distance within which there are at least k elements: the largest distance to an element that the previous
- * search found. It is small if the cells of both searches are close to each other. */
+ * search found, or CB_SPACE_FARTHEST if it found fewer than k. It is small if the cells of both searches are close to each
+ * other. */
 static double distance_bound(const fill *f, const nearby *last, cb_vec at, int k)
 {
     double most = 0;

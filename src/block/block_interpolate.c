@@ -46,9 +46,9 @@ typedef struct interpolation {
 
 /* --- Positions ----------------------------------------------------------------------------------------- */
 
-/* Maps a position beyond the ends of n elements as the boundary requires, to a position that is at most one element beyond the
- * ends. Sets *constant if the result is a constant instead. The caller limits positions so that they can be converted to
- * integers. */
+/* Maps a position beyond the ends of n elements as the boundary requires. If the boundary changes the position, the new position
+ * is at most one element beyond the ends. Sets *constant if the result is a constant instead. The caller limits positions so that
+ * they can be converted to integers. */
 static double fold(double x, int64_t n, int32_t end, bool *constant)
 {
     const double last = (double)(n - 1);

@@ -80,8 +80,9 @@ static size_t line_stride(const layout *s, cubed_dtype dtype)
     return cb_sat_add(bytes, 127) & ~(size_t)63;
 }
 
-/* Allocates memory for one line, and for the keys of several lines. If the lines of the result are contiguous, they hold the
- * keys. */
+/* Returns the bytes of scratch memory that a call needs. Unless `scratch` is NULL, divides it into the arrays of *room. Sorts of
+ * values without positions also need memory for the keys of several lines, unless the lines of the result are contiguous and hold
+ * the keys. */
 static size_t make_room(const cubed_block_call *call, bool positions, void *scratch,
                         cb_sort_room *room)
 {

@@ -220,7 +220,7 @@ static const cb_row rows[] = {
       PARAMS(many_params), CUTS},
      .call = call_irfftn},
     {{"rfft", CATEGORY,
-      .summary = "The Fourier transform of real numbers along an axis: n // 2 + 1 numbers for n.",
+      .summary = "The Fourier transform of n real numbers along an axis: n // 2 + 1 numbers.",
       .returns = COMPLEX, PARAMS(one_params), CUTS},
      .call = call_rfft},
     {{"rfft2", CATEGORY,

@@ -495,7 +495,7 @@ def irfftn(
 
 
 def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
-    """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers for n.
+    """The Fourier transform of n real numbers along an axis: n // 2 + 1 numbers.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def interpolate(
 
 
 def _interpolated_dtype(dtype: np.dtype[Any], method: Any) -> np.dtype[Any]:
-    """Returns the type of values that SciPy interpolates. Xarray declares the type of the input."""
+    """Returns the type of SciPy's results. Xarray declares that they have the type of the input."""
     if dtype.kind not in "fc":
         return np.dtype(float)
     return dtype if method == "nearest" else np.result_type(dtype, np.float64)

@@ -322,7 +322,8 @@ class Engine(ABC):
         self._flying: dict[Any, bytes] = {}
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._workers: dict[str, int] = {}
-        #: Results of :meth:`silent`, with the time of the first such result; and lost futures.
+        #: Futures that the last call of :meth:`silent` returned, each with the time since when
+        #: `silent` has returned it; and lost futures.
         self._silent: dict[Any, float] = {}
         self._lost: set[Any] = set()
         self._looked = self._served = time.monotonic()
