@@ -12,8 +12,8 @@
 
 enum { MOST_ARGUMENTS = 4096, MOST_POSITIONS = 1 << 20 };
 
-/* An operator. In the body, %V stands for the value, %D for the quoted dimension, %P for all arguments as text, and %1, %2 and %3
- * for single arguments. */
+/* An operator. In the body, %V stands for the value, %D for the quoted dimension, %P for all arguments as text, and %1 to %4 for
+ * single arguments. */
 typedef struct operator_row {
     const char *name;
     operator_kind kind;
@@ -83,7 +83,7 @@ static const operator_row rows[] = {
     {"ensstd1", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanstd(%V, dim=%D, correction=1)"},
     {"ensvar", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanvar(%V, dim=%D)"},
     {"ensvar1", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanvar(%V, dim=%D, correction=1)"},
-    /* divides by the sample standard deviation, as in CDO */
+    /* divides by the cube of the sample standard deviation, as in CDO */
     {"ensskew", OPERATOR_ENSEMBLE, 0, 0, "no arguments",
      "(nanmean((%V - nanmean(%V, dim=%D, keepdims=True)) ** 3, dim=%D) / "
      "nanvar(%V, dim=%D, correction=1) ** 1.5)"},
@@ -390,7 +390,7 @@ char *operator_select(const char *spec, const operator_axes *axes, const char *v
 
 /* --- Templates ---------------------------------------------------------------------------------------- */
 
-/* Returns the body of an operator, in which %V, %D, %P and %1 to %3 are replaced. */
+/* Returns the body of an operator, in which %V, %D, %P and %1 to %4 are replaced. */
 static char *filled(const operator_row *row, const arguments *a, const char *given, const char *dim,
                     const char *value)
 {

@@ -11,7 +11,7 @@ typedef struct packed {
     cubed_dtype dtype;
     bool has_scale, has_offset;
     double scale, offset; /* as given */
-    /* Ranges of values that the first call of packed_arrays found, in the order of the arrays. */
+    /* Ranges of values of the floating-point arrays, in their order, which the first call of packed_arrays found. */
     int n;
     struct packed_range {
         double low, high;

@@ -110,7 +110,7 @@ static void skip_zeros(const gzip_conf *conf, const char **in, size_t *left)
 static int window_bits(const gzip_conf *conf) { return conf->header == GZIP ? 15 + 16 : 15; }
 
 #ifdef CB_HAVE_LIBDEFLATE
-/* Decodes the whole chunk in one call, with at most half as many instructions as zlib. */
+/* Decodes each member of the chunk in one call, with at most half as many instructions as zlib. */
 static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     const gzip_conf *conf = call->conf;

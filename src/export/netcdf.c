@@ -14,7 +14,8 @@
 #include "export/netcdf_pkg.h"
 #include "zarr/zarr_pkg.h"
 
-/* Variables of at most this many bytes are contiguous and uncompressed. Each number is counted as 8 bytes. */
+/* Variables of at most this many bytes are uncompressed, and contiguous if they have only one chunk and cannot grow. Each number
+ * is counted as 8 bytes. */
 enum { SMALL = 4096 };
 
 static cubed_status no_memory(const cb_netcdf_writer *w, cubed_error *err)
@@ -311,8 +312,8 @@ static cubed_status define_storage(cb_netcdf_writer *w, int group, cb_netcdf_ent
     return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
 }
 
-/* Returns true if elements are single characters, as in NetCDF files: the name of the last dimension begins with "str", or the
- * array has several dimensions and the last one has no coordinate. */
+/* Returns true if elements are single characters, as in NetCDF files: they have one byte, and the last dimension has a name. In
+ * addition, this name must begin with "str", or the array must have several dimensions and the last one no coordinate. */
 static bool is_characters(const cb_netcdf_writer *w, const cb_netcdf_entry *e)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(e->array);

@@ -70,8 +70,8 @@ typedef struct cb_weights_builder {
 /* Fails with CUBED_E_BUDGET if weights need more than `allowed` bytes. If `allowed` is 0, there is no limit. */
 CUBED_MUST_CHECK cubed_status cb_weights_check_memory(uint64_t need, uint64_t allowed,
                                                       cubed_error *err);
-/* Begins the weights between two grids, without rows. The weights and b->held may use `memory` bytes; 0: no limit. The caller
- * frees b->w after an error. */
+/* Begins the weights between two grids, without rows. The weights and b->held may use `memory` bytes; 0: no limit. If a later
+ * function fails, the caller frees b->w. */
 CUBED_MUST_CHECK cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *shape,
                                                uint64_t memory, cb_weights_builder *b,
                                                cubed_error *err);

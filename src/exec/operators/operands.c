@@ -426,7 +426,8 @@ static void pack_rows(const cb_operand *x, const int64_t *strides, size_t item)
     } while (cb_odometer_next(&rows, idx));
 }
 
-/* Gets a block that is one whole chunk: uses the chunk in place if it is in memory, otherwise reads it into the tile. */
+/* Gets a block that is one whole chunk. Uses the chunk in place if it is in memory and has no padding, and the function does not
+ * overwrite this input. Otherwise copies the chunk to the tile, or reads it into the tile. */
 static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
 {
     const cb_task *t = r->t;

@@ -213,9 +213,9 @@ static bool is_streamed(const vm_instr *x, const char *to, size_t bytes)
 }
 
 /* PACE: an instruction that is as fast as memory prefetches each time it has computed this many bytes of its result. PACE_AHEAD:
- * distance of the prefetched bytes from the start of the next vector. The processor does not wait for such short prefetches, and
- * the memory stays busy during the computation. Sums of bench/memory_bench.c reach 0.93 of the limit, but 0.79 if all operands of
- * a vector are prefetched before it. */
+ * distance of the prefetched bytes from the same elements of the next vector. The processor does not wait for such short
+ * prefetches, and the memory stays busy during the computation. Sums of bench/memory_bench.c reach 0.93 of the limit, but 0.79
+ * if all operands of a vector are prefetched before it. */
 #define PACE       ((size_t)256)
 #define PACE_AHEAD 1536
 
