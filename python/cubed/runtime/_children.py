@@ -36,8 +36,9 @@ _CODE = (
 _TICK = 0.1
 #: Seconds that a cancelled task may take to end. After that its process is ended.
 _GRACE = 5.0
-#: Seconds to wait until a child ends on request.
+#: Seconds to wait for the end of a child that was killed.
 _END = 5.0
+#: Seconds to wait for the end of an idle child whose connections were closed.
 _IDLE_END = 0.5
 _CGROUPS = "/sys/fs/cgroup"
 #: Exit status of a child that ended itself because a task was stuck.
