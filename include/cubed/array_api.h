@@ -775,8 +775,8 @@ typedef struct cubed_svd_compressed_options {
     int64_t n_power_iter;
     int64_t n_oversamples; /* number of random vectors in addition to k */
     int64_t seed;          /* seed of the random vectors */
-    /* changes the signs of pairs of singular vectors so that each right singular vector has a positive sum; ignored for complex
-     * matrices */
+    /* changes the signs of pairs of singular vectors so that the sum of each right singular vector is not negative; ignored for
+     * complex matrices */
     bool coerce_signs;
 } cubed_svd_compressed_options;
 #define CUBED_SVD_COMPRESSED_OPTIONS_INIT                                                          \

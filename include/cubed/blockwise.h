@@ -98,8 +98,7 @@ typedef struct cubed_kernel {
  * blocks of the same lengths: the length of the smallest chunk along each axis, or the lengths of irregular chunks if all arrays
  * have the same chunks.
  *
- * chunks  extents of the result's blocks, which must be as many as the blocks of the arrays; NULL: the extents of the arrays'
- *         blocks
+ * chunks  extents of a block of the result, which has as many blocks as the arrays; NULL: the extents of the arrays' blocks
  *
  * Errors: CUBED_E_ARG if there are no arrays, or unless the kernel has either a name or a library with a symbol; also those of
  * cubed_blockwise. */

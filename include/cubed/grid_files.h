@@ -101,7 +101,7 @@ const char *cubed_weights_array_name(int i);
  * out             receives a new reference; NULL if the array has latitudes or longitudes of an unknown grid
  *
  * Errors: CUBED_E_ARG if there is no array number i, or if the array has a value for each link (a pair of a source cell and a
- * target cell) and `weights` is NULL. */
+ * target cell) and `weights` has no links. */
 CUBED_MUST_CHECK cubed_status cubed_weights_array(cubed_context *ctx, const cubed_weights *weights,
                                                   const cubed_grid *source,
                                                   const cubed_grid *target, int i,

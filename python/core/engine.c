@@ -123,7 +123,7 @@ static cubed_status next_report(engine *x, cubed_task_report *r, cubed_error *er
             r->error.status = CUBED_E_IO;
             r->error.failure = CUBED_FAILURE_LOST;
             snprintf(r->error.message, sizeof r->error.message,
-                     "a worker ended without reports of its tasks");
+                     "a worker did not report all of its tasks");
         }
     }
     x->reports += used;

@@ -254,7 +254,7 @@ class Methods(ArrayBase):
         return _api().repeat(self, repeats, axis=axis)
 
     def shuffle(self, indexer: Sequence[Sequence[int]], axis: int) -> Array:
-        """The elements of an axis in groups, one after another; see :func:`cubed.shuffle`."""
+        """Elements of an axis in groups, one after another; see :func:`cubed.shuffle`."""
         return _api().shuffle(self, indexer, axis)
 
     def take(self, indices: Any, axis: int | None = None, mode: Any = "raise") -> Array:

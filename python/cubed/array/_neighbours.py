@@ -115,7 +115,8 @@ def refusal(other: Any, what: str = "") -> str:
 
 
 def held(other: Any) -> str | None:
-    """Returns the attribute in which an object of another library holds a lazy array, or None."""
+    """Returns the name of the attribute in which an object of another library holds a lazy array,
+    or None."""
     if getattr(other, "chunks", None) is None:  # reading `data` could load the elements
         return None
     for name in ("magnitude", "data"):

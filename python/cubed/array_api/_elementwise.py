@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from cubed._core import Operation
 
-#: NumPy's names of operations, if they differ. All other names are those of NumPy 2.0.
+#: NumPy's names of operations, if they differ. Other names are the same in NumPy 2.0, if it has the
+#: operation.
 _UFUNCS = {"abs": "absolute", "bitwise_invert": "invert"}
 
 
