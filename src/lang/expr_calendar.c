@@ -527,8 +527,8 @@ static cubed_status build_sets(expr_builder *b, const expr *e, const calendar_ca
         st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
                        "%s: length %" PRId64 ", offset %" PRId64 " and skip %" PRId64
                        ", expected a length of 1 to %" PRId64
-                       " time steps, an offset below %" PRId64 " and a skip of at most %" PRId64,
-                       e->text, s->length, s->offset, s->skip, v.n, v.n, v.n);
+                       " time steps, an offset of 0 to %" PRId64 " and a skip of 0 to %" PRId64,
+                       e->text, s->length, s->offset, s->skip, v.n, v.n - 1, v.n);
     if (st == CUBED_OK) st = find_sets(b, e, s, &g);
     if (st == CUBED_OK) st = reduce_groups(b, e, call, x, d, &g, v.had.dim, out);
     if (st == CUBED_OK) {

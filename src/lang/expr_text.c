@@ -47,7 +47,7 @@ cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *l
                             cubed_array **out)
 {
     if (!like || cubed_dtype_kind(cubed_array_dtype(like)) != CUBED_KIND_TEXT)
-        return expr_reject(b, e, "strings can be combined only with strings");
+        return expr_reject(b, e, "strings can be combined only with arrays of strings");
     const cubed_dtype family = cubed_dtype_family(cubed_array_dtype(like));
     const size_t unit = family == CUBED_STRING ? sizeof(uint32_t) : 1;
     const bool list = e->kind == EXPR_TUPLE;

@@ -39,8 +39,8 @@ typedef struct cb_cholesky_params {
  * linalg_panel.h. */
 typedef struct cb_panel_params {
     int64_t rows; /* number of rows of a block; the last block may have fewer */
-    /* For "lu_panel", "cholesky_panel" and "qr_panel": number of panels to the left of the panel that is computed. For "lu_solve"
-     * and "qr_apply": number of panels of the matrix. */
+    /* For "lu_panel", "cholesky_panel" and "qr_panel": number of panels to the left of the panel that is computed. For
+     * "lu_solve": number of panels of the matrix. For "qr_apply": number of panels of reflectors that are applied. */
     int64_t panels;
     /* 0 or 1. With 1, a singular matrix is an error in "lu_panel", and "qr_apply" applies the adjoint of Q. */
     int32_t option;

@@ -94,8 +94,8 @@ typedef struct F(own) {
     int64_t m;
 } F(own);
 
-/* Computes x = V^H c, with hi - lo rows and n columns, for the reflectors lo to hi - 1. The rows of c begin at row `lo`, and are
- * `width` apart. If `second` >= 0, the columns of c are reflectors themselves, which start at row `second`. */
+/* Computes x = V^H c, with hi - lo rows and n columns, for the reflectors lo to hi - 1. Uses the rows of c from row `lo`
+ * on, which are `width` apart. If `second` >= 0, the columns of c are reflectors themselves, which start at row `second`. */
 static void F(adjoint_times)(const F(own) * o, int64_t lo, int64_t hi, const T *c, int64_t n,
                              int64_t second, T *x)
 {

@@ -157,8 +157,8 @@ static cubed_status pick_all(cubed_array *x, const cb_field *list, int n, cubed_
     const cubed_status st =
         fits ? pick(x, p, dtype, like ? like->ndim : 0, like ? like->shape : NULL, fields, out, err)
              : cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "fields: the fields consist of more than %d separate ranges of bytes in a "
-                       "record; choose fewer fields",
+                       "fields: the fields consist of more than %d ranges of bytes in a record "
+                       "that are separate or differ in byte order; choose fewer fields",
                        CB_PIECES);
     cb_free(&x->ctx->alloc, p, sizeof *p);
     return st;

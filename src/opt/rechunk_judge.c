@@ -67,8 +67,9 @@ static bool uses_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
     return seen == all;
 }
 
-/* Returns the minimum cost of reading the inputs of a stage. Arrays that are cheap to read again are not counted. If `reshaped` is set, includes reshaped arrays that are used as a
- * whole. If a reshaped array is used in part, its used elements are unknown. */
+/* Returns the minimum cost of reading the inputs of a stage. Arrays that are cheap to read again are not counted. If `reshaped`
+ * is set, includes reshaped arrays that are used as a whole. If a reshaped array is used in part, its used elements are unknown.
+ */
 static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s, bool reshaped)
 {
     cb_rechunk_cost least = {0, 0, 0};

@@ -182,7 +182,7 @@ static void test_errors_of_building(void **state)
         {"[f, f] + 1", "expected a number or an array"},
         {"f + ...", "expected a number or an array"},
         {"f + None", "expected a number or an array"},
-        {"_a = f; _a + 'x'", "strings can be combined only with strings"},
+        {"_a = f; _a + 'x'", "strings can be combined only with arrays of strings"},
         {"broadcast_to(f, 5)", "at column 1"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

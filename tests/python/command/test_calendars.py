@@ -359,8 +359,8 @@ def test_elements_by_text(tmp_path):
                 'sel(t, station="Kew", method="nearest")',
                 'method="nearest" does not apply to strings',
             ),
-            ('t == "Kew"', "strings can be combined only with strings"),
-            ('"Kew" == "Ely"', "strings can be combined only with strings"),
+            ('t == "Kew"', "strings can be combined only with arrays of strings"),
+            ('"Kew" == "Ely"', "strings can be combined only with arrays of strings"),
         ):
             result = run("eval", text, path, *QUIET)
             assert result.code == 1 and says in result.err, result
