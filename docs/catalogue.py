@@ -93,7 +93,7 @@ def signature(f):
 
 
 def in_python(f):
-    """Returns the qualified name and the function of the package, or None if there is none."""
+    """Returns the qualified name and the Python function, or None if there is none."""
     if method := METHODS.get(f.name):
         return f"numpy.{method}", operator.attrgetter(method)(np)
     name = RENAMED.get(f.name, f.name)

@@ -13,7 +13,8 @@ class LambdaExecutor(Executor):
     """Runs each range of tasks as an invocation of an AWS Lambda function, whose runtime is the
     command: ``cubed lambda-package`` creates its code.
 
-    Workers have no Python: plans with Python functions are refused.
+    These workers have no Python, and refuse plans with Python functions. Such plans need
+    workers from the container image ``packaging/lambda/Containerfile``.
 
     Parameters
     ----------
