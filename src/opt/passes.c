@@ -98,7 +98,7 @@ typedef struct detour {
     int root;
     bool copy;       /* the stage only copies one array chunk by chunk */
     cb_judge *judge; /* NULL if the planner's formulas are exact */
-    /* if not 0, passes replace the stage only if their predicted time in seconds is less; otherwise it keeps its tasks */
+    /* if not 0, passes replace the stage only if they take less than this by prediction; otherwise it keeps its tasks */
     double most_seconds;
     cb_rechunk_plan plan;
 } detour;
