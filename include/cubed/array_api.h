@@ -254,9 +254,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        const cubed_quantile_options *options,
                                                        cubed_array **out, cubed_error *err);
 
-/* Computes the quantiles q[0..n) of weighted elements. A quantile is the smallest element for which the weights of all elements
- * up to it sum to at least q times the total weight. `options->method` must be CUBED_QUANTILE_INVERTED_CDF. The result has x's
- * type, and an axis of n elements in front.
+/* Computes the quantiles q[0..n) of weighted elements. A quantile is the smallest element with a positive weight for which the
+ * weights of all elements up to it sum to at least q times the total weight. `options->method` must be
+ * CUBED_QUANTILE_INVERTED_CDF. The result has x's type, and an axis of n elements in front.
  *
  * weights  real numbers of x's shape, or of the shape of the reduced axes; with skip_nan the weights of NaN are ignored
  *

@@ -104,13 +104,10 @@ static cubed_array *positions(weighted *q, cubed_array *share, double p, cubed_o
     cb_steps *s = q->s;
     cubed_array *before;
     if (!share) return NULL;
-    if (p == 0) /* skip leading elements whose weight is 0 */
-        before = cb_step_binary(q->s, CUBED_OP_EQUAL, cb_step_part(s, share, q->axis, 0, 1, 1),
-                                cb_step_float(s, 0));
-    else
-        before = cb_step_binary(q->s, below, share, cb_step_float(s, p));
-    before = before ? cb_step_cast(s, before, CUBED_INT64) : NULL;
-    cubed_array *at = p == 0 ? before : along(q, CUBED_REDUCE_SUM, before);
+    if (p == 0) below = CUBED_OP_LESS_EQUAL; /* skip leading elements whose weight is 0 */
+    before = cb_step_binary(q->s, below, share, cb_step_float(s, p));
+    cubed_array *at =
+        along(q, CUBED_REDUCE_SUM, before ? cb_step_cast(s, before, CUBED_INT64) : NULL);
     return cb_step_binary(q->s, CUBED_OP_MINIMUM, at, cb_step_whole(s, q->elements - 1));
 }
 

@@ -83,6 +83,17 @@ def test_nan_of_quantiles_with_weights_are_those_of_numpy(seed):
         np.testing.assert_array_equal(got.compute(), want, str((name, x, weights, how)))
 
 
+@pytest.mark.parametrize("zeros", range(5))
+@pytest.mark.parametrize("chunk", [1, 2, 5])
+def test_leading_elements_without_weight_are_skipped(zeros, chunk):
+    x, weights = np.array([4.0, 1, 3, 2, 5]), np.ones(5)
+    weights[np.argsort(x)[:zeros]] = 0
+    for q in (0, [0.0, 0.5, 1.0]):
+        got = cubed.quantile(cubed.from_array(x, chunks=chunk), q, **HOW, weights=weights)
+        want = np.quantile(x, q, **HOW, weights=weights)
+        np.testing.assert_array_equal(got.compute(), want, str(q))
+
+
 def test_weights_of_axes_that_do_not_ascend():
     numbers = np.random.default_rng(5)
     x, weights = numbers.random((3, 4, 5)), numbers.random((5, 3))
