@@ -373,7 +373,7 @@ static void test_cheap_reads(void **state)
 {
     enum { ROWS = 40 };
     const int first = 0;
-    const int64_t shape[] = {ROWS, 1 << 18}, chunks[] = {1, 1 << 18};
+    const int64_t shape[] = {ROWS, 1 << 20}, chunks[] = {1, 1 << 20};
     const fixture *f = *state;
     char dir[64], work[96], url[96];
     test_path(dir, sizeof dir, "cubed-test-XXXXXX");

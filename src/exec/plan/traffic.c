@@ -167,11 +167,16 @@ static void add_scaled(uint64_t *sum, uint64_t n, const cb_reads *r)
     *sum = cb_sat_add(*sum, cb_sat_mul(n / r->per + (n % r->per != 0), r->times));
 }
 
+/* Chunks of cheap nodes have at least this many bytes. For smaller chunks, the overhead of more tasks costs more than what larger
+ * tasks lose in the processor's cache. */
+#define CHEAP_CHUNK ((size_t)4 << 20)
+
 bool cb_node_is_cheap(const cubed_plan *p, int node)
 {
     /* The intermediates that the planner's search adds are compared by what reading them costs. */
     return node < p->ir.nnodes && cb_node_is_intermediate(&p->ir.nodes[node]) &&
            !p->other_machines && !cb_node_waits_for(p, node) &&
+           cb_chunk_bytes(p, node) >= CHEAP_CHUNK &&
            cb_stored_bytes(p, node) <= (p->allowed_mem - p->reserved_mem) / 4;
 }
 

@@ -23,8 +23,8 @@ void cb_program_blocks(const cb_stage *s, int program, cb_blocks *axes);
  * these loads in all tasks to the stage's counts. `axes` has the blocks for which the program is evaluated. */
 void cb_traffic_add_program(const cubed_plan *p, cb_stage *s, const cb_program *prog,
                             const cb_blocks *axes);
-/* Returns true if repeated reads of the node's chunks cost little: it is an intermediate that is not encoded, is stored without
- * latency, and is small enough to stay in memory. */
+/* Returns true if repeated reads of the node's chunks cost less than larger tasks: it is an intermediate with large chunks that
+ * is not encoded, is at hand without latency, and is small enough to stay in memory. */
 bool cb_node_is_cheap(const cubed_plan *p, int node);
 /* Adds reads of a node to the stage's counts: numbers of chunks and of bytes. */
 void cb_traffic_add(const cubed_plan *p, cb_stage *s, int node, uint64_t chunks, uint64_t bytes);
