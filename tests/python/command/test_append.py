@@ -383,7 +383,7 @@ def test_dimension_without_coordinate_and_texts(tmp_path: Path) -> None:
         tmp_path / "o.zarr",
         zarr_format=2,
     )
-    assert "other elements" in cubed("cat", other, out, "--append", "run", code=1).stderr
+    assert "differs from the array" in cubed("cat", other, out, "--append", "run", code=1).stderr
     cubed("cat", new, out, "--append", "run")
     xr.testing.assert_equal(xr.open_zarr(out).load(), data)
 

@@ -80,7 +80,7 @@ HABITS = [
     ("1 if t2m else 2", 3, "where(condition, a, b)"),
     ("t2m in (1, 2)", 5, "isin(a, (1, 2))"),
     ("t2m is None", 5, "isnan(a)"),
-    ("lambda x: x", 8, "no functions of one's own"),
+    ("lambda x: x", 8, "cannot define functions"),
     ("t2m @ t2m", 5, "matmul(a, b)"),
     ("t2m[t2m > 1]", 9, "compress(x, mask)"),
     ("t2m[[0, 2]]", 5, "take(x, (0, 2), axis=0)"),

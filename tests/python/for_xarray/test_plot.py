@@ -196,9 +196,7 @@ def test_a_python_without_matplotlib(store, tmp_path, monkeypatch):
     failed = run("plot", "t[0]", store, "--out", tmp_path / "a.png", *QUIET)
     assert failed.code == 1 and not (tmp_path / "a.png").exists()
     assert f"cubed plot: Matplotlib is not installed for {bare}, which draws: /" in failed.err
-    assert (
-        "install 'matplotlib>=3.9' 'nc-time-axis>=1.4.1' 'xarray>=2024.11', or name" in failed.err
-    )
+    assert "install 'matplotlib>=3.9' 'nc-time-axis>=1.4.1' 'xarray>=2024.11', or set" in failed.err
 
 
 @pytest.mark.parametrize("verb", ["eval", "copy"])

@@ -457,7 +457,7 @@ EXPRESSIONS = [
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
-@pytest.mark.parametrize("mem", [9000, 60_000])
+@pytest.mark.parametrize("mem", [9000, 40_000])
 def test_numbers_and_results_of_expressions_are_advised_once(text, mem):
     def plan(spec):
         x = cubed.random.random((600, 300), chunks=(100, 100), seed=7, spec=spec)

@@ -394,7 +394,7 @@ def test_the_package_where_nothing_else_is(code):
         place.write_bytes(pathlib.Path(file).resolve().read_bytes())
         place.chmod(0o755)
     done = subprocess.run([CHROOT, code, "/bootstrap"], env={}, capture_output=True, text=True)
-    assert "this is not an AWS Lambda function" in done.stderr
+    assert "this is not a function of AWS Lambda" in done.stderr
 
 
 def test_a_package_that_cannot_be_written(tmp_path, monkeypatch):
