@@ -3,8 +3,8 @@
 `costs.txt` names the test functions whose cases cost the most processor time together. A run with
 `--share=K` takes every fifth case of these functions, and all cases of all other functions: five
 runs, with K from 0 to 4, take every case. Functions start at different cases, so that those with
-few cases are spread over the shares. Functions of a file that the last 50 commits changed keep all
-cases.
+few cases are spread over the shares. Functions of a file whose code the last 50 commits changed
+keep all cases.
 
 To write `costs.txt` again, from a run of all cases on any machine:
 
@@ -13,6 +13,7 @@ To write `costs.txt` again, from a run of all cases on any machine:
     build/venv/bin/python tests/python/shares.py build/costs
 """
 
+import ast
 import collections
 import os
 import pathlib
@@ -35,13 +36,36 @@ def function_of(item: pytest.Item) -> str:
     return item.nodeid.split("[")[0].removeprefix("tests/python/")
 
 
-def changed_files() -> set[pathlib.Path]:
-    """Test files that differ from 50 commits ago; all of them where git does not know."""
-    command = ["git", "-C", FOLDER, "diff", "--relative", "--name-only", "HEAD~50"]
+def code_of(text: str) -> str:
+    """The code of a module without comments and docstrings."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)
+
+
+def git(*arguments: str) -> str | None:
+    """The output of git in the folder of the tests; None if git fails."""
+    command = ["git", "-C", str(FOLDER), *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
+    return None if done.returncode else done.stdout
+
+
+def has_changed(file: pathlib.Path, before: str) -> bool:
+    """Whether the code of a file differs from that of a commit."""
+    old = git("show", f"{before}:./{file.relative_to(FOLDER)}")
+    return old is None or not file.exists() or code_of(old) != code_of(file.read_text())
+
+
+def changed_files() -> set[pathlib.Path]:
+    """Test files whose code differs from 50 commits ago; all of them if git does not know."""
+    names = git("diff", "--relative", "--name-only", "HEAD~50")
+    if names is None:
         return set(FOLDER.glob("*/*.py"))
-    return {FOLDER / name for name in done.stdout.splitlines()}
+    changed = (FOLDER / name for name in names.splitlines() if name.endswith(".py"))
+    return {file for file in changed if has_changed(file, "HEAD~50")}
 
 
 def add_options(parser: pytest.Parser) -> None:
